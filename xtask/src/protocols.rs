@@ -246,7 +246,7 @@ fn error_number(arguments: TokenStream) -> Option<String> {
     numbers.next().map(|number| format!("error {number}"))
 }
 
-/// Splits a name into lower-case words: `MongoDoor` and `mongo_door` have two.
+/// Splits a name into lower-case words: `MongoApi` and `mongo_api` have two.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in name.chars() {
@@ -299,7 +299,7 @@ mod tests {
         for (text, mongo, nosql) in [
             ("const A: &str = \"the $match stage\";", &["$match"][..], &[][..]),
             ("const A: &str = r#\"pass allowDiskUse:true\"#;", &["allowDiskUse"], &[]),
-            ("fn f() { let of_mongo = MongoDoor; }", &["mongo"], &[]),
+            ("fn f() { let of_mongo = MongoApi; }", &["mongo"], &[]),
             (
                 "fn f() { cosmos(); \"x-ms-version\"; \"SC1001\" }",
                 &[],

@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 
 use crate::{
     guesses::sender_prefix,
-    limits::{BACKOFF_BURST, BACKOFF_MOST, BACKOFF_PLACE, MAX_SENDERS, SPRAY_FACTOR},
+    limits::{BACKOFF_BURST, BACKOFF_MAX, BACKOFF_STEP, MAX_SENDERS, SPRAY_FACTOR},
 };
 
 /// Number of entries shared by attempters that have no entry of their own.
@@ -43,12 +43,12 @@ enum Attempter {
 /// The delays caused by recent wrong passwords.
 #[derive(Debug, Default)]
 pub struct Backoff {
-    debts: Mutex<Debts>,
+    debts: Mutex<DelayTable>,
     hasher: RandomState,
 }
 
 #[derive(Debug, Default)]
-struct Debts {
+struct DelayTable {
     /// For each key, the time of the monotonic clock at which its debt is paid off.
     paid: HashMap<Attempter, Duration>,
     /// Monotonic time of the last eviction of entries whose delay has passed.
@@ -70,14 +70,14 @@ impl Backoff {
     }
 
     /// Records a wrong password.
-    pub fn note_wrong(&self, peer: Option<IpAddr>, name: &str, now: Duration) {
+    pub fn record_wrong_password(&self, peer: Option<IpAddr>, name: &str, now: Duration) {
         let mut debts = self.debts.lock();
         for attempter in self.attempters(peer, name) {
             debts.make_room(attempter, now);
             let counted = self.counted_as(&debts.paid, attempter);
             let debt = debts.paid.entry(counted).or_insert(now);
-            let most = now + allowance(counted) + BACKOFF_MOST;
-            *debt = ((*debt).max(now) + place(counted)).min(most);
+            let most = now + allowance(counted) + BACKOFF_MAX;
+            *debt = ((*debt).max(now) + step(counted)).min(most);
         }
     }
 
@@ -97,7 +97,7 @@ impl Backoff {
     }
 }
 
-impl Debts {
+impl DelayTable {
     /// Evicts paid-off entries for a new one, at most once a second, since it scans all.
     fn make_room(&mut self, attempter: Attempter, now: Duration) {
         let is_full = MAX_SENDERS <= self.paid.len() && !self.paid.contains_key(&attempter);
@@ -109,10 +109,10 @@ impl Debts {
 }
 
 /// Returns the delay that one wrong password adds.
-fn place(attempter: Attempter) -> Duration {
+fn step(attempter: Attempter) -> Duration {
     match attempter {
-        Attempter::Name(..) => BACKOFF_PLACE,
-        Attempter::Sender(_) | Attempter::Others(_) => BACKOFF_PLACE / SPRAY_FACTOR,
+        Attempter::Name(..) => BACKOFF_STEP,
+        Attempter::Sender(_) | Attempter::Others(_) => BACKOFF_STEP / SPRAY_FACTOR,
     }
 }
 
@@ -120,9 +120,9 @@ fn place(attempter: Attempter) -> Duration {
 /// and more for all names together.
 fn allowance(attempter: Attempter) -> Duration {
     match attempter {
-        Attempter::Name(..) => BACKOFF_PLACE * BACKOFF_BURST,
+        Attempter::Name(..) => BACKOFF_STEP * BACKOFF_BURST,
         Attempter::Sender(_) | Attempter::Others(_) => {
-            place(attempter) * BACKOFF_BURST * SPRAY_FACTOR
+            step(attempter) * BACKOFF_BURST * SPRAY_FACTOR
         }
     }
 }
@@ -143,16 +143,16 @@ mod tests {
         let wait = |peer, name, now| backoff.time_to_wait(peer, name, now);
         for _ in 0..BACKOFF_BURST {
             assert_eq!(wait(own, "ann", now), Duration::ZERO);
-            backoff.note_wrong(own, "ann", now);
+            backoff.record_wrong_password(own, "ann", now);
         }
-        backoff.note_wrong(own, "ann", now);
-        assert_eq!(wait(own, "ann", now), BACKOFF_PLACE);
-        assert_eq!(wait(peer("::ffff:192.0.2.1"), "ann", now), BACKOFF_PLACE);
+        backoff.record_wrong_password(own, "ann", now);
+        assert_eq!(wait(own, "ann", now), BACKOFF_STEP);
+        assert_eq!(wait(peer("::ffff:192.0.2.1"), "ann", now), BACKOFF_STEP);
         assert_eq!(wait(own, "bob", now), Duration::ZERO, "another name");
         assert_eq!(wait(other, "ann", now), Duration::ZERO, "another sender");
-        assert_eq!(wait(own, "ann", now + BACKOFF_PLACE), Duration::ZERO, "a place came free");
-        (0..1_000).for_each(|_| backoff.note_wrong(own, "ann", now));
-        assert_eq!(wait(own, "ann", now), BACKOFF_MOST, "it is bounded");
+        assert_eq!(wait(own, "ann", now + BACKOFF_STEP), Duration::ZERO, "a place came free");
+        (0..1_000).for_each(|_| backoff.record_wrong_password(own, "ann", now));
+        assert_eq!(wait(own, "ann", now), BACKOFF_MAX, "it is bounded");
     }
 
     #[test]
@@ -160,10 +160,10 @@ mod tests {
         let backoff = Backoff::default();
         let (own, now) = (peer("192.0.2.1"), Duration::ZERO);
         let free = BACKOFF_BURST * SPRAY_FACTOR;
-        (0..free).for_each(|name| backoff.note_wrong(own, &name.to_string(), now));
+        (0..free).for_each(|name| backoff.record_wrong_password(own, &name.to_string(), now));
         assert_eq!(backoff.time_to_wait(own, "new", now), Duration::ZERO);
-        (0..SPRAY_FACTOR).for_each(|_| backoff.note_wrong(own, "new", now));
-        assert_eq!(backoff.time_to_wait(own, "newer", now), BACKOFF_PLACE);
+        (0..SPRAY_FACTOR).for_each(|_| backoff.record_wrong_password(own, "new", now));
+        assert_eq!(backoff.time_to_wait(own, "newer", now), BACKOFF_STEP);
     }
 
     #[test]
@@ -172,19 +172,20 @@ mod tests {
         let now = Duration::from_secs(10);
         let sender = |number: u32| Some(IpAddr::from(number.to_be_bytes()));
         let places = u32::try_from(MAX_SENDERS).unwrap();
-        (0..places).for_each(|number| backoff.note_wrong(sender(number), "ann", now));
+        (0..places).for_each(|number| backoff.record_wrong_password(sender(number), "ann", now));
         let new = sender(u32::MAX);
-        (0..1_000).for_each(|_| backoff.note_wrong(new, "ann", now));
-        assert_eq!(backoff.time_to_wait(new, "ann", now), BACKOFF_MOST);
+        (0..1_000).for_each(|_| backoff.record_wrong_password(new, "ann", now));
+        assert_eq!(backoff.time_to_wait(new, "ann", now), BACKOFF_MAX);
         // A few of them may share the entry.
         let waits = |number: u32| backoff.time_to_wait(sender(number), "ann", now);
         let others = (u32::MAX - 200..u32::MAX).filter(|number| !waits(*number).is_zero());
         assert!(others.count() < 10);
         // The number of entries is bounded, however many senders there are.
-        (0..50_000).for_each(|number| backoff.note_wrong(sender(1 << 24 | number), "bob", now));
+        (0..50_000)
+            .for_each(|number| backoff.record_wrong_password(sender(1 << 24 | number), "bob", now));
         let places = MAX_SENDERS + usize::try_from(OTHERS).unwrap();
         assert!(backoff.debts.lock().paid.len() <= places);
-        backoff.note_wrong(new, "ann", Duration::from_secs(3600));
+        backoff.record_wrong_password(new, "ann", Duration::from_secs(3600));
         assert!(backoff.debts.lock().paid.len() < 10, "what is paid for makes room");
     }
 }

@@ -14,7 +14,7 @@ use crate::limits::{ATTEMPTS_WINDOW, MAX_ATTEMPTS, MAX_SENDERS};
 
 /// The wrong keys of one sender in its current window.
 #[derive(Clone, Copy, Debug)]
-struct Wrong {
+struct FailedGuesses {
     /// Start of the window, on the monotonic clock.
     since: Duration,
     /// Number of wrong keys in the window.
@@ -24,16 +24,16 @@ struct Wrong {
 /// Wrong keys by sender. The entry `None` counts all senders without an entry of their own, and
 /// those of unknown address.
 #[derive(Debug, Default)]
-pub struct Guesses(Mutex<HashMap<Option<IpAddr>, Wrong>>);
+pub struct GuessLimiter(Mutex<HashMap<Option<IpAddr>, FailedGuesses>>);
 
-impl Guesses {
+impl GuessLimiter {
     /// Records a wrong key of this sender; `now` is the monotonic clock. Returns the seconds to
     /// wait if the limit is exceeded, in which case the attempt is not counted: trying again does
     /// not prolong the wait. `None` means that the sender may be told that the key is wrong.
-    pub fn note_wrong(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
+    pub fn record_wrong_key(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
         let wait = self.seconds_to_wait(peer, now);
         if wait.is_none() {
-            self.note_guess(peer, now);
+            self.count_guess(peer, now);
         }
         wait
     }
@@ -50,7 +50,7 @@ impl Guesses {
 
     /// Counts a wrong key. Expired windows are evicted for new senders; beyond the limit of senders
     /// the shared count is used.
-    fn note_guess(&self, peer: Option<IpAddr>, now: Duration) {
+    fn count_guess(&self, peer: Option<IpAddr>, now: Duration) {
         let mut all = self.0.lock();
         if MAX_SENDERS <= all.len() {
             all.retain(|_, wrong| now < wrong.since + ATTEMPTS_WINDOW);
@@ -58,9 +58,9 @@ impl Guesses {
         let full = MAX_SENDERS <= all.len();
         let sender = sender_prefix(peer);
         let sender = if full && !all.contains_key(&sender) { None } else { sender };
-        let wrong = all.entry(sender).or_insert(Wrong { since: now, times: 0 });
+        let wrong = all.entry(sender).or_insert(FailedGuesses { since: now, times: 0 });
         if wrong.since + ATTEMPTS_WINDOW <= now {
-            *wrong = Wrong { since: now, times: 0 };
+            *wrong = FailedGuesses { since: now, times: 0 };
         }
         wrong.times = wrong.times.saturating_add(1);
     }
@@ -83,38 +83,38 @@ mod tests {
 
     #[test]
     fn ten_wrong_keys_a_minute() {
-        let guesses = Guesses::default();
+        let guesses = GuessLimiter::default();
         let at = Duration::from_secs;
         let peer = |text: &str| Some(text.parse().unwrap());
         let (own, other) = (peer("::ffff:192.0.2.1"), peer("192.0.2.2"));
         for second in 0..10 {
             assert_eq!(guesses.seconds_to_wait(own, at(second)), None, "{second}");
-            guesses.note_guess(own, at(second));
+            guesses.count_guess(own, at(second));
         }
         assert_eq!(guesses.seconds_to_wait(peer("192.0.2.1"), at(10)), Some(51));
         assert_eq!(guesses.seconds_to_wait(other, at(10)), None);
         assert_eq!(guesses.seconds_to_wait(own, at(60)), None);
-        guesses.note_guess(own, at(60));
+        guesses.count_guess(own, at(60));
         assert_eq!(guesses.seconds_to_wait(own, at(60)), None, "a window of its own");
-        (0..9).for_each(|_| assert_eq!(guesses.note_wrong(own, at(60)), None));
-        assert_eq!(guesses.note_wrong(own, at(61)), Some(60));
-        (0..10).for_each(|_| guesses.note_guess(peer("2001:db8::1"), at(0)));
+        (0..9).for_each(|_| assert_eq!(guesses.record_wrong_key(own, at(60)), None));
+        assert_eq!(guesses.record_wrong_key(own, at(61)), Some(60));
+        (0..10).for_each(|_| guesses.count_guess(peer("2001:db8::1"), at(0)));
         assert!(guesses.seconds_to_wait(peer("2001:db8::2"), at(1)).is_some());
         assert!(guesses.seconds_to_wait(peer("2001:db8:0:1::2"), at(1)).is_none());
     }
 
     #[test]
     fn senders_are_bounded() {
-        let guesses = Guesses::default();
+        let guesses = GuessLimiter::default();
         for number in 0..u32::try_from(MAX_SENDERS).unwrap() + 100 {
-            guesses.note_guess(Some(IpAddr::from(number.to_be_bytes())), Duration::ZERO);
+            guesses.count_guess(Some(IpAddr::from(number.to_be_bytes())), Duration::ZERO);
         }
         assert_eq!(guesses.0.lock().len(), MAX_SENDERS + 1);
         assert!(
             guesses.seconds_to_wait(Some(IpAddr::from([255; 4])), Duration::ZERO).is_some(),
             "one count"
         );
-        guesses.note_guess(None, ATTEMPTS_WINDOW);
+        guesses.count_guess(None, ATTEMPTS_WINDOW);
         assert_eq!(guesses.0.lock().len(), 1);
     }
 }

@@ -14,16 +14,16 @@ use crate::limits::KEY_BYTES;
 
 /// The error of a text or bytes that are not a valid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotAKey;
+pub struct InvalidKey;
 
-impl fmt::Display for NotAKey {
+impl fmt::Display for InvalidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (least, most) = (KEY_BYTES.start(), KEY_BYTES.end());
         write!(f, "a key must be {least} to {most} bytes encoded in base64")
     }
 }
 
-impl std::error::Error for NotAKey {}
+impl std::error::Error for InvalidKey {}
 
 /// A key that signs with HMAC-SHA256.
 #[derive(Clone)]
@@ -39,17 +39,17 @@ impl fmt::Debug for Key {
 
 impl Key {
     /// Parses a base64 key of a permitted length.
-    pub fn parse(text: &str) -> Result<Self, NotAKey> {
-        let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| NotAKey)?);
+    pub fn parse(text: &str) -> Result<Self, InvalidKey> {
+        let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| InvalidKey)?);
         if !KEY_BYTES.contains(&bytes.len()) {
-            return Err(NotAKey);
+            return Err(InvalidKey);
         }
         Self::of(&bytes)
     }
 
     /// Creates a key from these bytes, which may have any length.
-    pub fn of(bytes: &[u8]) -> Result<Self, NotAKey> {
-        let state = Hmac::<Sha256>::new_from_slice(bytes).map_err(|_| NotAKey)?;
+    pub fn of(bytes: &[u8]) -> Result<Self, InvalidKey> {
+        let state = Hmac::<Sha256>::new_from_slice(bytes).map_err(|_| InvalidKey)?;
         Ok(Self { state })
     }
 

@@ -3,7 +3,7 @@
 
 use secret::Secret;
 
-use crate::key::{Key, NotAKey};
+use crate::key::{InvalidKey, Key};
 
 /// The public key that is built into Azure's emulators and tools. It protects nothing; a server
 /// that uses it listens on loopback only.
@@ -22,7 +22,7 @@ pub enum Right {
 /// A key with its text and its right. The text is kept because the portal shows it to those who may
 /// see it.
 #[derive(Clone, Debug)]
-struct Named {
+struct NamedKey {
     key: Key,
     text: Secret,
     right: Right,
@@ -31,7 +31,7 @@ struct Named {
 /// The keys of an account, in the order in which they are tried. A key is identified by its index.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    keys: Vec<Named>,
+    keys: Vec<NamedKey>,
 }
 
 /// Names of the keys in a key file, and their rights.
@@ -44,21 +44,21 @@ const NAMES: [(&str, Right); 4] = [
 
 impl Keys {
     /// Returns an account with the public emulator key.
-    pub fn well_known() -> Result<Self, NotAKey> {
+    pub fn well_known() -> Result<Self, InvalidKey> {
         Self::new(&[(WELL_KNOWN_KEY, Right::Write)])
     }
 
     /// Creates an account with these base64 keys.
-    pub fn new(keys: &[(&str, Right)]) -> Result<Self, NotAKey> {
+    pub fn new(keys: &[(&str, Right)]) -> Result<Self, InvalidKey> {
         let keys = keys.iter().map(|(text, right)| {
             let text = text.trim();
-            Ok(Named {
+            Ok(NamedKey {
                 key: Key::parse(text)?,
                 text: Secret::from_text(text.to_owned()),
                 right: *right,
             })
         });
-        Ok(Self { keys: keys.collect::<Result<_, NotAKey>>()? })
+        Ok(Self { keys: keys.collect::<Result<_, InvalidKey>>()? })
     }
 
     /// Parses a key file: a line with only a key is the primary one; others are `name = key` with
@@ -115,8 +115,8 @@ impl Keys {
 
     /// Derives a key for another use from each key of the account. They change with these keys and
     /// reveal nothing about them.
-    pub fn derive_keys(&self, label: &[u8]) -> Result<Vec<(Key, Right)>, NotAKey> {
-        let derived = |named: &Named| Ok((Key::of(&named.key.sign(&[label]))?, named.right));
+    pub fn derive_keys(&self, label: &[u8]) -> Result<Vec<(Key, Right)>, InvalidKey> {
+        let derived = |named: &NamedKey| Ok((Key::of(&named.key.sign(&[label]))?, named.right));
         self.keys.iter().map(derived).collect()
     }
 

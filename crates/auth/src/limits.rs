@@ -25,9 +25,9 @@ pub const MAX_SENDERS: usize = 4096;
 /// Number of wrong passwords for one user that one sender may give without a delay.
 pub const BACKOFF_BURST: u32 = 10;
 /// The cost of one wrong password: in the long run, one is permitted per this interval.
-pub const BACKOFF_PLACE: Duration = Duration::from_secs(3);
+pub const BACKOFF_STEP: Duration = Duration::from_secs(3);
 /// Maximum delay of an attempt because of wrong passwords.
-pub const BACKOFF_MOST: Duration = Duration::from_secs(60);
+pub const BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// Factor by which a sender's limit for all users together exceeds its limit for one user.
 pub const SPRAY_FACTOR: u32 = 10;
 /// Maximum size of a SCRAM message in bytes.

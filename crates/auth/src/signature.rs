@@ -15,7 +15,7 @@ use crate::{
 
 /// The text that a signature covers.
 #[derive(Clone, Copy, Debug)]
-pub struct Signed<'a> {
+pub struct StringToSign<'a> {
     /// The method, in any case.
     pub verb: &'a str,
     /// The kind of resource, lower-case: `docs`.
@@ -29,7 +29,7 @@ pub struct Signed<'a> {
     pub date: Option<&'a str>,
 }
 
-impl Signed<'_> {
+impl StringToSign<'_> {
     /// Checks the signature in the header and returns the right of its key; `now_ms` is the
     /// machine's clock. All forms of the link are compared in constant time with each key. The date
     /// is checked first, since that is cheap and refuses any old request.
@@ -80,7 +80,7 @@ mod tests {
         let given = |text| Some(text).filter(|text: &&str| !text.is_empty());
         let links = ["other", link];
         let (ms_date, date) = (given(ms_date), given(date));
-        let signed = Signed { verb, kind, links: &links, ms_date, date };
+        let signed = StringToSign { verb, kind, links: &links, ms_date, date };
         let header = format!("type=master&ver=1.0&sig={signature}");
         let header = Authorization::parse(&header).unwrap();
         signed.check(&Keys::well_known().unwrap(), &header, AT)
@@ -126,7 +126,7 @@ mod tests {
         let header = "type=master&ver=1.0&sig=IepoHjMNayXGdAT59N/MX1V3nKOJHtPvsvZvHG+M9g8=";
         let header = Authorization::parse(header).unwrap();
         let signed =
-            Signed { verb: "GET", kind: "", links: &[""], ms_date: Some(DATE), date: None };
+            StringToSign { verb: "GET", kind: "", links: &[""], ms_date: Some(DATE), date: None };
         for (keys, want) in [
             (
                 &[(other, Right::Write), (crate::keys::WELL_KNOWN_KEY, Right::Read)][..],

@@ -26,13 +26,13 @@ impl Link {
     }
 
     /// Sort key of a backup in its chain; several backups may end at the same entry.
-    fn place(&self) -> (u64, i64, i64) {
+    fn sort_key(&self) -> (u64, i64, i64) {
         (self.header.last_entry, self.clock_ms, self.header.began_ms)
     }
 
     /// Returns whether this backup continues at the end of `before`.
     fn follows(&self, before: &Self) -> bool {
-        before.place() < self.place() && check_next(&before.header, &self.header).is_ok()
+        before.sort_key() < self.sort_key() && check_next(&before.header, &self.header).is_ok()
     }
 
     /// Returns whether this is an incremental backup that starts at or after the end of `other`.
@@ -66,7 +66,7 @@ pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
 /// then, and the following incremental ones up to the first that has everything requested. Fails if
 /// there is no full backup, one in between is missing, or the last was begun before `to`.
 pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, Error> {
-    links.sort_by_key(Link::place);
+    links.sort_by_key(Link::sort_key);
     let is_base =
         |link: &&Link| link.header.kind == Kind::Full && to.is_none_or(|to| link.clock_ms <= to);
     let base = links.iter().filter(is_base).max_by_key(|link| link.clock_ms);

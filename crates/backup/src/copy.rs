@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     frame::{FrameKind, FrameReader},
     header::{Header, LINE, LINE_MAX, Trailer, check_line, parse},
-    reader::{Order, failed},
+    reader::{PartOrder, failed},
 };
 
 /// Copies a stream. `tell` is called per frame with the header and the number of bytes copied.
@@ -20,7 +20,7 @@ pub fn copy_checked(
     let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
     out.write_all(LINE.as_bytes())?;
     let mut header: Option<Header> = None;
-    let mut order = Order::default();
+    let mut order = PartOrder::default();
     let mut written = LINE.len() as u64;
     loop {
         let Some(packed) = frames.next_packed()? else {
@@ -41,7 +41,7 @@ pub fn copy_checked(
                 return Ok((header.clone(), trailer, written));
             }
             (FrameKind::Failed, Some(_)) => return Err(failed(&packed.unpack()?)),
-            (kind, Some(header)) => order.note(kind, header.kind)?,
+            (kind, Some(header)) => order.record(kind, header.kind)?,
         }
         if let Some(header) = &header {
             tell(header, written);

@@ -119,14 +119,14 @@ impl Head {
 }
 
 /// A frame as stored in the stream, with a verified checksum.
-pub(crate) struct Packed {
+pub(crate) struct PackedFrame {
     pub(crate) kind: FrameKind,
     plain: u32,
     head: [u8; HEAD],
     payload: Vec<u8>,
 }
 
-impl Packed {
+impl PackedFrame {
     /// Decompresses the payload.
     pub(crate) fn unpack(&self) -> Result<Bytes, Error> {
         let wrong = || Error::damaged("a frame of the backup cannot be decompressed");
@@ -248,13 +248,13 @@ impl<R: Read> FrameReader<R> {
     }
 
     /// Reads the next frame and verifies its checksum; `None` at the end of the stream.
-    pub(crate) fn next_packed(&mut self) -> Result<Option<Packed>, Error> {
+    pub(crate) fn next_packed(&mut self) -> Result<Option<PackedFrame>, Error> {
         self.next_packed_in(&mut |_| {})
     }
 
     /// Reads the next frame as `next_packed` does; it passes the frame's compressed plus
     /// uncompressed size to `admit` before it reserves memory.
-    fn next_packed_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Packed>, Error> {
+    fn next_packed_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<PackedFrame>, Error> {
         let Some(head) = self.read_head()? else { return Ok(None) };
         let decoded = Head::decode(&head)?;
         admit(u64::from(decoded.packed) + u64::from(decoded.plain));
@@ -262,7 +262,7 @@ impl<R: Read> FrameReader<R> {
     }
 
     /// Reads the payload for a head, and verifies both.
-    fn payload_of(&mut self, head: [u8; HEAD]) -> Result<Packed, Error> {
+    fn payload_of(&mut self, head: [u8; HEAD]) -> Result<PackedFrame, Error> {
         let decoded = Head::decode(&head)?;
         let length = usize::try_from(decoded.packed).unwrap_or(usize::MAX);
         let mut payload = Vec::with_capacity(length.min(AT_ONCE));
@@ -278,12 +278,12 @@ impl<R: Read> FrameReader<R> {
         self.hash.update(head);
         self.hash.update(&payload);
         self.read += (HEAD + payload.len()) as u64;
-        Ok(Packed { kind: decoded.kind, plain: decoded.plain, head, payload })
+        Ok(PackedFrame { kind: decoded.kind, plain: decoded.plain, head, payload })
     }
 
     /// Reads the next frame, decompressed if `wanted` accepts its kind; otherwise `skip` skips the
     /// payload, after which the hash is no longer valid.
-    pub(crate) fn look(
+    pub(crate) fn read_or_skip(
         &mut self,
         wanted: impl Fn(FrameKind) -> bool,
         skip: impl FnOnce(&mut R, u64) -> std::io::Result<()>,

@@ -29,22 +29,22 @@ pub enum Part {
 pub struct Reader<R> {
     frames: FrameReader<R>,
     header: Header,
-    order: Order,
+    order: PartOrder,
     trailer: Option<Trailer>,
 }
 
 /// Verifies the order of parts: pieces or entries, then the clock, then switches, then the trailer.
 #[derive(Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct PartOrder {
     frames: u64,
     bytes: u64,
     has_clock: bool,
     has_switches: bool,
 }
 
-impl Order {
+impl PartOrder {
     /// Counts a frame between header and trailer; fails if it is out of order.
-    pub(crate) fn note(&mut self, kind: FrameKind, of: Kind) -> Result<(), Error> {
+    pub(crate) fn record(&mut self, kind: FrameKind, of: Kind) -> Result<(), Error> {
         let fits = match kind {
             FrameKind::Piece => of == Kind::Full && !self.has_clock,
             FrameKind::Entries => of == Kind::Incremental && !self.has_clock,
@@ -77,7 +77,7 @@ impl<R: Read> Reader<R> {
             Some(_) => return Err(Error::damaged("the backup does not start with a header")),
             None => return Err(Error::damaged("the backup ends early")),
         };
-        Ok(Self { frames, header, order: Order::default(), trailer: None })
+        Ok(Self { frames, header, order: PartOrder::default(), trailer: None })
     }
 
     /// Returns the header.
@@ -121,7 +121,7 @@ impl<R: Read> Reader<R> {
         if kind == FrameKind::Failed {
             return Err(failed(&payload));
         }
-        self.order.note(kind, self.header.kind)?;
+        self.order.record(kind, self.header.kind)?;
         Ok(Some(match kind {
             FrameKind::Piece | FrameKind::Entries => {
                 self.order.bytes += payload.len() as u64;

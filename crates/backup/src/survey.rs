@@ -30,7 +30,7 @@ pub fn survey<R: Read>(input: R, skip: Skip<'_, R>) -> Result<Survey, Error> {
     let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
     let (mut header, mut clock) = (None, None);
     let wanted = |kind| !matches!(kind, FrameKind::Piece | FrameKind::Entries);
-    while let Some((kind, payload)) = frames.look(wanted, skip)? {
+    while let Some((kind, payload)) = frames.read_or_skip(wanted, skip)? {
         match (kind, payload) {
             (FrameKind::Header, Some(payload)) => header = Some(parse("header", &payload)?),
             (FrameKind::Clock, payload) => clock = payload,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     args::{Bench, Growth, Mode, Run, Start},
-    closed_loop::Subject,
+    closed_loop::LoadTarget,
     compare,
     cosmos::{self, Cosmos, One, Rest},
     entry::{self, Entry},

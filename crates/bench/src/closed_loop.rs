@@ -27,7 +27,7 @@ use crate::{
 
 /// A server under load, to which connections can be opened. Each protocol implements it with its
 /// own type.
-pub(crate) trait Subject {
+pub(crate) trait LoadTarget {
     /// Type of an open connection.
     type Link: Send + 'static;
 
@@ -80,7 +80,7 @@ struct Tally {
 /// Runs a worker for each connection and returns the figures of the window. `worker` creates the
 /// worker with an index from 0. Fails if any worker fails, or if no step succeeds. All results are
 /// then discarded, since figures of a server that closes connections under load are meaningless.
-pub(crate) async fn run_workers<S: Subject, W: Worker<S::Link>>(
+pub(crate) async fn run_workers<S: LoadTarget, W: Worker<S::Link>>(
     target: &S,
     plan: Plan,
     mut worker: impl FnMut(usize) -> W,

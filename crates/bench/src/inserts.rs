@@ -7,7 +7,7 @@ use fastrand::Rng;
 use mongo_client::Sequence;
 
 use crate::{
-    closed_loop::Subject,
+    closed_loop::LoadTarget,
     commands::{self, Concern, LOADING},
     connection::Connection,
     error::{Error, Result},
@@ -49,7 +49,7 @@ where
 /// Inserts `count` documents, created by `make` from their numbers. Writes do not wait for the
 /// disk, because they only prepare a measurement.
 pub(crate) async fn insert_documents(
-    target: &impl Subject<Link = Connection>,
+    target: &impl LoadTarget<Link = Connection>,
     collection: &str,
     count: u64,
     make: impl Fn(u64, &mut Rng) -> DocBuf + Clone + Send + Sync + 'static,
@@ -68,7 +68,7 @@ pub(crate) struct LoadFigures {
 
 /// Inserts documents as [`insert_documents`] does, with this write concern, and measures the rate.
 pub(crate) async fn measure_inserts(
-    target: &impl Subject<Link = Connection>,
+    target: &impl LoadTarget<Link = Connection>,
     collection: &str,
     count: u64,
     concern: Concern,
@@ -84,7 +84,7 @@ pub(crate) async fn measure_inserts(
 
 /// Inserts with this write concern.
 async fn insert_with(
-    target: &impl Subject<Link = Connection>,
+    target: &impl LoadTarget<Link = Connection>,
     collection: &str,
     count: u64,
     concern: Concern,

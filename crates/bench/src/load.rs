@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::task::JoinSet;
 
 use crate::{
-    closed_loop::Subject,
+    closed_loop::LoadTarget,
     error::{Error, Result},
     limits::LOADERS,
 };
@@ -34,7 +34,7 @@ pub(crate) trait Loader<L>: Clone + Send + 'static {
 /// Stores `count` documents over [`LOADERS`] connections; `place` is the name in the progress bar.
 /// A connection takes the next batch when it has stored its previous one, so that no connection
 /// waits for a slower one. The first failure ends the load.
-pub(crate) async fn load_documents<S: Subject, W: Loader<S::Link>>(
+pub(crate) async fn load_documents<S: LoadTarget, W: Loader<S::Link>>(
     target: &S,
     place: &str,
     count: u64,

@@ -9,7 +9,7 @@ use std::{
 use clap::Args;
 
 use crate::{
-    closed_loop::{Plan, Subject},
+    closed_loop::{LoadTarget, Plan},
     entry::Entry,
     error::Result,
     figures::Figures,
@@ -28,7 +28,7 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     /// Sizes of the data, as command-line options.
     type Sizes: Args + Clone + Copy + Debug;
     type Work: Copy + 'static;
-    type Target: Subject;
+    type Target: LoadTarget;
 
     /// Form of a server address, for the help text.
     const ADDRESS: &'static str;

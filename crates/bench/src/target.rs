@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     address::Address,
-    closed_loop::Subject,
+    closed_loop::LoadTarget,
     commands,
     connection::Connection,
     error::{Error, Result},
@@ -123,7 +123,7 @@ impl Target {
                 inserts::insert_documents(self, collection, count, make).await?;
             }
         }
-        self.rest_machine().await?;
+        self.wait_until_idle().await?;
         self.loaded.push(dataset);
         Ok(())
     }
@@ -140,14 +140,14 @@ impl Target {
 
     /// Flushes the server's data and waits, so that background work of the server does not affect
     /// the next workload, on this or another server.
-    pub(crate) async fn rest_machine(&self) -> Result<()> {
+    pub(crate) async fn wait_until_idle(&self) -> Result<()> {
         self.settle_server().await?;
         pause::pause_for(limits::REST_BETWEEN).await;
         Ok(())
     }
 }
 
-impl Subject for Target {
+impl LoadTarget for Target {
     type Link = Connection;
 
     fn label(&self) -> &str {

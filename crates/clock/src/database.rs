@@ -111,7 +111,7 @@ impl Started {
 
 /// Clock readings at the last comparison of the clocks' rates, in milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Watched {
+pub(crate) struct RateSample {
     monotonic: i64,
     boot: i64,
     database: i64,
@@ -129,7 +129,7 @@ pub(crate) struct ClockState {
     pub(crate) reap_until_ms: i64,
     /// Database time at which a pending jump is accepted automatically.
     pub(crate) accepted_at_ms: i64,
-    pub(crate) watched: Option<Watched>,
+    pub(crate) watched: Option<RateSample>,
     pub(crate) keeps_pace: bool,
     pub(crate) boot_disagrees: bool,
     pub(crate) started: Started,
@@ -276,7 +276,7 @@ impl Clock {
             }
         });
         if let Some((size_ms, boot_ms)) = adopted {
-            state.steps.note_adopted(size_ms, boot_ms);
+            state.steps.record_adopted(size_ms, boot_ms);
         }
         drop(state);
         self.renewed.notify_all();
@@ -325,7 +325,7 @@ impl Clock {
             let passed = database.saturating_sub(then.database).min(boot.saturating_sub(then.boot));
             state.keeps_pace = elapsed / 2 <= passed;
         }
-        state.watched = Some(Watched { monotonic, boot, database });
+        state.watched = Some(RateSample { monotonic, boot, database });
         state.keeps_pace
     }
 

@@ -29,7 +29,7 @@ pub(crate) enum WallDecision {
 
 /// A large step of the wall clock that is not confirmed.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct PendingStep {
     /// Boot clock when the step was first seen, milliseconds.
     since_ms: i64,
     /// How far the wall clock was ahead of database time when the step was first seen,
@@ -39,7 +39,7 @@ struct Waiting {
     is_accepted: bool,
 }
 
-impl Waiting {
+impl PendingStep {
     /// Returns whether the wall clock is still where this step put it. Its pace may differ from the
     /// boot clock's, so the tolerance grows with the waiting time. A further step is a new one: it
     /// waits again and does not inherit the acceptance.
@@ -54,7 +54,7 @@ impl Waiting {
 pub(crate) struct WallSteps {
     /// Boot clock reading (ms) and size (ms) of adopted small steps.
     adopted: Vec<(i64, i64)>,
-    waiting: Option<Waiting>,
+    waiting: Option<PendingStep>,
 }
 
 impl WallSteps {
@@ -72,7 +72,8 @@ impl WallSteps {
             return WallDecision::Step;
         }
         let same = self.waiting.filter(|waiting| waiting.is_same(offset_ms, boot_ms));
-        let waiting = same.unwrap_or(Waiting { since_ms: boot_ms, offset_ms, is_accepted: false });
+        let waiting =
+            same.unwrap_or(PendingStep { since_ms: boot_ms, offset_ms, is_accepted: false });
         self.waiting = Some(waiting);
         let has_lasted = STEP_WINDOW_MS <= boot_ms.saturating_sub(waiting.since_ms);
         match waiting.is_accepted || has_lasted {
@@ -83,7 +84,7 @@ impl WallSteps {
 
     /// Records a durable forward move of database time. A step counts as adopted only from here on,
     /// so a step whose checkpoint was not written is decided again.
-    pub(crate) fn note_adopted(&mut self, size_ms: i64, boot_ms: i64) {
+    pub(crate) fn record_adopted(&mut self, size_ms: i64, boot_ms: i64) {
         if (1..=MAX_STEP_MS).contains(&size_ms) {
             self.adopted.push((boot_ms, size_ms));
         } else if MAX_STEP_MS < size_ms {

@@ -9,7 +9,7 @@ use crate::records::TermRecord;
 /// Lower bounds of the clock that a new owner continues. The new clock starts no earlier than any
 /// of these bounds, so that no instant is used twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heritage {
+pub struct ClockLowerBounds {
     /// Last checkpoint of the preceding owner, and this node's boot clock when the heartbeat that
     /// carried it was first seen. That owner used no instant later than the checkpoint plus the
     /// lease.
@@ -37,8 +37,9 @@ pub struct Backlog {
 
 /// The node that runs the state machines. Each shard has its own clock and tree.
 pub trait Host {
-    /// Returns a checkpoint of the instant at which a clock with this heritage would start now.
-    fn begin(&mut self, shard: u32, heritage: &Heritage, now: u64) -> Bytes;
+    /// Returns a checkpoint of the instant at which a clock with these lower bounds would start
+    /// now.
+    fn begin(&mut self, shard: u32, lower_bounds: &ClockLowerBounds, now: u64) -> Bytes;
     /// Returns a checkpoint of the running clock, for a heartbeat.
     fn checkpoint(&mut self, shard: u32, now: u64) -> Bytes;
     /// Returns the last used instant, for a release. The clock hands out no instant afterwards.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use crate::{
-    ask::{Answer, Ask, Asks, Token},
+    outbox::{LedgerResult, Outbox, OutgoingRequest, Token},
     records::{NodeRecord, NodeState, TermRecord},
     request::{Reply, Request, Swapped},
     settings::Settings,
@@ -15,7 +15,7 @@ use crate::{
 
 /// An event of the lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LeaseFact {
+pub(crate) enum LeaseEvent {
     /// The node has taken the lease with this incarnation; its record still has the terms of the
     /// preceding one.
     Entered {
@@ -54,7 +54,7 @@ enum Step {
 #[derive(Debug)]
 pub struct Lease {
     settings: Settings,
-    asks: Asks,
+    outbox: Outbox,
     step: Step,
     pending: Option<Token>,
     due: u64,
@@ -72,7 +72,7 @@ impl Lease {
     pub(crate) fn new(settings: Settings, machine: u64) -> Self {
         Self {
             settings,
-            asks: Asks::new(machine),
+            outbox: Outbox::new(machine),
             step: Step::Look,
             pending: None,
             due: 0,
@@ -100,8 +100,8 @@ impl Lease {
         self.until
     }
 
-    pub(crate) fn asks(&mut self) -> Vec<Ask> {
-        self.asks.take()
+    pub(crate) fn take_requests(&mut self) -> Vec<OutgoingRequest> {
+        self.outbox.take()
     }
 
     /// Sends the next heartbeat immediately, because there is new state to publish.
@@ -130,10 +130,15 @@ impl Lease {
                 Request::Beat { node, incarnation, beat, terms: written.clone() }
             }
         };
-        self.pending = Some(self.asks.ask(request));
+        self.pending = Some(self.outbox.enqueue(request));
     }
 
-    pub(crate) fn answer(&mut self, token: Token, answer: Answer, now: u64) -> Option<LeaseFact> {
+    pub(crate) fn handle_reply(
+        &mut self,
+        token: Token,
+        answer: LedgerResult,
+        now: u64,
+    ) -> Option<LeaseEvent> {
         if self.pending != Some(token) {
             return None;
         }
@@ -145,7 +150,7 @@ impl Lease {
                 let record = own(&nodes, self.settings.node);
                 let before = record.map_or(0, |own| own.incarnation);
                 self.own.extend(
-                    record.filter(|own| self.settings.was_here(&own.about)).map(|_| before),
+                    record.filter(|own| self.settings.is_former_self(&own.about)).map(|_| before),
                 );
                 self.step = Step::Enter { before };
             }
@@ -164,7 +169,7 @@ impl Lease {
                 if !self.hurries {
                     self.due = asked_at + self.settings.beat;
                 }
-                return Some(LeaseFact::Renewed { terms });
+                return Some(LeaseEvent::Renewed { terms });
             }
             // A delayed heartbeat that was applied after all may have caused the refusal: only the
             // record can tell.
@@ -184,12 +189,12 @@ impl Lease {
     }
 
     /// Reads the terms of the preceding incarnation.
-    fn terms_found(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseFact> {
+    fn terms_found(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseEvent> {
         match own(nodes, self.settings.node) {
             Some(own) if own.incarnation == self.incarnation => {
                 self.step = beat();
                 let (incarnation, terms) = (own.incarnation, own.terms.clone());
-                Some(LeaseFact::Entered { incarnation, terms })
+                Some(LeaseEvent::Entered { incarnation, terms })
             }
             Some(own) if self.incarnation < own.incarnation => Some(self.ended()),
             _ => {
@@ -202,7 +207,7 @@ impl Lease {
 
     /// Determines the outcome of a heartbeat that was refused or got no reply from the node's
     /// record.
-    fn outcome(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseFact> {
+    fn outcome(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseEvent> {
         let incarnation = self.incarnation;
         match own(nodes, self.settings.node) {
             Some(own) if incarnation < own.incarnation => return Some(self.ended()),
@@ -221,9 +226,9 @@ impl Lease {
         None
     }
 
-    fn ended(&mut self) -> LeaseFact {
+    fn ended(&mut self) -> LeaseEvent {
         (self.incarnation, self.until, self.step) = (0, 0, Step::Look);
-        LeaseFact::Ended
+        LeaseEvent::Ended
     }
 }
 
@@ -252,11 +257,11 @@ mod tests {
     }
 
     /// Sends the request that is due and processes this answer to it.
-    fn step(lease: &mut Lease, now: u64, answer: Answer) -> (Request, Option<LeaseFact>) {
+    fn step(lease: &mut Lease, now: u64, answer: LedgerResult) -> (Request, Option<LeaseEvent>) {
         lease.tick(now, Vec::new);
-        let [ask] = <[Ask; 1]>::try_from(lease.asks()).unwrap();
-        let fact = lease.answer(ask.token, answer, now + 1);
-        (ask.request, fact)
+        let [ask] = <[OutgoingRequest; 1]>::try_from(lease.take_requests()).unwrap();
+        let event = lease.handle_reply(ask.token, answer, now + 1);
+        (ask.request, event)
     }
 
     /// A lease that was taken with incarnation 4.
@@ -266,8 +271,8 @@ mod tests {
         let nodes = |incarnation| Ok(Reply::Nodes(vec![record(incarnation, 0, NodeState::Up)]));
         step(&mut lease, 1, nodes(3));
         step(&mut lease, 2, Ok(Reply::Swapped(Swapped::Done)));
-        let (_, fact) = step(&mut lease, 3, nodes(4));
-        assert!(matches!(fact, Some(LeaseFact::Entered { incarnation: 4, .. })));
+        let (_, event) = step(&mut lease, 3, nodes(4));
+        assert!(matches!(event, Some(LeaseEvent::Entered { incarnation: 4, .. })));
         assert!(lease.was(3) && lease.was(4) && !lease.was(2));
         lease
     }
@@ -292,9 +297,9 @@ mod tests {
     fn a_beat_counts_from_its_tick() {
         let mut lease = entered();
         assert_eq!(lease.until(), 0);
-        let (request, fact) = step(&mut lease, 10, Ok(Reply::Swapped(Swapped::Done)));
+        let (request, event) = step(&mut lease, 10, Ok(Reply::Swapped(Swapped::Done)));
         assert!(matches!(request, Request::Beat { incarnation: 4, beat: 0, .. }));
-        assert!(matches!(fact, Some(LeaseFact::Renewed { .. })));
+        assert!(matches!(event, Some(LeaseEvent::Renewed { .. })));
         assert_eq!(lease.until(), 10 + LEASE);
     }
 
@@ -304,8 +309,8 @@ mod tests {
         step(&mut lease, 10, Err(Unanswered(String::new())));
         // The heartbeat was applied nevertheless.
         let nodes = vec![record(4, 1, NodeState::Up)];
-        let (request, fact) = step(&mut lease, 20, Ok(Reply::Nodes(nodes)));
-        assert_eq!((request, fact, lease.until()), (Request::ReadNodes, None, 0));
+        let (request, event) = step(&mut lease, 20, Ok(Reply::Nodes(nodes)));
+        assert_eq!((request, event, lease.until()), (Request::ReadNodes, None, 0));
         let (request, _) = step(&mut lease, 30, Ok(Reply::Swapped(Swapped::Done)));
         assert!(matches!(request, Request::Beat { incarnation: 4, beat: 1, .. }));
         assert_eq!(lease.until(), 30 + LEASE);
@@ -319,10 +324,10 @@ mod tests {
             (record(5, 0, NodeState::Up), true),
         ] {
             let mut lease = entered();
-            let (_, fact) = step(&mut lease, 10, Ok(Reply::Swapped(Swapped::Refused(None))));
-            assert_eq!(fact, None);
-            let (_, fact) = step(&mut lease, 20, Ok(Reply::Nodes(vec![last])));
-            assert_eq!(fact, is_over.then_some(LeaseFact::Ended));
+            let (_, event) = step(&mut lease, 10, Ok(Reply::Swapped(Swapped::Refused(None))));
+            assert_eq!(event, None);
+            let (_, event) = step(&mut lease, 20, Ok(Reply::Nodes(vec![last])));
+            assert_eq!(event, is_over.then_some(LeaseEvent::Ended));
             assert_eq!(lease.incarnation(), if is_over { 0 } else { 4 });
         }
     }

@@ -12,9 +12,8 @@
 //! replies, and takes out requests and events. It accesses no database and is independent of
 //! documents.
 
-mod ask;
 mod entry;
-mod fact;
+mod event;
 mod follower;
 mod home;
 mod host;
@@ -22,9 +21,11 @@ pub mod laws;
 mod lease;
 mod member;
 mod memory;
+mod node_monitor;
+mod outbox;
 mod owner;
 mod parts;
-mod place;
+mod position;
 mod reader;
 mod records;
 mod request;
@@ -36,21 +37,20 @@ mod simulation;
 #[cfg(test)]
 mod standing;
 mod swaps;
-mod taker;
+mod takeover;
 mod view;
-mod watch;
 
-pub use ask::{Answer, Ask, Token};
 pub use entry::{Encoded, Entry};
-pub use fact::Fact;
+pub use event::ShardEvent;
 pub use home::home_shard;
-pub use host::{Backlog, Heritage, Host};
+pub use host::{Backlog, ClockLowerBounds, Host};
 pub use lease::Lease;
 pub use member::Member;
 pub use memory::{LedgerFault, MemoryLedger};
+pub use outbox::{LedgerResult, OutgoingRequest, Token};
 pub use owner::Owner;
 pub use parts::{join, split};
-pub use place::{MissingEntry, Place};
+pub use position::{MissingEntry, Position};
 pub use reader::JournalReader;
 pub use records::{
     BaseRecord, ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, TermRecord, decode_bases,

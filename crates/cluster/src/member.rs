@@ -4,63 +4,63 @@
 
 mod claims;
 mod common;
-mod seat;
+mod replica;
 mod seen;
 
 use bytes::Bytes;
 
 use crate::{
-    ask::{Answer, Ask, Token},
-    fact::Fact,
+    event::ShardEvent,
     host::Host,
     lease::Lease,
-    member::{common::Common, seat::Seat},
+    member::{common::Common, replica::ShardReplica},
+    outbox::{LedgerResult, OutgoingRequest, Token},
     owner::Owner,
-    place::Place,
+    position::Position,
     records::BaseRecord,
     settings::Settings,
 };
 
-/// The state machine of a node. A *seat* is its role in one shard.
+/// The state machine of a node. A *shard replica* is its role in one shard.
 #[derive(Debug)]
 pub struct Member {
     common: Common,
-    /// Seats by shard number.
-    seats: Vec<Seat>,
+    /// Replicas by shard number.
+    replicas: Vec<ShardReplica>,
     /// Time of the ledger's last reply.
     heard_at: u64,
 }
 
 impl Member {
     /// Creates the member of a node that has just started. `trees[i]` is the position of shard i's
-    /// tree, and whether the tree is unsure: it may contain entries applied after the position was
-    /// saved.
-    pub fn new(settings: Settings, trees: &[(Place, bool)]) -> Self {
+    /// tree, and whether the tree may have diverged: it may contain entries applied after the
+    /// position was saved.
+    pub fn new(settings: Settings, trees: &[(Position, bool)]) -> Self {
         let mut common = Common::new(&settings);
-        let seats = (0..).zip(trees).map(|(shard, (tree, unsure))| {
+        let replicas = (0..).zip(trees).map(|(shard, (tree, may_have_diverged))| {
             let settings = Settings { shard, ..settings.clone() };
-            Seat::new(settings, *tree, *unsure, &mut common)
+            ShardReplica::new(settings, *tree, *may_have_diverged, &mut common)
         });
-        let seats = seats.collect();
-        Self { common, seats, heard_at: 0 }
+        let replicas = replicas.collect();
+        Self { common, replicas, heard_at: 0 }
     }
 
     /// Removes and returns the requests to send to the ledger.
-    pub fn asks(&mut self) -> Vec<Ask> {
-        let mut asks = self.common.lease.asks();
-        asks.extend(self.common.watch.asks());
-        asks.extend(self.seats.iter_mut().flat_map(Seat::asks));
-        asks
+    pub fn take_requests(&mut self) -> Vec<OutgoingRequest> {
+        let mut requests = self.common.lease.take_requests();
+        requests.extend(self.common.node_monitor.take_requests());
+        requests.extend(self.replicas.iter_mut().flat_map(ShardReplica::take_requests));
+        requests
     }
 
     /// Removes and returns the events since the last call, with their shards. Events of one shard
     /// are in order.
-    pub fn facts(&mut self) -> Vec<(u32, Fact)> {
-        let facts = |seat: &mut Seat| {
-            let shard = seat.settings.shard;
-            seat.facts().into_iter().map(move |fact| (shard, fact))
+    pub fn take_events(&mut self) -> Vec<(u32, ShardEvent)> {
+        let events = |replica: &mut ShardReplica| {
+            let shard = replica.settings.shard;
+            replica.take_events().into_iter().map(move |event| (shard, event))
         };
-        self.seats.iter_mut().flat_map(facts).collect()
+        self.replicas.iter_mut().flat_map(events).collect()
     }
 
     /// Returns the lease.
@@ -70,22 +70,22 @@ impl Member {
 
     /// Returns the owner state if the node owns the shard.
     pub fn owner(&self, shard: u32) -> Option<&Owner> {
-        self.seat(shard)?.owner()
+        self.replica(shard)?.owner()
     }
 
     /// Returns the newest base, as seen before the node owned the shard.
     pub fn base(&self, shard: u32) -> Option<BaseRecord> {
-        self.seat(shard)?.base
+        self.replica(shard)?.base
     }
 
     /// Returns whether a view of the shard may be opened at this boot clock.
     pub fn may_read(&self, shard: u32, now: u64) -> bool {
-        self.seat(shard).is_some_and(Seat::serves) && now < self.common.lease.until()
+        self.replica(shard).is_some_and(ShardReplica::serves) && now < self.common.lease.until()
     }
 
     /// Appends an entry as the owner. Returns its number, or `None` if no entry can be taken now.
     pub fn append(&mut self, shard: u32, body: Bytes, now: u64) -> Option<u64> {
-        self.with(shard, |seat, _| seat.append(body, now)).flatten()
+        self.with(shard, |replica, _| replica.append(body, now)).flatten()
     }
 
     /// Sends a heartbeat immediately, because the state of a shard's clock has changed.
@@ -94,84 +94,98 @@ impl Member {
     }
 
     /// Lets other nodes claim the shard until this boot clock.
-    pub fn hold_back(&mut self, shard: u32, until: u64) {
-        self.with(shard, |seat, _| seat.holds_until = until);
+    pub fn defer_claim(&mut self, shard: u32, until: u64) {
+        self.with(shard, |replica, _| replica.defers_until = until);
     }
 
-    /// Claims the shard as soon as it is free, regardless of an earlier `hold_back`.
-    pub fn go_first(&mut self, shard: u32, now: u64) {
-        self.with(shard, |seat, _| seat.go_first(now));
-        self.look(shard, now);
+    /// Claims the shard as soon as it is free, regardless of an earlier `defer_claim`.
+    pub fn claim_first(&mut self, shard: u32, now: u64) {
+        self.with(shard, |replica, _| replica.claim_first(now));
+        self.refresh(shard, now);
     }
 
     /// Reads the shard and the node records immediately, for callers that know of a change.
-    pub fn look(&mut self, shard: u32, now: u64) {
-        self.with(shard, |seat, common| {
-            common.watch.hurry(now);
-            seat.look(now);
+    pub fn refresh(&mut self, shard: u32, now: u64) {
+        self.with(shard, |replica, common| {
+            common.node_monitor.refresh(now);
+            replica.refresh(now);
         });
     }
 
     /// Stops accepting entries and releases the shard once all are committed.
     pub fn hand_over(&mut self, shard: u32) {
-        self.with(shard, |seat, _| seat.hand_over());
+        self.with(shard, |replica, _| replica.hand_over());
     }
 
     /// Suspends a shard whose tree cannot continue. An owner releases the shard once all entries
     /// that it has appended are committed. Until then the lease is not renewed, so that other nodes
     /// can take the shard over even if the release fails.
-    pub fn stand_down(&mut self, shard: u32, now: u64, host: &mut dyn Host) {
-        self.with(shard, |seat, common| seat.stand_down(now, common, host));
+    pub fn suspend(&mut self, shard: u32, now: u64, host: &mut dyn Host) {
+        self.with(shard, |replica, common| replica.suspend(now, common, host));
     }
 
     /// Resumes a suspended shard with its tree at this position. The shard is followed as after a
     /// start, once the node does not own it any more.
-    pub fn go_on(&mut self, shard: u32, tree: Place, unsure: bool) {
-        self.with(shard, |seat, common| seat.go_on(tree, unsure, common));
+    pub fn resume(&mut self, shard: u32, tree: Position, may_have_diverged: bool) {
+        self.with(shard, |replica, common| replica.resume(tree, may_have_diverged, common));
     }
 
     /// Enqueues the requests to the ledger that are due at this boot clock.
     pub fn tick(&mut self, now: u64, host: &mut dyn Host) {
-        let Self { common, seats, .. } = self;
-        seats.iter_mut().for_each(Seat::drop_former);
-        if seats.iter().all(Seat::lets_renew) {
-            let terms = || seats.iter().filter_map(|seat| seat.term(now, host)).collect();
+        let Self { common, replicas, .. } = self;
+        replicas.iter_mut().for_each(ShardReplica::drop_former_term);
+        if replicas.iter().all(ShardReplica::permits_renewal) {
+            let terms = || replicas.iter().filter_map(|replica| replica.term(now, host)).collect();
             common.lease.tick(now, terms);
         }
-        common.watch.tick(now);
-        for seat in seats {
-            seat.tick(now, common, host);
+        common.node_monitor.tick(now);
+        for replica in replicas {
+            replica.tick(now, common, host);
         }
     }
 
     /// Processes a reply.
-    pub fn answer(&mut self, token: Token, answer: Answer, now: u64, host: &mut dyn Host) {
+    pub fn handle_reply(
+        &mut self,
+        token: Token,
+        answer: LedgerResult,
+        now: u64,
+        host: &mut dyn Host,
+    ) {
         let machine = token.machine();
         if answer.is_ok() {
             self.heard_at = now;
         }
-        let Self { common, seats, .. } = self;
+        let Self { common, replicas, .. } = self;
         if machine == common.lease_machine {
-            if let Some(fact) = common.lease.answer(token, answer, now) {
-                seats.iter_mut().for_each(|seat| seat.lease_fact(&fact, now, common));
+            if let Some(event) = common.lease.handle_reply(token, answer, now) {
+                replicas
+                    .iter_mut()
+                    .for_each(|replica| replica.handle_lease_event(&event, now, common));
             }
-        } else if machine == common.watch_machine {
-            if common.watch.answer(token, answer, now) {
-                seats.iter_mut().for_each(|seat| seat.note_nodes(now, common));
+        } else if machine == common.node_monitor_machine {
+            if common.node_monitor.handle_reply(token, answer, now) {
+                replicas.iter_mut().for_each(|replica| replica.handle_node_records(now, common));
             }
         // Otherwise the machine no longer exists.
-        } else if let Some(seat) = seats.iter_mut().find(|seat| seat.machine() == machine) {
-            seat.answer((token, answer), now, common, host);
+        } else if let Some(replica) =
+            replicas.iter_mut().find(|replica| replica.machine() == machine)
+        {
+            replica.handle_reply((token, answer), now, common, host);
         }
     }
 
-    fn seat(&self, shard: u32) -> Option<&Seat> {
-        self.seats.get(usize::try_from(shard).ok()?)
+    fn replica(&self, shard: u32) -> Option<&ShardReplica> {
+        self.replicas.get(usize::try_from(shard).ok()?)
     }
 
-    /// Calls `act` with a seat; returns `None` if the shard has none.
-    fn with<T>(&mut self, shard: u32, act: impl FnOnce(&mut Seat, &mut Common) -> T) -> Option<T> {
-        let seat = self.seats.get_mut(usize::try_from(shard).ok()?)?;
-        Some(act(seat, &mut self.common))
+    /// Calls `act` with a replica; returns `None` if the shard does not exist.
+    fn with<T>(
+        &mut self,
+        shard: u32,
+        act: impl FnOnce(&mut ShardReplica, &mut Common) -> T,
+    ) -> Option<T> {
+        let replica = self.replicas.get_mut(usize::try_from(shard).ok()?)?;
+        Some(act(replica, &mut self.common))
     }
 }

@@ -9,10 +9,10 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::{
-    ask::{Answer, Ask, Asks, Token},
     entry::Entry,
+    outbox::{LedgerResult, Outbox, OutgoingRequest, Token},
     parts::split,
-    place::{Found, Place},
+    position::{DecodedEntry, Position},
     records::{Phase, ShardRecord},
     request::{Reply, Request, Swapped},
     settings::Settings,
@@ -25,13 +25,13 @@ const UNDER_WAY_MAX: usize = 4;
 
 /// An event of an owner's term.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum OwnerFact {
+pub(crate) enum OwnerEvent {
     /// An entry is committed; all entries before it have been reported.
     Committed {
         /// The entry to apply.
         entry: Entry,
         /// Position of the local tree after the entry is applied.
-        place: Place,
+        position: Position,
     },
     /// Another node has claimed the shard. It may or may not adopt the uncommitted entries.
     Superseded,
@@ -41,8 +41,8 @@ pub(crate) enum OwnerFact {
 
 /// An entry that was appended and is not committed yet.
 #[derive(Debug)]
-struct Flight {
-    found: Found,
+struct InFlightEntry {
+    found: DecodedEntry,
     /// When the entry was appended.
     since: u64,
     pending: Option<Token>,
@@ -67,7 +67,7 @@ enum Stage {
 #[derive(Debug)]
 pub struct Owner {
     settings: Settings,
-    asks: Asks,
+    outbox: Outbox,
     epoch: u64,
     claim: Uuid,
     /// Lower bound of the clock at the start of the term.
@@ -76,12 +76,12 @@ pub struct Owner {
     /// Whether no more entries are accepted; the shard is released when all are committed.
     drains: bool,
     /// Position after the last committed entry.
-    committed: Place,
+    committed: Position,
     /// Position after the last numbered entry.
-    numbered: Place,
+    numbered: Position,
     /// Bytes in the current segment.
     segment_bytes: usize,
-    flights: VecDeque<Flight>,
+    flights: VecDeque<InFlightEntry>,
     /// Epoch checks in flight, each with the last entry of the prefix that was written when it was
     /// sent.
     checks: Vec<(Token, u64)>,
@@ -97,18 +97,18 @@ impl Owner {
         machine: u64,
         epoch: u64,
         (claim, clock): (Uuid, Bytes),
-        end: Place,
+        end: Position,
     ) -> Self {
         Self {
             settings,
-            asks: Asks::new(machine),
+            outbox: Outbox::new(machine),
             epoch,
             claim,
             clock,
             stage: Stage::Waiting,
             drains: false,
             committed: end,
-            numbered: Place { epoch, segment: 0, ..end },
+            numbered: Position { epoch, segment: 0, ..end },
             segment_bytes: 0,
             flights: VecDeque::new(),
             checks: Vec::new(),
@@ -118,7 +118,7 @@ impl Owner {
     }
 
     pub(crate) fn machine(&self) -> u64 {
-        self.asks.machine()
+        self.outbox.machine()
     }
 
     /// Returns the epoch.
@@ -127,7 +127,7 @@ impl Owner {
     }
 
     /// Returns the position of the last committed entry.
-    pub fn place(&self) -> Place {
+    pub fn position(&self) -> Position {
         self.committed
     }
 
@@ -150,8 +150,8 @@ impl Owner {
         self.flights.front().map(|flight| flight.since)
     }
 
-    pub(crate) fn asks(&mut self) -> Vec<Ask> {
-        self.asks.take()
+    pub(crate) fn take_requests(&mut self) -> Vec<OutgoingRequest> {
+        self.outbox.take()
     }
 
     /// Starts serving after the first applied heartbeat with this term, by appending an empty
@@ -185,12 +185,12 @@ impl Owner {
         };
         let encoded = entry.encode();
         let (bytes, checksum) = (encoded.bytes, encoded.checksum);
-        let found = Found { segment: self.numbered.segment, entry, bytes, checksum };
+        let found = DecodedEntry { segment: self.numbered.segment, entry, bytes, checksum };
         if closes {
             self.segment_bytes = 0;
         }
-        self.numbered = Place::behind(&found);
-        let flight = Flight { found, since: now, pending: None, written: false, due: now };
+        self.numbered = Position::behind(&found);
+        let flight = InFlightEntry { found, since: now, pending: None, written: false, due: now };
         self.flights.push_back(flight);
         self.tick(now);
         Some(n)
@@ -229,25 +229,25 @@ impl Owner {
             let parts = split(found.entry.n, &found.bytes, self.settings.part_bytes);
             let (epoch, segment) = (self.epoch, found.segment);
             let request = Request::Append { shard, epoch, segment, parts };
-            flight.pending = Some(self.asks.ask(request));
+            flight.pending = Some(self.outbox.enqueue(request));
         }
         let written = self.written();
         if self.checked < written && self.check_due <= now {
             self.checked = written;
-            self.checks.push((self.asks.ask(Request::ReadShard { shard }), written));
+            self.checks.push((self.outbox.enqueue(Request::ReadShard { shard }), written));
         }
         if let Stage::Releasing { clock, look, pending: pending @ None, due } = &mut self.stage
             && *due <= now
         {
             let release = Request::Release { shard, claim: self.claim, clock: clock.clone() };
             let look_up = Request::ReadShardSerial { shard };
-            *pending = Some(self.asks.ask(if *look { look_up } else { release }));
+            *pending = Some(self.outbox.enqueue(if *look { look_up } else { release }));
         }
     }
 
     /// Returns the last entry of the written prefix.
     fn written(&self) -> u64 {
-        let written = |flight: &&Flight| flight.written;
+        let written = |flight: &&InFlightEntry| flight.written;
         let last = if self.settings.rules.commit_in_order() {
             self.flights.iter().take_while(written).last()
         } else {
@@ -256,32 +256,37 @@ impl Owner {
         last.map_or(self.committed.n, |flight| flight.found.entry.n)
     }
 
-    pub(crate) fn answer(&mut self, token: Token, answer: Answer, now: u64) -> Vec<OwnerFact> {
-        let mut facts = Vec::new();
+    pub(crate) fn handle_reply(
+        &mut self,
+        token: Token,
+        answer: LedgerResult,
+        now: u64,
+    ) -> Vec<OwnerEvent> {
+        let mut events = Vec::new();
         let flight = self.flights.iter_mut().find(|flight| flight.pending == Some(token));
         if let Some(flight) = flight {
             flight.pending = None;
             flight.written = answer == Ok(Reply::Written);
             flight.due = now + self.settings.again;
             if !self.settings.rules.check_after_write() {
-                self.commit(self.written(), &mut facts);
+                self.commit(self.written(), &mut events);
             }
         } else if let Some(at) = self.checks.iter().position(|(check, _)| *check == token) {
             let (_, covers) = self.checks.swap_remove(at);
-            self.check(covers, answer, now, &mut facts);
+            self.check(covers, answer, now, &mut events);
         } else {
-            self.released(token, answer, now, &mut facts);
+            self.released(token, answer, now, &mut events);
         }
         self.tick(now);
-        facts
+        events
     }
 
     /// Processes the reply to an epoch check that was sent when all entries up to `covers` were
     /// written.
-    fn check(&mut self, covers: u64, answer: Answer, now: u64, facts: &mut Vec<OwnerFact>) {
+    fn check(&mut self, covers: u64, answer: LedgerResult, now: u64, events: &mut Vec<OwnerEvent>) {
         match answer {
-            Ok(Reply::Shard(Some(shard))) if self.is_mine(&shard) => self.commit(covers, facts),
-            Ok(Reply::Shard(_)) => self.end(OwnerFact::Superseded, facts),
+            Ok(Reply::Shard(Some(shard))) if self.is_mine(&shard) => self.commit(covers, events),
+            Ok(Reply::Shard(_)) => self.end(OwnerEvent::Superseded, events),
             // Another check has to be sent.
             _ => {
                 let under_way = self.checks.iter().map(|(_, covers)| *covers).max();
@@ -296,16 +301,22 @@ impl Owner {
     }
 
     /// Commits all entries up to this number, in order.
-    fn commit(&mut self, upto: u64, facts: &mut Vec<OwnerFact>) {
+    fn commit(&mut self, upto: u64, events: &mut Vec<OwnerEvent>) {
         while let Some(flight) = self.flights.pop_front_if(|flight| flight.found.entry.n <= upto) {
-            let place = Place::behind(&flight.found);
-            self.committed = place;
-            facts.push(OwnerFact::Committed { entry: flight.found.entry, place });
+            let position = Position::behind(&flight.found);
+            self.committed = position;
+            events.push(OwnerEvent::Committed { entry: flight.found.entry, position });
         }
     }
 
     /// Processes the reply to a release, or to the read that resolves its outcome.
-    fn released(&mut self, token: Token, answer: Answer, now: u64, facts: &mut Vec<OwnerFact>) {
+    fn released(
+        &mut self,
+        token: Token,
+        answer: LedgerResult,
+        now: u64,
+        events: &mut Vec<OwnerEvent>,
+    ) {
         let (epoch, claim) = (self.epoch, self.claim);
         let Stage::Releasing { look, pending, due, .. } = &mut self.stage else { return };
         if *pending != Some(token) {
@@ -314,23 +325,23 @@ impl Owner {
         *pending = None;
         *due = now + self.settings.again;
         match answer {
-            Ok(Reply::Swapped(Swapped::Done)) => self.end(OwnerFact::Released, facts),
+            Ok(Reply::Swapped(Swapped::Done)) => self.end(OwnerEvent::Released, events),
             Ok(Reply::Swapped(Swapped::Refused(_))) => (*look, *due) = (true, now),
             Ok(Reply::Shard(Some(shard))) if (shard.epoch, shard.claim) == (epoch, claim) => {
                 *look = false;
                 if shard.phase == Phase::Released {
-                    self.end(OwnerFact::Released, facts);
+                    self.end(OwnerEvent::Released, events);
                 }
             }
-            Ok(Reply::Shard(_)) => self.end(OwnerFact::Superseded, facts),
+            Ok(Reply::Shard(_)) => self.end(OwnerEvent::Superseded, events),
             _ => {}
         }
     }
 
-    fn end(&mut self, fact: OwnerFact, facts: &mut Vec<OwnerFact>) {
+    fn end(&mut self, event: OwnerEvent, events: &mut Vec<OwnerEvent>) {
         if self.stage != Stage::Ended {
             self.stage = Stage::Ended;
-            facts.push(fact);
+            events.push(event);
         }
     }
 }
@@ -339,12 +350,12 @@ impl Owner {
 mod tests {
     use super::*;
 
-    fn one(asks: Vec<Ask>) -> Ask {
-        let [ask] = <[Ask; 1]>::try_from(asks).unwrap();
+    fn one(requests: Vec<OutgoingRequest>) -> OutgoingRequest {
+        let [ask] = <[OutgoingRequest; 1]>::try_from(requests).unwrap();
         ask
     }
 
-    fn shard(claim: u128) -> Answer {
+    fn shard(claim: u128) -> LedgerResult {
         Ok(Reply::Shard(Some(ShardRecord {
             shard: 0,
             epoch: 1,
@@ -364,23 +375,23 @@ mod tests {
     fn a_check_covers_what_was_written_before_it() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
         let mut owner =
-            Owner::new(settings, 1, 1, (Uuid::from_u128(5), Bytes::new()), Place::default());
+            Owner::new(settings, 1, 1, (Uuid::from_u128(5), Bytes::new()), Position::default());
         assert_eq!(owner.append(Bytes::new(), 0), None);
         assert!(owner.begin(0) && !owner.begin(0));
-        let first = one(owner.asks());
+        let first = one(owner.take_requests());
         assert_eq!(owner.waits_since(), Some(0));
-        assert_eq!(owner.answer(first.token, Ok(Reply::Written), 0), []);
-        let first_check = one(owner.asks());
+        assert_eq!(owner.handle_reply(first.token, Ok(Reply::Written), 0), []);
+        let first_check = one(owner.take_requests());
         assert_eq!(first_check.request, Request::ReadShard { shard: 0 });
         assert_eq!(owner.append(Bytes::from_static(b"body"), 5), Some(2));
-        let second = one(owner.asks());
-        assert_eq!(owner.answer(second.token, Ok(Reply::Written), 0), []);
-        let second_check = one(owner.asks());
-        let facts = owner.answer(first_check.token, shard(5), 0);
-        assert!(matches!(&facts[..], [OwnerFact::Committed { entry, .. }] if entry.n == 1));
+        let second = one(owner.take_requests());
+        assert_eq!(owner.handle_reply(second.token, Ok(Reply::Written), 0), []);
+        let second_check = one(owner.take_requests());
+        let events = owner.handle_reply(first_check.token, shard(5), 0);
+        assert!(matches!(&events[..], [OwnerEvent::Committed { entry, .. }] if entry.n == 1));
         assert_eq!(owner.waits_since(), Some(5));
-        let facts = owner.answer(second_check.token, shard(6), 0);
-        assert_eq!(facts, [OwnerFact::Superseded]);
+        let events = owner.handle_reply(second_check.token, shard(6), 0);
+        assert_eq!(events, [OwnerEvent::Superseded]);
         assert!(!owner.serves());
     }
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     entry::Entry,
-    place::{Epochs, MissingEntry, Place},
+    position::{Epochs, MissingEntry, Position},
     records::{ShardRecord, TermRecord},
     request::{EntryPart, Request},
     sealing::{Reading, Sealing},
@@ -27,7 +27,7 @@ pub struct JournalReader {
 impl JournalReader {
     /// Starts reading after a tree at this position. `record` is the shard record and `terms` were
     /// read before it.
-    pub fn new(cluster: Uuid, record: &ShardRecord, terms: &[TermRecord], tree: Place) -> Self {
+    pub fn new(cluster: Uuid, record: &ShardRecord, terms: &[TermRecord], tree: Position) -> Self {
         let settings = Settings::new(cluster, record.shard, Uuid::nil(), Bytes::new());
         let limit = settings.read_bytes;
         let opened = (record.shard, record.opened);
@@ -50,7 +50,7 @@ impl JournalReader {
             // Stops at the current end, so that an owner that keeps appending does not prolong the
             // read forever.
             Reading::More => {
-                Ok(parts.is_empty() || self.limit <= bytes || !self.sealing.is_level())
+                Ok(parts.is_empty() || self.limit <= bytes || !self.sealing.is_caught_up())
             }
             Reading::Done => Ok(false),
             Reading::Missing(missing) => {
@@ -68,17 +68,17 @@ impl JournalReader {
 
     /// Returns whether an entry was found after a missing one. An owner with two entries in flight
     /// leaves such a gap briefly; entries after it are not yet committed.
-    pub fn meets_gap(&self) -> bool {
-        self.sealing.meets_gap()
+    pub fn has_gap(&self) -> bool {
+        self.sealing.has_gap()
     }
 
     /// Removes and returns the entries read so far, in order, each with the position after it.
-    pub fn take(&mut self) -> Vec<(Entry, Place)> {
+    pub fn take(&mut self) -> Vec<(Entry, Position)> {
         let found = self.sealing.take_entries().into_iter();
         found
             .map(|found| {
-                let place = Place::behind(&found);
-                (found.entry, place)
+                let position = Position::behind(&found);
+                (found.entry, position)
             })
             .collect()
     }

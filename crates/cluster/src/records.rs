@@ -134,7 +134,7 @@ impl ShardRecord {
     /// Returns the ends after an operator has accepted that entries after `end` of this epoch, and
     /// all entries of later epochs, are lost. Ends set before are shortened; as nothing else
     /// shortens an end, the result itself records the accepted loss.
-    pub fn ends_cut(&self, epoch: u64, end: u64) -> Vec<(u64, u64)> {
+    pub fn truncated_ends(&self, epoch: u64, end: u64) -> Vec<(u64, u64)> {
         let mut ends = self.ends.clone();
         ends.push((self.opened, u64::MAX));
         for (_, last) in ends.iter_mut().filter(|(of, _)| epoch <= *of) {

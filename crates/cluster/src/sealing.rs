@@ -5,7 +5,7 @@
 use store::Error;
 
 use crate::{
-    place::{Epochs, Found, MissingEntry, Place, ahead, broken_chain, found},
+    position::{DecodedEntry, Epochs, MissingEntry, Position, ahead_error, broken_chain, found},
     request::{EntryPart, Request},
     settings::Settings,
 };
@@ -33,9 +33,9 @@ pub(crate) struct Sealing {
     settings: Settings,
     epochs: Epochs,
     /// Position up to which entries were read without a gap.
-    cursor: Place,
+    cursor: Position,
     /// Entries that were read without a gap.
-    entries: Vec<Found>,
+    entries: Vec<DecodedEntry>,
     epoch: u64,
     segment: u64,
     after: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Sealing {
 impl Sealing {
     /// Starts reading after this tree; `committed` is the highest commit mark of the last opened
     /// epoch known from elsewhere.
-    pub(crate) fn new(settings: Settings, epochs: Epochs, tree: Place, committed: u64) -> Self {
+    pub(crate) fn new(settings: Settings, epochs: Epochs, tree: Position, committed: u64) -> Self {
         let (epoch, segment) = tree.next(&epochs);
         Self {
             settings,
@@ -84,7 +84,7 @@ impl Sealing {
     /// Processes the parts of a reply.
     pub(crate) fn read(&mut self, parts: &[EntryPart]) -> Reading {
         if self.entries.is_empty() && !self.epochs.admit(self.cursor) {
-            return Reading::Damaged(ahead(self.cursor));
+            return Reading::Damaged(ahead_error(self.cursor));
         }
         let entries = match found(&self.settings, self.epoch, self.segment, parts) {
             Ok(entries) => entries,
@@ -120,7 +120,7 @@ impl Sealing {
         Reading::Done
     }
 
-    fn take(&mut self, found: Found) -> Result<(), Error> {
+    fn take(&mut self, found: DecodedEntry) -> Result<(), Error> {
         if self.epoch == self.epochs.opened {
             self.committed = self.committed.max(found.entry.committed);
         }
@@ -137,13 +137,13 @@ impl Sealing {
                 return Err(broken_chain(&found.entry));
             }
         }
-        self.cursor = Place::behind(&found);
+        self.cursor = Position::behind(&found);
         self.entries.push(found);
         Ok(())
     }
 
     /// Returns the end of the last opened epoch, and the entries of it that may not be on a quorum.
-    pub(crate) fn end(&self) -> (Place, impl Iterator<Item = &Found>) {
+    pub(crate) fn end(&self) -> (Position, impl Iterator<Item = &DecodedEntry>) {
         let (opened, committed) = (self.epochs.opened, self.committed);
         let tail = self
             .entries
@@ -163,7 +163,7 @@ impl Sealing {
 
     /// Returns whether the last opened epoch was read to its last entry without a gap, including
     /// all entries known to be committed.
-    pub(crate) fn is_level(&self) -> bool {
+    pub(crate) fn is_caught_up(&self) -> bool {
         let next = self.cursor.next(&self.epochs);
         // Reading of the epoch has just started and nothing was requested of it yet.
         let has_asked = 0 < self.empty || !self.is_empty_so_far;
@@ -175,17 +175,17 @@ impl Sealing {
     }
 
     /// Returns whether an entry was found after a missing entry.
-    pub(crate) fn meets_gap(&self) -> bool {
+    pub(crate) fn has_gap(&self) -> bool {
         self.gap
     }
 
     /// Removes and returns the entries read without a gap.
-    pub(crate) fn take_entries(&mut self) -> Vec<Found> {
+    pub(crate) fn take_entries(&mut self) -> Vec<DecodedEntry> {
         std::mem::take(&mut self.entries)
     }
 
     /// Returns the entries to apply.
-    pub(crate) fn into_entries(self) -> Vec<Found> {
+    pub(crate) fn into_entries(self) -> Vec<DecodedEntry> {
         self.entries
     }
 }
@@ -218,7 +218,7 @@ mod tests {
     fn sealed(parts: &[EntryPart], committed: u64) -> (Sealing, Reading) {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
         let epochs = Epochs { opened: 1, ends: Vec::new() };
-        let mut sealing = Sealing::new(settings, epochs, Place::default(), committed);
+        let mut sealing = Sealing::new(settings, epochs, Position::default(), committed);
         let mut reading = sealing.read(parts);
         while matches!(reading, Reading::More) {
             reading = sealing.read(&[]);
@@ -237,9 +237,9 @@ mod tests {
         {
             let (sealing, reading) = sealed(&parts, 0);
             assert!(matches!(reading, Reading::Done), "{reading:?}");
-            let (place, again) = sealing.end();
+            let (position, again) = sealing.end();
             let again: Vec<u64> = again.map(|found| found.entry.n).collect();
-            assert_eq!((place.n, again), (end, tail));
+            assert_eq!((position.n, again), (end, tail));
             assert_eq!(sealing.ends(), [(1, end)]);
         }
     }

@@ -37,7 +37,7 @@ pub struct Settings {
     /// Interval between reads of the node records.
     pub nodes: u64,
     /// Interval between reads of the shard record while it changes.
-    pub watch: u64,
+    pub poll_interval: u64,
     /// Interval between reads of the journal while entries arrive.
     pub read: u64,
     /// Initial interval between reads of the journal while no entries arrive.
@@ -85,7 +85,7 @@ impl Settings {
             abandon: 12_000 * MS,
             beat: 750 * MS,
             nodes: 400 * MS,
-            watch: 250 * MS,
+            poll_interval: 250 * MS,
             read: 50 * MS,
             idle: 250 * MS,
             rest: 4_000 * MS,
@@ -105,12 +105,12 @@ impl Settings {
 
     /// Returns whether a node record with this metadata was written by this node since its computer
     /// was started.
-    pub(crate) fn was_here(&self, about: &[u8]) -> bool {
-        self.place(about) == self.place(&self.about)
+    pub(crate) fn is_former_self(&self, about: &[u8]) -> bool {
+        self.location(about) == self.location(&self.about)
     }
 
     /// Returns the prefix of a node's metadata that identifies its data directory.
-    pub(crate) fn place<'a>(&self, about: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn location<'a>(&self, about: &'a [u8]) -> &'a [u8] {
         about.get(..self.place_bytes).unwrap_or(about)
     }
 

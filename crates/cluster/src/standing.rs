@@ -15,11 +15,11 @@ use uuid::Uuid;
 
 use crate::{
     entry::Entry,
-    fact::Fact,
-    host::{Backlog, Heritage, Host},
+    event::ShardEvent,
+    host::{Backlog, ClockLowerBounds, Host},
     member::Member,
     memory::{LedgerFault, MemoryLedger},
-    place::{MissingEntry, Place},
+    position::{MissingEntry, Position},
     request::{Ledger as _, Reply, Request, Unanswered},
     settings::Settings,
 };
@@ -34,7 +34,7 @@ pub(crate) struct Quiet {
 }
 
 impl Host for Quiet {
-    fn begin(&mut self, _: u32, _: &Heritage, _: u64) -> Bytes {
+    fn begin(&mut self, _: u32, _: &ClockLowerBounds, _: u64) -> Bytes {
         Bytes::new()
     }
 
@@ -60,7 +60,7 @@ impl Host for Quiet {
 pub(crate) struct Seat {
     pub(crate) member: Member,
     pub(crate) host: Box<Quiet>,
-    pub(crate) facts: Vec<Fact>,
+    pub(crate) events: Vec<ShardEvent>,
     /// Whether the member runs.
     pub(crate) lives: bool,
 }
@@ -82,9 +82,9 @@ impl Table {
         let id = Uuid::from_u128(self.seats.len() as u128 + 1);
         let mut settings = Settings::new(Uuid::from_u128(9), 0, id, Bytes::new());
         settings.read_bytes = 2_000;
-        let member = Member::new(settings, &[(Place::default(), false)]);
+        let member = Member::new(settings, &[(Position::default(), false)]);
         let host = Box::<Quiet>::default();
-        self.seats.push(Seat { member, host, facts: Vec::new(), lives: true });
+        self.seats.push(Seat { member, host, events: Vec::new(), lives: true });
         self.seats.len() - 1
     }
 
@@ -113,18 +113,18 @@ impl Table {
         let seat = &mut self.seats[at];
         seat.member.tick(now, &mut *seat.host);
         loop {
-            let asks = self.seats[at].member.asks();
-            if asks.is_empty() {
+            let requests = self.seats[at].member.take_requests();
+            if requests.is_empty() {
                 break;
             }
-            for ask in asks {
+            for ask in requests {
                 let answer = self.ask(ask.request);
                 let seat = &mut self.seats[at];
-                seat.member.answer(ask.token, answer, now, &mut *seat.host);
+                seat.member.handle_reply(ask.token, answer, now, &mut *seat.host);
             }
         }
         let seat = &mut self.seats[at];
-        seat.facts.extend(seat.member.facts().into_iter().map(|(_, fact)| fact));
+        seat.events.extend(seat.member.take_events().into_iter().map(|(_, event)| event));
     }
 
     pub(crate) fn owns(&self, at: usize) -> bool {
@@ -141,11 +141,11 @@ impl Table {
     }
 
     pub(crate) fn applied(&self, at: usize) -> Vec<&Entry> {
-        let facts = self.seats[at].facts.iter();
-        facts
-            .filter_map(
-                |fact| if let Fact::Apply { entry, .. } = fact { Some(entry) } else { None },
-            )
+        let events = self.seats[at].events.iter();
+        events
+            .filter_map(|event| {
+                if let ShardEvent::Apply { entry, .. } = event { Some(entry) } else { None }
+            })
             .collect()
     }
 
@@ -222,8 +222,8 @@ fn an_entry_of_a_closed_epoch_that_is_missing_is_told_and_waited_for() {
     let late = table.add();
     table.pass(2_000);
     // 20 entries and the first entry of the epoch, which has no body.
-    let missing = Fact::Missing(MissingEntry { epoch: 1, end: 9, committed: 21 });
-    assert!(table.seats[late].facts.contains(&missing), "{:?}", table.seats[late].facts);
+    let missing = ShardEvent::Missing(MissingEntry { epoch: 1, end: 9, committed: 21 });
+    assert!(table.seats[late].events.contains(&missing), "{:?}", table.seats[late].events);
     let asked = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&asked);
     table.ledger.set_faults(move |request| {
@@ -233,7 +233,7 @@ fn an_entry_of_a_closed_epoch_that_is_missing_is_told_and_waited_for() {
     });
     table.pass(30_000);
     assert!((5..20).contains(&asked.load(Ordering::Relaxed)), "{asked:?}");
-    let told = table.seats[late].facts.iter().filter(|fact| **fact == missing).count();
+    let told = table.seats[late].events.iter().filter(|event| **event == missing).count();
     assert_eq!((told, table.applied(late).len()), (1, 9));
     for request in back {
         table.ask(request).unwrap();

@@ -34,27 +34,27 @@ pub(crate) struct Query {
     /// OFFSET and LIMIT; the language requires both or neither.
     pub(crate) window: Option<(ClauseCount, ClauseCount)>,
     /// Positions of the query and of some of its clauses.
-    pub(crate) places: ClausePlaces,
+    pub(crate) places: ClausePositions,
 }
 
 /// Positions of a query and of its TOP, ORDER BY and OFFSET LIMIT clauses, for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct ClausePlaces {
+pub(crate) struct ClausePositions {
     /// Position of the query, without the parentheses of a subquery.
-    pub(crate) whole: TextPlace,
+    pub(crate) whole: TextPosition,
     /// TOP and its count.
-    pub(crate) top: TextPlace,
+    pub(crate) top: TextPosition,
     /// ORDER BY and its items.
-    pub(crate) order: TextPlace,
+    pub(crate) order: TextPosition,
     /// OFFSET and LIMIT with their counts.
-    pub(crate) window: TextPlace,
+    pub(crate) window: TextPosition,
 }
 
 /// The SELECT list: everything, one value, or a list of items.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selection {
     /// `*`.
-    Star(TextPlace),
+    Star(TextPosition),
     /// `VALUE` and an expression: results are plain values.
     Value(Node),
     /// Expressions separated by commas: results are objects.
@@ -67,7 +67,7 @@ pub(crate) struct Item {
     pub(crate) node: Node,
     /// The name after AS, and its position. Without AS, the item's name is the last name of its
     /// path, or, if it is not a path, `$1`, `$2` and so on.
-    pub(crate) alias: Option<(String, TextPlace)>,
+    pub(crate) alias: Option<(String, TextPosition)>,
 }
 
 /// One source of FROM or JOIN.
@@ -75,7 +75,7 @@ pub(crate) struct Item {
 pub(crate) struct Input {
     pub(crate) of: Collection,
     /// The alias and its position.
-    pub(crate) alias: Option<(String, TextPlace)>,
+    pub(crate) alias: Option<(String, TextPosition)>,
     /// Whether the source yields the elements of the collection: `x IN c.list`.
     pub(crate) iterates: bool,
 }
@@ -84,7 +84,7 @@ impl Input {
     /// Returns the name of the source's values and the position of the name. It is the alias or,
     /// without one, the last name of the path. Returns `None` for a subquery without an alias, and
     /// for a path without an alias that ends with a number.
-    pub(crate) fn name(&self) -> Option<(&str, TextPlace)> {
+    pub(crate) fn name(&self) -> Option<(&str, TextPosition)> {
         if let Some((alias, at)) = &self.alias {
             return Some((alias, *at));
         }
@@ -104,7 +104,7 @@ impl Input {
 pub(crate) enum Collection {
     /// `c.list`: the first name with its position, the following steps, and the position of the
     /// whole path.
-    Path { root: String, at: TextPlace, steps: Vec<PathStep>, whole: TextPlace },
+    Path { root: String, at: TextPosition, steps: Vec<PathStep>, whole: TextPosition },
     /// A query in parentheses, whose results are the values to iterate over.
     Query(Box<Query>),
 }
@@ -132,9 +132,9 @@ pub(crate) struct ClauseCount {
 /// A position in the text. Any two compare as equal, so that the comparison of trees ignores
 /// positions; [`Span`] itself has ordinary equality.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TextPlace(pub(crate) Span);
+pub(crate) struct TextPosition(pub(crate) Span);
 
-impl PartialEq for TextPlace {
+impl PartialEq for TextPosition {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -145,13 +145,13 @@ impl PartialEq for TextPlace {
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
     /// Position from the first token to the last token.
-    pub(crate) at: TextPlace,
+    pub(crate) at: TextPosition,
 }
 
 impl Node {
     /// Creates an expression at this position.
     pub(crate) fn new(kind: NodeKind, span: Span) -> Self {
-        Self { kind, at: TextPlace(span) }
+        Self { kind, at: TextPosition(span) }
     }
 
     /// Returns the position of the expression.
@@ -296,7 +296,7 @@ pub(crate) enum NodeKind {
     Like {
         value: Box<Node>,
         pattern: Box<Node>,
-        escape: Option<(String, TextPlace)>,
+        escape: Option<(String, TextPosition)>,
         negated: bool,
     },
     /// `a ?? b ?? c`: the first operand that is not undefined.
@@ -314,7 +314,7 @@ pub(crate) enum NodeKind {
 pub(crate) struct Field {
     pub(crate) name: String,
     /// Position of the name.
-    pub(crate) at: TextPlace,
+    pub(crate) at: TextPosition,
     pub(crate) value: Node,
 }
 
@@ -322,9 +322,9 @@ pub(crate) struct Field {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PathStep {
     /// `.name` or `["name"]`, and the position of the name.
-    Name(String, TextPlace),
+    Name(String, TextPosition),
     /// `[expression]`, and the position of the closing bracket. The binder accepts numbers only.
-    Computed(Node, TextPlace),
+    Computed(Node, TextPosition),
 }
 
 /// An operator of a chain; all operators of a chain have the same precedence.

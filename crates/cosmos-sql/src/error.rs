@@ -18,7 +18,7 @@ impl Span {
 
 /// A mistake in the text of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct Diagnostic {
     /// Azure Cosmos DB's code. A mistake with a numeric or an empty code has no position in the
     /// text.
     pub code: &'static str,
@@ -35,7 +35,7 @@ pub struct Mistake {
 pub enum SqlError {
     /// The query is invalid. There is at least one mistake; mistakes are in the order in which they
     /// were found.
-    Invalid(Vec<Mistake>),
+    Invalid(Vec<Diagnostic>),
     /// The query is valid but uses an unsupported feature; Azure Cosmos DB may support it.
     Unsupported {
         /// The unsupported feature.
@@ -46,8 +46,8 @@ pub enum SqlError {
 impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid(mistakes) => {
-                for (at, Mistake { code, message, .. }) in mistakes.iter().enumerate() {
+            Self::Invalid(diagnostics) => {
+                for (at, Diagnostic { code, message, .. }) in diagnostics.iter().enumerate() {
                     let between = if at == 0 { "" } else { " " };
                     write!(f, "{between}{code}: {message}")?;
                 }
@@ -143,33 +143,33 @@ impl Fault {
     pub(crate) fn into_error(self, text: &str) -> SqlError {
         match self {
             Self::Unsupported(what) => SqlError::Unsupported { what },
-            other => SqlError::Invalid(vec![other.into_mistake(text)]),
+            other => SqlError::Invalid(vec![other.into_diagnostic(text)]),
         }
     }
 
     /// Converts several faults to the error that clients see: with all mistakes or, if there are
     /// none, with the first unsupported feature.
     pub(crate) fn into_errors(faults: Vec<Self>, text: &str) -> SqlError {
-        let (mut mistakes, mut unsupported) = (Vec::new(), String::new());
+        let (mut diagnostics, mut unsupported) = (Vec::new(), String::new());
         for fault in faults {
             match fault {
                 Self::Unsupported(what) if unsupported.is_empty() => unsupported = what,
                 Self::Unsupported(_) => {}
-                other => mistakes.push(other.into_mistake(text)),
+                other => diagnostics.push(other.into_diagnostic(text)),
             }
         }
-        match mistakes.is_empty() {
+        match diagnostics.is_empty() {
             true => SqlError::Unsupported { what: unsupported },
-            false => SqlError::Invalid(mistakes),
+            false => SqlError::Invalid(diagnostics),
         }
     }
 
     /// Converts the fault to a mistake, whose position is in UTF-16 units.
-    fn into_mistake(self, text: &str) -> Mistake {
+    fn into_diagnostic(self, text: &str) -> Diagnostic {
         let (code, span, message) = self.describe(text);
         // Clients count in UTF-16 units, like JavaScript, the parser in bytes.
         let units = |end: usize| text.get(..end).map_or(0, |before| before.encode_utf16().count());
-        Mistake { code, message, start: units(span.start), end: units(span.end) }
+        Diagnostic { code, message, start: units(span.start), end: units(span.end) }
     }
 
     /// Returns the code, the span and the message of the error. Codes and messages are those of

@@ -4,7 +4,7 @@ use document::Value;
 
 use crate::{
     error::{Fault, Span},
-    token::{Sign, Token, TokenKind, Word},
+    token::{Keyword, Punctuation, Token, TokenKind},
 };
 
 /// Returns the tokens of a text, ending with [`TokenKind::End`], and the fault that ended them
@@ -88,8 +88,8 @@ impl<'t> Lexer<'t> {
         match c {
             c if c.is_alphabetic() || c == '_' => {
                 let word = self.take_while(is_name);
-                Ok(Word::find(word)
-                    .map_or_else(|| TokenKind::Name(word.to_owned()), TokenKind::Word))
+                Ok(Keyword::find(word)
+                    .map_or_else(|| TokenKind::Name(word.to_owned()), TokenKind::Keyword))
             }
             '@' => {
                 self.next_char();
@@ -103,10 +103,10 @@ impl<'t> Lexer<'t> {
             c if c.is_ascii_digit() => self.read_number(),
             // `.5` is a number, `.a` is a step of a path.
             '.' if after.next().is_some_and(|c| c.is_ascii_digit()) => self.read_number(),
-            c => match Sign::starting(self.rest_of_text()) {
+            c => match Punctuation::starting(self.rest_of_text()) {
                 Some((sign, length)) => {
                     self.at += length;
-                    Ok(TokenKind::Sign(sign))
+                    Ok(TokenKind::Punctuation(sign))
                 }
                 None => Err(Fault::Token(Span { start, end: start + c.len_utf8() })),
             },
@@ -239,11 +239,11 @@ mod tests {
             return fault.into_error(text).to_string();
         }
         let shown = tokens.iter().map(|token| match &token.kind {
-            TokenKind::Word(word) => format!("{word:?}").to_uppercase(),
+            TokenKind::Keyword(word) => format!("{word:?}").to_uppercase(),
             TokenKind::Name(name) | TokenKind::Parameter(name) => name.clone(),
             TokenKind::Text(text) => format!("{text:?}"),
             TokenKind::Number(value) => document::json::to_string(value.as_ref()),
-            TokenKind::Sign(sign) => format!("{sign:?}"),
+            TokenKind::Punctuation(sign) => format!("{sign:?}"),
             TokenKind::End => "end".to_owned(),
         });
         shown.collect::<Vec<_>>().join(" ")

@@ -19,7 +19,7 @@ mod plan;
 mod printer;
 mod token;
 
-pub use error::{Mistake, SqlError};
+pub use error::{Diagnostic, SqlError};
 
 use error::Fault;
 

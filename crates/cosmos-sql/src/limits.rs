@@ -25,4 +25,4 @@ pub const MAX_PARAMETER_DEPTH: usize = 128;
 pub const MAX_FILLED_BYTES: usize = 64 * 1024 * 1024;
 /// Maximum number of mistakes reported for one query: a text could have one per name, each with a
 /// position and a message.
-pub const MAX_MISTAKES: usize = 100;
+pub const MAX_DIAGNOSTICS: usize = 100;

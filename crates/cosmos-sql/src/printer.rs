@@ -16,7 +16,7 @@ use crate::{
         Binary, Collection, Field, Input, Node, NodeKind, Operator, OrderItem, PathStep, Query,
         Selection, Subquery, Unary,
     },
-    token::Word,
+    token::Keyword,
 };
 
 /// Returns the text of an expression.
@@ -143,7 +143,7 @@ pub(crate) fn quoted_text(text: &str) -> String {
 /// name.
 fn is_identifier(name: &str) -> bool {
     let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    starts && name.chars().all(|c| c.is_alphanumeric() || c == '_') && Word::find(name).is_none()
+    starts && name.chars().all(|c| c.is_alphanumeric() || c == '_') && Keyword::find(name).is_none()
 }
 
 /// Appends the steps of a path: `.a` for identifiers, `["a b"]` for other names, `[x]` for other

@@ -15,7 +15,7 @@ pub(crate) struct Token {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     /// A reserved word.
-    Word(Word),
+    Keyword(Keyword),
     /// A name: letters, digits and `_`.
     Name(String),
     /// `@` and a name.
@@ -25,7 +25,7 @@ pub(crate) enum TokenKind {
     /// A number. It is stored as an integer if its value is whole.
     Number(Value),
     /// Punctuation.
-    Sign(Sign),
+    Punctuation(Punctuation),
     /// The end of the text, the last token of every list.
     End,
 }
@@ -34,9 +34,9 @@ macro_rules! words {
     ($($word:ident $text:literal),* $(,)?) => {
         /// A reserved word.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Word { $($word),* }
+        pub(crate) enum Keyword { $($word),* }
 
-        impl Word {
+        impl Keyword {
             /// Returns the reserved word with this text, if any. Case is ignored, except for the
             /// constants and `udf`, which are reserved only in lower case.
             pub(crate) fn find(text: &str) -> Option<Self> {
@@ -61,7 +61,7 @@ words! {
     With "WITH",
 }
 
-impl Word {
+impl Keyword {
     /// Returns whether the word is reserved only if it is written in lower case.
     fn is_written_small(self) -> bool {
         matches!(self, Self::False | Self::Null | Self::True | Self::Udf | Self::Undefined)
@@ -72,9 +72,9 @@ macro_rules! signs {
     ($($sign:ident $text:literal),* $(,)?) => {
         /// Punctuation. The table lists longer signs first, so that they are matched first.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Sign { $($sign),* }
+        pub(crate) enum Punctuation { $($sign),* }
 
-        impl Sign {
+        impl Punctuation {
             /// Returns the sign with which a text starts, and its length. `>>>` must be tried
             /// before `>>` and `>`, hence the order of the list.
             pub(crate) fn starting(text: &str) -> Option<(Self, usize)> {

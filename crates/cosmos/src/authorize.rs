@@ -9,11 +9,11 @@
 
 use std::fmt;
 
-use auth::{Authorization, Credential, Denied, Right, Signed, Signers, Token, check_entra};
+use auth::{Authorization, Credential, Denied, Right, Signers, StringToSign, Token, check_entra};
 use engine::Store;
 
 use crate::{
-    door::Door,
+    api::NoSqlApi,
     failure::{Failure, Fault, Result},
     link::Resource,
     operation::{Access, Operation, Requirement},
@@ -70,7 +70,7 @@ impl From<Right> for Principal {
 /// Refuses a request whose sender is unknown or lacks the right. Stores the principal in `who` as
 /// soon as it is identified.
 pub(crate) fn authorize<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &mut Request,
     sender: Sender,
     who: &mut Option<Principal>,
@@ -79,47 +79,47 @@ pub(crate) fn authorize<S: Store>(
         return Ok(());
     }
     let principal = match sender {
-        Sender::Signs | Sender::Forwarded => identify_sender(door, request)?,
+        Sender::Signs | Sender::Forwarded => identify_sender(api, request)?,
         Sender::Known(right) => right.into(),
     };
     let principal = who.insert(principal);
-    check_requirement(principal, door, request)?;
+    check_requirement(principal, api, request)?;
     if request.operation == Operation::ChangeFeed {
-        request.may_write = may_write_items(principal, door, request);
+        request.may_write = may_write_items(principal, api, request);
     }
     Ok(())
 }
 
 /// Returns whether the sender of a read request may also create items in the container that the
 /// request reads.
-fn may_write_items<S: Store>(principal: &Principal, door: &Door<S>, request: &Request) -> bool {
+fn may_write_items<S: Store>(principal: &Principal, api: &NoSqlApi<S>, request: &Request) -> bool {
     match principal {
         Principal::Owner => true,
         Principal::Reader | Principal::Named { signer: Some(Right::Read), .. } => false,
         Principal::Token(permission) => permission.writes,
         Principal::Named { name, .. } => {
             let asked = ResourcePath::of_link(&request.link);
-            let asked = asked.resolve_names(&door.engine, &door.containers);
-            check_roles(&door.settings.tokens.load(), name, Operation::CreateItem, asked).is_ok()
+            let asked = asked.resolve_names(&api.engine, &api.containers);
+            check_roles(&api.settings.tokens.load(), name, Operation::CreateItem, asked).is_ok()
         }
     }
 }
 
 /// Identifies the sender by the request's signature or token.
-fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Principal> {
+fn identify_sender<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Principal> {
     let now_ms = clock::wall_ms();
     let header = request.headers.authorization().ok_or(Denied::Missing)?;
     let authorization = Authorization::parse(header)?;
-    let keys = &*door.settings.keys.load();
-    let denied = |denied| count_guess(door, request, denied);
+    let keys = &*api.settings.keys.load();
+    let denied = |denied| count_guess(api, request, denied);
     let right = match authorization.credential() {
         Credential::Resource => {
             let now_s = now_ms.div_euclid(1000);
-            let token = Token::check(&door.secret, &authorization, now_s).map_err(denied)?;
-            return Ok(Principal::Token(Permission::of_token(&door.engine, &token)?));
+            let token = Token::check(&api.secret, &authorization, now_s).map_err(denied)?;
+            return Ok(Principal::Token(Permission::of_token(&api.engine, &token)?));
         }
         Credential::Entra => {
-            let rules = door.settings.tokens.load();
+            let rules = api.settings.tokens.load();
             let signers = Signers {
                 keys,
                 emulator_tokens: rules.emulator_tokens,
@@ -134,7 +134,7 @@ fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Princi
                 }
             }
         }
-        Credential::Master => check_signature(door, request, &authorization, now_ms)?,
+        Credential::Master => check_signature(api, request, &authorization, now_ms)?,
     };
     Ok(right.into())
 }
@@ -147,15 +147,15 @@ fn nobody() -> Failure {
 
 /// Checks an account key's signature over method, kind, link and date.
 fn check_signature<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     authorization: &Authorization<'_>,
     now_ms: i64,
 ) -> Result<Right> {
-    let keys = &*door.settings.keys.load();
+    let keys = &*api.settings.keys.load();
     let forms = request.link.signed_forms();
     let links: Vec<&str> = forms.iter().flatten().map(AsRef::as_ref).collect();
-    let signed = |kind| Signed {
+    let signed = |kind| StringToSign {
         verb: request.method.as_str(),
         kind,
         links: &links,
@@ -170,16 +170,16 @@ fn check_signature<S: Store>(
         }
         checked => checked,
     };
-    checked.map_err(|denied| count_guess(door, request, denied))
+    checked.map_err(|denied| count_guess(api, request, denied))
 }
 
 /// Returns the failure for a refused credential. Wrong signatures are counted by client address;
 /// above a limit they get 429 until the minute has passed. Nothing is counted while the public key
 /// is in use, since that key need not be guessed.
-fn count_guess<S: Store>(door: &Door<S>, request: &Request, denied: Denied) -> Failure {
-    let counts = denied == Denied::Signature && !door.settings.keys.load().are_well_known();
+fn count_guess<S: Store>(api: &NoSqlApi<S>, request: &Request, denied: Denied) -> Failure {
+    let counts = denied == Denied::Signature && !api.settings.keys.load().are_well_known();
     let wait = match counts {
-        true => door.guesses.note_wrong(request.client.peer(), clock::monotonic_time()),
+        true => api.guesses.record_wrong_key(request.client.peer(), clock::monotonic_time()),
         false => None,
     };
     wait.map_or_else(|| denied.into(), Failure::too_many_guesses)
@@ -189,7 +189,7 @@ fn count_guess<S: Store>(door: &Door<S>, request: &Request, denied: Denied) -> F
 /// if several apply.
 fn check_requirement<S: Store>(
     principal: &Principal,
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
 ) -> Result<()> {
     let row = request.operation.row();
@@ -197,8 +197,8 @@ fn check_requirement<S: Store>(
         Principal::Owner => Ok(()),
         Principal::Named { name, signer } => {
             let asked = ResourcePath::of_link(&request.link);
-            let asked = asked.resolve_names(&door.engine, &door.containers);
-            check_roles(&door.settings.tokens.load(), name, request.operation, asked)?;
+            let asked = asked.resolve_names(&api.engine, &api.containers);
+            check_roles(&api.settings.tokens.load(), name, request.operation, asked)?;
             match signer {
                 // Roles do not extend the rights of the key that signed the token.
                 Some(Right::Read) if row.access == Access::Writes => {
@@ -214,14 +214,14 @@ fn check_requirement<S: Store>(
         Principal::Reader => forbidden("The key is read-only."),
         // Every token may read the account document: SDKs do so first.
         Principal::Token(_) if row.requirement == Requirement::AnyCredential => Ok(()),
-        Principal::Token(permission) => check_permission(permission, door, request),
+        Principal::Token(permission) => check_permission(permission, api, request),
     }
 }
 
 /// Refuses a request that a permission does not cover.
 fn check_permission<S: Store>(
     permission: &Permission,
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
 ) -> Result<()> {
     let row = request.operation.row();
@@ -229,7 +229,7 @@ fn check_permission<S: Store>(
         return forbidden("The token is read-only.");
     }
     // Both may identify database and container by resource ids instead of names.
-    let (engine, containers) = (&door.engine, &door.containers);
+    let (engine, containers) = (&api.engine, &api.containers);
     let allowed = permission.path.clone().resolve_names(engine, containers);
     let asked = ResourcePath::of_link(&request.link).resolve_names(engine, containers);
     if row.access == Access::Reads && allowed.is_item_of(&asked) {

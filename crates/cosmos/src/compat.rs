@@ -145,7 +145,7 @@ is not done within a second.
   end of line or `%20` at their end can be addressed here, in the service's gateway they cannot.
 * What has no ORDER BY comes in the order in which items were made, in containers of up to 2,000 items
   (those that have expired and are still stored counted); in larger ones by the hash of the partition key,
-  then by key and id. A query's later pages go on in the order of its first one. An order of births
+  then by key and id. A query's later pages go on in the order of its first one. An order of creation
   for any size would need an index of its own, which every write would pay for.
 * Rows of an ORDER BY with equal values come in the order of `_rid`, in the reverse where the first item
   descends: clients that continue a query by value and `_rid` rely on it.

@@ -13,11 +13,12 @@ use bytes::Bytes;
 use engine::Store;
 
 use crate::{
+    api::NoSqlApi,
     catalog::{self, Container},
-    door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
     operation::{Metering, Operation as Op, Order, Parent},
+    other_shards::SharedFeed,
     reply::{ParentHeaders, Reply, StoredHeaders},
     request::Request,
     request_units,
@@ -29,12 +30,11 @@ use crate::{
         shared_feed::list_all,
         users,
     },
-    siblings::SharedFeed,
 };
 
 /// Runs an authorized request.
 pub(crate) async fn run_request<S: Store>(
-    door: &Arc<Door<S>>,
+    api: &Arc<NoSqlApi<S>>,
     mut request: Request,
     body: Bytes,
 ) -> Result<Reply> {
@@ -43,39 +43,39 @@ pub(crate) async fn run_request<S: Store>(
     // Held until the response exists: an operation that reads resources and then changes them must
     // not interleave with another such operation.
     let _turn = match row.order {
-        Order::OneByOne => Some(door.changing.lock().await),
+        Order::OneByOne => Some(api.changing.lock().await),
         Order::AtOnce => None,
     };
     // The only lookup of the container. A failure is stored and not returned, since the route
     // determines in which order it checks a request.
     if row.parent == Parent::Container {
         let [database, name] = &request.link.owners;
-        let found = catalog::find_container(&door.engine, &door.containers, database, name);
+        let found = catalog::find_container(&api.engine, &api.containers, database, name);
         request.keep_container(found);
     }
     // A throttled request is not measured: it would distort the latency of the operation.
-    let offer = match admit_request(door, &request) {
+    let offer = match admit_request(api, &request) {
         Ok(offer) => offer,
-        Err(failure) => return number_reply(door, &request, Err(failure)).await,
+        Err(failure) => return number_reply(api, &request, Err(failure)).await,
     };
-    let parent = find_parent(door, &request);
-    let reply = route(door, &request, &body).await;
-    let reply = number_reply(door, &request, reply).await;
+    let parent = find_parent(api, &request);
+    let reply = route(api, &request, &body).await;
+    let reply = number_reply(api, &request, reply).await;
     let took = clock::monotonic_time().saturating_sub(began);
-    door.latencies.observe(row.metric as usize, took);
-    if let (Some(throttle), Some(offer)) = (&door.throttle, offer) {
+    api.latencies.observe(row.metric as usize, took);
+    if let (Some(throttle), Some(offer)) = (&api.throttle, offer) {
         // A failed operation is charged too.
         let units =
             reply.as_ref().map_or_else(|_| request_units::of_failure(), |it| it.request_units);
         throttle.spend_units(&offer, units);
     }
-    let stored = find_stored(door, &request, began);
+    let stored = find_stored(api, &request, began);
     Ok(Reply { parent, stored, ..reply? })
 }
 
 /// Returns the headers that describe the container, for a response about one item.
 fn find_stored<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     now: Duration,
 ) -> Option<StoredHeaders> {
@@ -84,7 +84,7 @@ fn find_stored<S: Store>(
         Op::CreateItem | Op::UpsertItem | Op::ReplaceItem | Op::PatchItem | Op::DeleteItem => true,
         _ => return None,
     };
-    let usage = request.found_container()?.usage(&door.engine, now);
+    let usage = request.found_container()?.usage(&api.engine, now);
     Some(StoredHeaders { usage, of_write })
 }
 
@@ -92,14 +92,14 @@ fn find_stored<S: Store>(
 /// about a container; otherwise it is the server's newest commit. Failures carry it, too, because
 /// SDKs take a session token from any response.
 async fn number_reply<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     reply: Result<Reply>,
 ) -> Result<Reply> {
-    let Some(container) = named_container(door, request) else { return reply };
+    let Some(container) = named_container(api, request) else { return reply };
     // If it cannot be read, the server's newest commit is kept as an upper bound, which is valid
     // because tokens are compared with the newest commit of the whole server.
-    let Ok(last) = door.engine.last_change(&container.collection).await else { return reply };
+    let Ok(last) = api.engine.last_change(&container.collection).await else { return reply };
     match reply {
         Ok(reply) => {
             let seq = if reply.seq == 0 { last } else { last.min(reply.seq) };
@@ -111,11 +111,11 @@ async fn number_reply<S: Store>(
 
 /// Returns the container that the request's path names, or that contains the resource named by the
 /// path.
-fn named_container<S: Store>(door: &Door<S>, request: &Request) -> Option<Arc<Container>> {
+fn named_container<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Option<Arc<Container>> {
     match (request.link.kind, &request.link.name) {
         (Resource::Containers, Some(name)) => {
             let [database, _] = &request.link.owners;
-            catalog::find_container(&door.engine, &door.containers, database, name).ok()
+            catalog::find_container(&api.engine, &api.containers, database, name).ok()
         }
         _ => request.found_container().cloned(),
     }
@@ -123,25 +123,25 @@ fn named_container<S: Store>(door: &Door<S>, request: &Request) -> Option<Arc<Co
 
 /// Checks the throughput of a request; returns the offer that is charged, if any, or a 429 failure.
 /// A request for a missing container is not checked: its route refuses it.
-fn admit_request<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<String>> {
-    let (Some(throttle), Metering::Metered) = (&door.throttle, request.operation.row().metering)
+fn admit_request<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Option<String>> {
+    let (Some(throttle), Metering::Metered) = (&api.throttle, request.operation.row().metering)
     else {
         return Ok(None);
     };
     let Some(container) = request.found_container() else { return Ok(None) };
-    let find = || offers::find_allowance(door, container);
+    let find = || offers::find_allowance(api, container);
     let admitted = throttle.admit_request(clock::monotonic_time(), &container.rid, find);
     admitted.map_err(Failure::throttled)
 }
 
 /// Returns the parent resource for the response headers, or `None` if the response does not name
 /// it. It is looked up before the route runs, since it could not be found after a deletion.
-fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHeaders> {
+fn find_parent<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Option<ParentHeaders> {
     match request.operation.row().parent {
         Parent::Account => None,
         Parent::Database => {
             let [database, _] = &request.link.owners;
-            let found = catalog::find_database(&door.engine, database)?;
+            let found = catalog::find_database(&api.engine, database)?;
             ParentHeaders::new(&format!("dbs/{}", found.name), &found.rid().encode())
         }
         Parent::Container => request.found_container()?.parent.clone(),
@@ -152,72 +152,72 @@ fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHead
 ///
 /// All asynchronous routes but the most frequent one are boxed: a future is as large as its largest
 /// variant, and every request would otherwise move memory for a query.
-async fn route<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<Reply> {
+async fn route<S: Store>(api: &NoSqlApi<S>, request: &Request, body: &[u8]) -> Result<Reply> {
     match request.operation {
-        Op::ReadAccount => account::read_account(door, request),
-        Op::ReadCertificate => account::read_certificate(&door.settings),
+        Op::ReadAccount => account::read_account(api, request),
+        Op::ReadCertificate => account::read_certificate(&api.settings),
 
-        Op::CreateDatabase => Box::pin(databases::create_database(door, request, body)).await,
-        Op::QueryDatabases => shared_feed(door, request, Some(body), SharedFeed::Databases).await,
-        Op::ListDatabases => shared_feed(door, request, None, SharedFeed::Databases).await,
-        Op::ReadDatabase => databases::read_database(door, request),
-        Op::DeleteDatabase => Box::pin(databases::delete_database(door, request)).await,
+        Op::CreateDatabase => Box::pin(databases::create_database(api, request, body)).await,
+        Op::QueryDatabases => shared_feed(api, request, Some(body), SharedFeed::Databases).await,
+        Op::ListDatabases => shared_feed(api, request, None, SharedFeed::Databases).await,
+        Op::ReadDatabase => databases::read_database(api, request),
+        Op::DeleteDatabase => Box::pin(databases::delete_database(api, request)).await,
 
-        Op::CreateContainer => Box::pin(containers::create_container(door, request, body)).await,
-        Op::QueryContainers => containers::list_containers(door, request, Some(body)),
-        Op::ListContainers => containers::list_containers(door, request, None),
-        Op::ReadContainer => Box::pin(containers::read_container(door, request)).await,
-        Op::ReplaceContainer => Box::pin(containers::replace_container(door, request, body)).await,
-        Op::DeleteContainer => Box::pin(containers::delete_container(door, request)).await,
+        Op::CreateContainer => Box::pin(containers::create_container(api, request, body)).await,
+        Op::QueryContainers => containers::list_containers(api, request, Some(body)),
+        Op::ListContainers => containers::list_containers(api, request, None),
+        Op::ReadContainer => Box::pin(containers::read_container(api, request)).await,
+        Op::ReplaceContainer => Box::pin(containers::replace_container(api, request, body)).await,
+        Op::DeleteContainer => Box::pin(containers::delete_container(api, request)).await,
 
-        Op::CreateItem | Op::UpsertItem => Box::pin(items::create_item(door, request, body)).await,
-        Op::ReadItem => items::read_item(door, request).await,
-        Op::ReplaceItem => Box::pin(items::replace_item(door, request, body)).await,
-        Op::PatchItem => Box::pin(items::patch_item(door, request, body)).await,
-        Op::DeleteItem => Box::pin(items::delete_item(door, request)).await,
-        Op::QueryItems => Box::pin(queries::query_items(door, request, body)).await,
+        Op::CreateItem | Op::UpsertItem => Box::pin(items::create_item(api, request, body)).await,
+        Op::ReadItem => items::read_item(api, request).await,
+        Op::ReplaceItem => Box::pin(items::replace_item(api, request, body)).await,
+        Op::PatchItem => Box::pin(items::patch_item(api, request, body)).await,
+        Op::DeleteItem => Box::pin(items::delete_item(api, request)).await,
+        Op::QueryItems => Box::pin(queries::query_items(api, request, body)).await,
         Op::QueryPlan => queries::plan_query(request, body),
-        Op::Batch => Box::pin(batches::run_batch(door, request, body)).await,
-        Op::ListItems => Box::pin(read_feed::read_items(door, request)).await,
-        Op::ChangeFeed => Box::pin(change_feed::read_changes(door, request)).await,
-        Op::DeletePartition => Box::pin(partition_delete::delete_partition(door, request)).await,
-        Op::ListRanges => ranges::list_ranges(door, request),
+        Op::Batch => Box::pin(batches::run_batch(api, request, body)).await,
+        Op::ListItems => Box::pin(read_feed::read_items(api, request)).await,
+        Op::ChangeFeed => Box::pin(change_feed::read_changes(api, request)).await,
+        Op::DeletePartition => Box::pin(partition_delete::delete_partition(api, request)).await,
+        Op::ListRanges => ranges::list_ranges(api, request),
 
-        Op::QueryConflicts | Op::ListConflicts => ranges::list_conflicts(door, request),
+        Op::QueryConflicts | Op::ListConflicts => ranges::list_conflicts(api, request),
         Op::ReadConflict | Op::DeleteConflict => Err(Failure::no_entity()),
 
-        Op::CreateScript => Box::pin(scripts::create_script(door, request, body)).await,
-        Op::QueryScripts => scripts::list_scripts(door, request, Some(body)),
-        Op::ListScripts => scripts::list_scripts(door, request, None),
-        Op::ReadScript => scripts::read_script(door, request),
-        Op::ReplaceScript => Box::pin(scripts::replace_script(door, request, body)).await,
-        Op::DeleteScript => Box::pin(scripts::delete_script(door, request)).await,
+        Op::CreateScript => Box::pin(scripts::create_script(api, request, body)).await,
+        Op::QueryScripts => scripts::list_scripts(api, request, Some(body)),
+        Op::ListScripts => scripts::list_scripts(api, request, None),
+        Op::ReadScript => scripts::read_script(api, request),
+        Op::ReplaceScript => Box::pin(scripts::replace_script(api, request, body)).await,
+        Op::DeleteScript => Box::pin(scripts::delete_script(api, request)).await,
         Op::ExecuteProcedure => Err(Failure::unsupported("The execution of stored procedures")),
 
-        Op::CreateUser => Box::pin(users::create_user(door, request, body)).await,
-        Op::QueryUsers => users::list_users(door, request, Some(body)),
-        Op::ListUsers => users::list_users(door, request, None),
-        Op::ReadUser => users::read_user(door, request),
-        Op::ReplaceUser => Box::pin(users::replace_user(door, request, body)).await,
-        Op::DeleteUser => Box::pin(users::delete_user(door, request)).await,
+        Op::CreateUser => Box::pin(users::create_user(api, request, body)).await,
+        Op::QueryUsers => users::list_users(api, request, Some(body)),
+        Op::ListUsers => users::list_users(api, request, None),
+        Op::ReadUser => users::read_user(api, request),
+        Op::ReplaceUser => Box::pin(users::replace_user(api, request, body)).await,
+        Op::DeleteUser => Box::pin(users::delete_user(api, request)).await,
 
-        Op::CreatePermission => Box::pin(permissions::create_permission(door, request, body)).await,
-        Op::QueryPermissions => permissions::list_permissions(door, request, Some(body)),
-        Op::ListPermissions => permissions::list_permissions(door, request, None),
-        Op::ReadPermission => permissions::read_permission(door, request),
-        Op::ReplacePermission => Box::pin(replace_permission(door, request, body)).await,
-        Op::DeletePermission => Box::pin(permissions::delete_permission(door, request)).await,
+        Op::CreatePermission => Box::pin(permissions::create_permission(api, request, body)).await,
+        Op::QueryPermissions => permissions::list_permissions(api, request, Some(body)),
+        Op::ListPermissions => permissions::list_permissions(api, request, None),
+        Op::ReadPermission => permissions::read_permission(api, request),
+        Op::ReplacePermission => Box::pin(replace_permission(api, request, body)).await,
+        Op::DeletePermission => Box::pin(permissions::delete_permission(api, request)).await,
 
         Op::CreateClientKey
         | Op::QueryClientKeys
         | Op::ListClientKeys
         | Op::ReadClientKey
-        | Op::ReplaceClientKey => Box::pin(route_client_key(door, request, body)).await,
+        | Op::ReplaceClientKey => Box::pin(route_client_key(api, request, body)).await,
 
-        Op::QueryOffers => shared_feed(door, request, Some(body), SharedFeed::Offers).await,
-        Op::ListOffers => shared_feed(door, request, None, SharedFeed::Offers).await,
-        Op::ReadOffer => offers::read_offer(door, request),
-        Op::ReplaceOffer => Box::pin(offers::replace_offer(door, request, body)).await,
+        Op::QueryOffers => shared_feed(api, request, Some(body), SharedFeed::Offers).await,
+        Op::ListOffers => shared_feed(api, request, None, SharedFeed::Offers).await,
+        Op::ReadOffer => offers::read_offer(api, request),
+        Op::ReplaceOffer => Box::pin(offers::replace_offer(api, request, body)).await,
 
         Op::NotAllowed(kind, _) => Err(refuse_method(kind, request)),
     }
@@ -225,27 +225,27 @@ async fn route<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Resu
 
 /// Routes the operations on client encryption keys.
 async fn route_client_key<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     match request.operation {
-        Op::CreateClientKey => client_keys::create_key(door, request, body).await,
-        Op::ReplaceClientKey => client_keys::replace_key(door, request, body).await,
-        Op::QueryClientKeys => client_keys::list_keys(door, request, Some(body)),
-        Op::ListClientKeys => client_keys::list_keys(door, request, None),
-        _ => client_keys::read_key(door, request),
+        Op::CreateClientKey => client_keys::create_key(api, request, body).await,
+        Op::ReplaceClientKey => client_keys::replace_key(api, request, body).await,
+        Op::QueryClientKeys => client_keys::list_keys(api, request, Some(body)),
+        Op::ListClientKeys => client_keys::list_keys(api, request, None),
+        _ => client_keys::read_key(api, request),
     }
 }
 
 /// Answers a request for a feed of all shards. Boxed like the other asynchronous routes.
 async fn shared_feed<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
     feed: SharedFeed,
 ) -> Result<Reply> {
-    Box::pin(list_all(door, request, asked, feed)).await
+    Box::pin(list_all(api, request, query_body, feed)).await
 }
 
 /// Returns the failure for a method that a resource does not have. A client in direct mode requests

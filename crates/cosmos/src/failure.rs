@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 use document::json;
-use engine::{Kind, What};
+use engine::{ErrorSubject, Kind};
 
 use crate::interrupt::STOPPING;
 
@@ -263,7 +263,7 @@ impl Failure {
 
     /// Creates the failure for exhausted memory.
     pub(crate) fn out_of_memory() -> Self {
-        let failure = Self::new(Fault::Unavailable, memory::Short.to_string());
+        let failure = Self::new(Fault::Unavailable, memory::InsufficientMemory.to_string());
         Self { retry_ms: Some(BUSY_RETRY_MS), ..failure }
     }
 
@@ -343,8 +343,8 @@ impl From<json::Invalid> for Failure {
 }
 
 /// Maps exhausted memory to one failure everywhere.
-impl From<memory::Short> for Failure {
-    fn from(_: memory::Short) -> Self {
+impl From<memory::InsufficientMemory> for Failure {
+    fn from(_: memory::InsufficientMemory) -> Self {
         Self::out_of_memory()
     }
 }
@@ -365,12 +365,14 @@ impl From<engine::Error> for Failure {
     fn from(error: engine::Error) -> Self {
         let fault = match error.kind {
             Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
-            Kind::NotFound(What::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
-            Kind::NotFound(What::Document) => return Self::no_entity(),
+            Kind::NotFound(ErrorSubject::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
+            Kind::NotFound(ErrorSubject::Document) => return Self::no_entity(),
             // It existed when the request started.
-            Kind::NotFound(What::DroppedCollection(_)) => return Self::no_owner(),
+            Kind::NotFound(ErrorSubject::DroppedCollection(_)) => return Self::no_owner(),
             Kind::NotFound(
-                What::Collection(_) | What::RenameTarget(_) | What::DatabaseOfOtherCase { .. },
+                ErrorSubject::Collection(_)
+                | ErrorSubject::RenameTarget(_)
+                | ErrorSubject::DatabaseOfOtherCase { .. },
             ) => return Self::no_resource(),
             Kind::Exists(_) => return Self::already_exists(),
             Kind::DuplicateKey { .. } => return Self::unique_violation(),
@@ -422,7 +424,10 @@ mod tests {
             (Failure::answer_too_large(), (413, 3402, "RequestEntityTooLarge")),
             (Failure::from(auth::Denied::Signature), (401, 0, "Unauthorized")),
             (Failure::from(auth::Denied::Skewed), (403, 0, "Forbidden")),
-            (engine::Error::from(memory::Short).into(), (503, 0, "ServiceUnavailable")),
+            (
+                engine::Error::from(memory::InsufficientMemory).into(),
+                (503, 0, "ServiceUnavailable"),
+            ),
             (engine::Error::new(Kind::Conflict, "too many writers").into(), (449, 0, "RetryWith")),
             (engine::Error::new(Kind::Moved, "elsewhere").into(), (503, 0, "ServiceUnavailable")),
         ] {

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use evaluation::{Error, Kind, Looked, Watch};
+use evaluation::{Error, ExecutionStats, Kind, Watch};
 
 use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
 
@@ -106,19 +106,19 @@ pub(crate) struct Interrupt {
     end: Duration,
     /// Thread time of the last check during a long evaluation, in nanoseconds; 0 if the evaluation
     /// has yielded after that check: the thread time until the next check then includes other work.
-    looked: AtomicU64,
+    checked_at: AtomicU64,
     /// Processor time that long evaluations have taken so far, in nanoseconds.
     taken: AtomicU64,
     /// Rows examined and access path of the request, for the log.
-    looked_at: Arc<Looked>,
+    stats: Arc<ExecutionStats>,
 }
 
 impl Interrupt {
     /// Starts the limits of a request now.
     pub(crate) fn new(client: Arc<Client>, give_way: fn()) -> Self {
         let end = clock::monotonic_time().saturating_add(OPERATION_TIME);
-        let (looked, taken) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { client, give_way, end, looked, taken, looked_at: Arc::default() }
+        let (checked_at, taken) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { client, give_way, end, checked_at, taken, stats: Arc::default() }
     }
 
     /// Shortens the deadline to `most` from now, if that is earlier.
@@ -128,16 +128,16 @@ impl Interrupt {
         Self { end, ..self }
     }
 
-    /// Makes the interrupt record examined rows and the access path in `looked_at`.
-    pub(crate) fn noting(self, looked_at: Arc<Looked>) -> Self {
-        Self { looked_at, ..self }
+    /// Makes the interrupt record examined rows and the access path in `stats`.
+    pub(crate) fn with_stats(self, stats: Arc<ExecutionStats>) -> Self {
+        Self { stats, ..self }
     }
 
     /// Adds the thread time since the evaluation's last check to its processor time. `now` is the
     /// current thread time.
-    fn note_progress(&self, now: Duration) {
+    fn record_progress(&self, now: Duration) {
         let now = as_nanos(now).max(1);
-        let before = self.looked.swap(now, Relaxed);
+        let before = self.checked_at.swap(now, Relaxed);
         if before != 0 {
             self.taken.fetch_add(now.saturating_sub(before), Relaxed);
         }
@@ -164,16 +164,16 @@ impl Watch for Interrupt {
     }
 
     fn give_way(&self) {
-        self.note_progress(clock::thread_time());
+        self.record_progress(clock::thread_time());
         (self.give_way)();
     }
 
     fn has_rested(&self) {
-        self.looked.store(0, Relaxed);
+        self.checked_at.store(0, Relaxed);
     }
 
-    fn looked(&self) -> Option<&Looked> {
-        Some(&self.looked_at)
+    fn stats(&self) -> Option<&ExecutionStats> {
+        Some(&self.stats)
     }
 }
 
@@ -204,13 +204,13 @@ mod tests {
         assert!(interrupt.is_late(now + OPERATION_TIME + OPERATION_TIME));
         let start = Duration::from_secs(100);
         for (at, rests, late) in [(0, false, false), (3, true, false), (9, false, false)] {
-            interrupt.note_progress(start + Duration::from_secs(at));
+            interrupt.record_progress(start + Duration::from_secs(at));
             if rests {
                 interrupt.has_rested();
             }
             assert_eq!(interrupt.is_late(now), late, "{at}");
         }
-        interrupt.note_progress(start + Duration::from_secs(11));
+        interrupt.record_progress(start + Duration::from_secs(11));
         assert!(interrupt.is_late(now));
         assert_eq!(number(&interrupt), Some(0));
     }

@@ -13,6 +13,7 @@
 //! this crate ([`compat()`]).
 
 mod account;
+mod api;
 mod authorize;
 mod batch;
 mod binary;
@@ -21,7 +22,6 @@ mod compat;
 mod container;
 mod continuation;
 mod dispatch;
-mod door;
 mod epk;
 mod etag;
 mod failure;
@@ -36,6 +36,7 @@ mod limits;
 mod link;
 mod names;
 mod operation;
+mod other_shards;
 mod pages;
 mod pages_ahead;
 mod partition_key;
@@ -51,20 +52,20 @@ mod roles;
 mod routes;
 mod sender;
 mod session;
-mod siblings;
 mod slow;
 mod throttle;
 mod tls;
 
+pub use api::{NoSqlApi, Settings, Shard};
 pub use auth::{Hosts, Keys, Right, WELL_KNOWN_KEY};
 pub use compat::compat;
-pub use door::{Door, Settings, Shard};
 pub use homes::Home;
 pub use http::{
-    Duplex, Entrance, Finding, Forwarded, Here, Passage, Stream, Way, Ways, serve, serve_forwarded,
+    Duplex, ForwardConnection, Forwarded, LocalEndpoint, OwnerLookup, RoutingEndpoint, ShardOwner,
+    ShardRouter, Stream, serve, serve_forwarded,
 };
 pub use limits::BODY_BYTES;
+pub use other_shards::{FeedsOfShards, OtherShards, OtherShardsTransport, SharedFeed};
 pub use pages::{PageAnswer, Pages};
 pub use roles::{CurrentTokenRules, Roles, TokenRules};
-pub use siblings::{AskSiblings, SharedFeed, Shown, Siblings};
 pub use tls::{Certificate, CurrentCertificate, NoCertificate};

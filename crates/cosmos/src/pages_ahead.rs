@@ -16,7 +16,7 @@ use std::{collections::HashMap, fmt};
 use engine::{ScanBasis, ScanOrder, Scanned};
 use memory::{Account, Relief, Share};
 use parking_lot::Mutex;
-use select::statement::{PageLimit, Rest};
+use select::statement::{PageLimit, RemainingResults};
 
 use crate::limits::{AHEAD_BYTES, MAX_AHEAD};
 
@@ -24,7 +24,7 @@ use crate::limits::{AHEAD_BYTES, MAX_AHEAD};
 #[derive(Debug)]
 pub(crate) struct PageAhead {
     /// The results that follow the previous page.
-    pub(crate) rest: Rest,
+    pub(crate) rest: RemainingResults,
     /// The state of the store that the results depend on.
     pub(crate) basis: ScanBasis,
     /// Statistics of the scan that produced the results. The next page is charged as if it had
@@ -35,7 +35,7 @@ pub(crate) struct PageAhead {
 }
 
 /// A cache entry with its memory reservation.
-struct Held<P> {
+struct CacheEntry<P> {
     page: P,
     /// Sequence number of the insertion.
     at: u64,
@@ -44,8 +44,8 @@ struct Held<P> {
     _share: Share,
 }
 
-struct All<P> {
-    by_token: HashMap<String, Held<P>>,
+struct CacheEntries<P> {
+    by_token: HashMap<String, CacheEntry<P>>,
     /// Number of insertions so far.
     kept: u64,
     /// Total bytes of all entries.
@@ -53,11 +53,11 @@ struct All<P> {
 }
 
 /// A cache of next pages, keyed by continuation token.
-pub(crate) struct PagesAhead<P = PageAhead>(Mutex<All<P>>);
+pub(crate) struct PagesAhead<P = PageAhead>(Mutex<CacheEntries<P>>);
 
 impl<P> Default for PagesAhead<P> {
     fn default() -> Self {
-        Self(Mutex::new(All { by_token: HashMap::new(), kept: 0, bytes: 0 }))
+        Self(Mutex::new(CacheEntries { by_token: HashMap::new(), kept: 0, bytes: 0 }))
     }
 }
 
@@ -71,14 +71,14 @@ impl<P> PagesAhead<P> {
     /// Returns the limits of the results that a query may keep beyond its page; `None` if memory is
     /// scarce.
     pub(crate) fn room(account: &Account) -> Option<PageLimit> {
-        let bytes = Self::most_bytes(account) / 4;
+        let bytes = Self::max_bytes(account) / 4;
         // Approximate memory of a small result with its overhead.
         let items = bytes / 256;
         (!account.is_scarce() && 0 < items).then_some(PageLimit { items, bytes: bytes / 2 })
     }
 
     /// Returns the maximum total size of all entries in bytes.
-    fn most_bytes(account: &Account) -> usize {
+    fn max_bytes(account: &Account) -> usize {
         AHEAD_BYTES.min(account.limit() / 16)
     }
 
@@ -86,7 +86,7 @@ impl<P> PagesAhead<P> {
     /// `bytes` is the size of the page.
     pub(crate) fn keep(&self, account: &Account, token: &str, page: P, bytes: usize) {
         let bytes = bytes.saturating_add(token.len());
-        let most = Self::most_bytes(account);
+        let most = Self::max_bytes(account);
         if most < bytes {
             return;
         }
@@ -95,7 +95,7 @@ impl<P> PagesAhead<P> {
         let Ok(share) = account.share_of(bytes) else { return };
         let mut all = self.0.lock();
         all.kept += 1;
-        let held = Held { page, at: all.kept, bytes, _share: share };
+        let held = CacheEntry { page, at: all.kept, bytes, _share: share };
         all.bytes += bytes;
         if let Some(before) = all.by_token.insert(token.to_owned(), held) {
             all.bytes -= before.bytes;
@@ -116,7 +116,7 @@ impl<P> PagesAhead<P> {
 
     /// Removes the oldest entries until at most `most` entries with `bytes` bytes remain; returns
     /// the removed ones.
-    fn free(&self, most: usize, bytes: usize) -> Vec<Held<P>> {
+    fn free(&self, most: usize, bytes: usize) -> Vec<CacheEntry<P>> {
         let mut gone = Vec::new();
         let mut all = self.0.lock();
         while most < all.by_token.len() || bytes < all.bytes {

@@ -3,10 +3,10 @@
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::Store;
-use memory::{Account, Share, Short};
+use memory::{Account, InsufficientMemory, Share};
 
 use crate::{
-    continuation, door::Door, etag, failure, limits::MAX_PAGE_ITEMS, reply::Reply,
+    api::NoSqlApi, continuation, etag, failure, limits::MAX_PAGE_ITEMS, reply::Reply,
     request::Request, request_units::Work, rid::Rid,
 };
 
@@ -85,7 +85,10 @@ impl Feed {
     }
 
     /// Appends an entry written by `write`.
-    pub(crate) fn push_entry(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Short> {
+    pub(crate) fn push_entry(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), InsufficientMemory> {
         if 0 < self.count {
             self.text.push(b',');
         }
@@ -114,7 +117,7 @@ impl Feed {
 /// Returns a page of a feed of resources, ordered by id. The continuation token holds the last id,
 /// so that resources created or deleted between two pages do not shift the position.
 pub(crate) fn feed_page<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     rid: &str,
     name: &str,
@@ -122,15 +125,15 @@ pub(crate) fn feed_page<S: Store>(
 ) -> failure::Result<Reply> {
     let about: [&[u8]; 2] = [rid.as_bytes(), name.as_bytes()];
     if let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) {
-        let after = continuation::open_token(&door.secret, &about, token)?;
+        let after = continuation::open_token(&api.secret, &about, token)?;
         resources.retain(|resource| after.as_slice() < resource_id(resource).as_bytes());
     }
     let most = request.headers.page_items()?.unwrap_or(MAX_PAGE_ITEMS);
     let more = most < resources.len();
     resources.truncate(most);
     let last = resources.last().filter(|_| more).map(resource_id);
-    let continuation = last.map(|id| continuation::seal_token(&door.secret, &about, id.as_bytes()));
-    let mut feed = Feed::new(rid, name, &door.settings.memory);
+    let continuation = last.map(|id| continuation::seal_token(&api.secret, &about, id.as_bytes()));
+    let mut feed = Feed::new(rid, name, &api.settings.memory);
     for resource in &resources {
         feed.push_entry(|out| json::write(ValueRef::Document(DocRef::Tree(resource)), out))?;
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use evaluation::Looked;
+use evaluation::ExecutionStats;
 use http::{Method, request::Parts, uri::Authority};
 
 use crate::{
@@ -37,7 +37,7 @@ pub(crate) struct Request {
     /// The client connection that waits for the response.
     pub(crate) client: Arc<Client>,
     /// Rows examined and access path of the request, for the log.
-    pub(crate) looked: Arc<Looked>,
+    pub(crate) stats: Arc<ExecutionStats>,
     /// The host of an HTTP/2 request, which has no host header.
     authority: Option<Authority>,
     /// Result of the lookup of the operation's container; `None` if the resource is not in a
@@ -67,7 +67,7 @@ impl Request {
             seen: 0,
             may_write: false,
             client,
-            looked: Arc::default(),
+            stats: Arc::default(),
             authority,
             container: None,
         })

@@ -5,22 +5,22 @@
 use std::time::Duration;
 
 use engine::Store;
-use evaluation::Looked;
+use evaluation::ExecutionStats;
 use traces::told;
 
 use crate::{
-    door::Door,
+    api::NoSqlApi,
     link::Link,
     operation::{Metric, Operation},
     reply::Reply,
 };
 
 /// A finished request, for the slow request log.
-pub(crate) struct Ended<'a> {
+pub(crate) struct FinishedRequest<'a> {
     pub(crate) operation: Option<Operation>,
     /// The path of the request, if it could be parsed.
     pub(crate) path: &'a str,
-    pub(crate) looked: &'a Looked,
+    pub(crate) stats: &'a ExecutionStats,
     /// The client's user agent.
     pub(crate) agent: &'a str,
     pub(crate) activity: &'a str,
@@ -35,8 +35,8 @@ pub(crate) struct Ended<'a> {
 
 /// Sends an event to the tracer, and writes a log line if the request took at least the configured
 /// time. Text chosen by clients is escaped.
-pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
-    let settings = &door.settings;
+pub(crate) fn report_end<S: Store>(api: &NoSqlApi<S>, ended: &FinishedRequest<'_>) {
+    let settings = &api.settings;
     let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
     let slow = settings.slow.as_ref().filter(|slow| slow.is_slow(ended.took));
     if slow.is_none() && settings.tracer.is_none() {
@@ -53,9 +53,9 @@ pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
         took: ended.took,
         code: i64::from(ended.reply.status),
         failed: 400 <= ended.reply.status,
-        examined: ended.looked.examined(),
+        examined: ended.stats.examined(),
         returned: ended.reply.count.unwrap_or_default() as u64,
-        plan: ended.looked.access().unwrap_or_default(),
+        plan: ended.stats.access().unwrap_or_default(),
         charge: Some(ended.reply.request_units as f64 / 100.0),
         client: told(ended.agent),
         request: told(ended.activity),

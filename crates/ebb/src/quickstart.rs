@@ -85,7 +85,7 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
             client.address()
         }));
     }
-    let beside: server::Beside = Box::new(move |admin| {
+    let beside: server::Companion = Box::new(move |admin| {
         make_sample(&client.with_address(&admin.unwrap_or_default()), shown)?;
         if shown != Shown::Json {
             print_text(
@@ -96,7 +96,7 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
         Ok(())
     });
     // None of the settings is in a file, so reloading returns the same.
-    match server::serve_beside(&config, &|| Ok(config.clone()), beside) {
+    match server::serve_with_companion(&config, &|| Ok(config.clone()), beside) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => end_failed(failure),
     }

@@ -86,7 +86,7 @@ impl<S: Store> LiveView<S> {
             for key in entries.map(|(key, _)| key).chain(timed.flatten()) {
                 let stored = self.including_expired().entry(&key).await?;
                 let agrees = stored.as_ref().is_some_and(|value| {
-                    Header::split(value).is_ok_and(|(entry, _)| entry.same_life(&header))
+                    Header::split(value).is_ok_and(|(entry, _)| entry.same_expiry(&header))
                 });
                 if !agrees {
                     let id = row.document().get("_id").or_else(|| row.document().get("id"));

@@ -1,11 +1,11 @@
 //! The format of index entries: the value is the row's header and a body that locates the row's key
 //! at the end of the entry's key. Entries of unique indexes store the row's key in the body. In an
-//! index ordered by creation ("by birth"), the stamp of the row's creation precedes the row's key,
-//! so that entries with equal values are ordered by the creation of their items.
+//! index ordered by creation, the stamp of the row's creation precedes the row's key, so that
+//! entries with equal values are ordered by the creation of their items.
 //!
 //! ```text
 //!  key    index | components … | row key            index | components …          (unique)
-//!         index | components … | birth u64 | row key                              (by birth)
+//!         index | components … | creation u64 | row key                        (by creation)
 //!  value  header | length of the row key u16        header | row key
 //! ```
 
@@ -15,7 +15,7 @@ use expiry::{Header, body_checksum};
 use crate::{catalog::IndexSpec, error::Error};
 
 /// Size of the creation stamp in an entry's key.
-const BIRTH_BYTES: usize = size_of::<u64>();
+const CREATION_BYTES: usize = size_of::<u64>();
 
 /// The parts of a row that the keys of its index entries contain.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +23,14 @@ pub(crate) struct NamedRow<'a> {
     /// The row's key.
     pub(crate) key: &'a [u8],
     /// Stamp of the row's creation; zero while unknown.
-    pub(crate) birth: u64,
+    pub(crate) creation_stamp: u64,
 }
 
 impl NamedRow<'_> {
     /// Appends the suffix of an index entry's key that identifies its row.
     pub(crate) fn push_name(self, index: &IndexSpec, key: &mut Vec<u8>) {
-        if index.by_birth {
-            key.extend_from_slice(&self.birth.to_be_bytes());
+        if index.by_creation {
+            key.extend_from_slice(&self.creation_stamp.to_be_bytes());
         }
         key.extend_from_slice(self.key);
     }
@@ -38,21 +38,21 @@ impl NamedRow<'_> {
 
 /// Returns the key of an index entry without the suffix that identifies its row.
 pub(crate) fn unnamed_key<'a>(index: &IndexSpec, key: &'a [u8], row_key: &[u8]) -> &'a [u8] {
-    let named = row_key.len() + if index.by_birth { BIRTH_BYTES } else { 0 };
+    let named = row_key.len() + if index.by_creation { CREATION_BYTES } else { 0 };
     key.get(..key.len().saturating_sub(named)).unwrap_or_default()
 }
 
-/// Sets the creation stamp in the key of an entry of a by-birth index; the key was made before the
-/// stamp was known.
-pub(crate) fn set_birth(key: &mut Bytes, row_key: &[u8], birth: u64) {
+/// Sets the creation stamp in the key of an entry of an index by creation; the key was made before
+/// the stamp was known.
+pub(crate) fn set_creation_stamp(key: &mut Bytes, row_key: &[u8], creation_stamp: u64) {
     // Copied only if the bytes are shared.
     let mut bytes = match std::mem::take(key).try_into_mut() {
         Ok(bytes) => bytes,
         Err(shared) => shared.as_ref().into(),
     };
-    let at = bytes.len().checked_sub(row_key.len() + BIRTH_BYTES);
-    if let Some(place) = at.and_then(|at| bytes.get_mut(at..at + BIRTH_BYTES)) {
-        place.copy_from_slice(&birth.to_be_bytes());
+    let at = bytes.len().checked_sub(row_key.len() + CREATION_BYTES);
+    if let Some(place) = at.and_then(|at| bytes.get_mut(at..at + CREATION_BYTES)) {
+        place.copy_from_slice(&creation_stamp.to_be_bytes());
     }
     *key = bytes.freeze();
 }

@@ -9,7 +9,7 @@ use crate::names::Namespace;
 
 /// The object that was not found or already exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ErrorSubject {
     /// The collection that does not exist or already exists.
     Collection(Namespace),
     /// A collection that was dropped after the operation had looked it up.
@@ -81,9 +81,9 @@ pub enum Kind {
     /// The request is invalid.
     Invalid,
     /// The object does not exist.
-    NotFound(What),
+    NotFound(ErrorSubject),
     /// The object already exists.
-    Exists(What),
+    Exists(ErrorSubject),
     /// A unique index contains this value for another document.
     DuplicateKey {
         /// Name of the index.
@@ -197,8 +197,8 @@ impl From<evaluation::Error> for Error {
     }
 }
 
-impl From<memory::Short> for Error {
-    fn from(short: memory::Short) -> Self {
+impl From<memory::InsufficientMemory> for Error {
+    fn from(short: memory::InsufficientMemory) -> Self {
         Self::new(Kind::Busy, short.to_string())
     }
 }

@@ -1,5 +1,5 @@
 //! Builds every key that the engine writes: big-endian, order-preserving and self-delimiting.
-//! `birth` is the stamp of an item's creation.
+//! `creation` is the stamp of an item's creation.
 //!
 //! ```text
 //! catalog   m <model> <database> 0 <collection> 0      collection record
@@ -16,9 +16,9 @@
 //!           <hash> <partition components> <id component>   row of an item
 //! index     <index> <components> <id component>        entry of an index
 //!           <index> <components>                       entry of a unique index; the id is its body
-//!           <index> <path> <component> <birth> <row key>   entry of an item's value at a path
-//!           <index> <component> <birth> <row key>      entry of an item in the index of one path
-//!           <index> <components> <birth> <row key>     entry of an item in the index of several
+//!           <index> <path> <component> <creation> <row key>   entry of an item's value at a path
+//!           <index> <component> <creation> <row key>   entry of an item in the index of one path
+//!           <index> <components> <creation> <row key>   entry of an item in the index of several
 //!           <index> <partition> <components>           entry of a unique index of items
 //!           0 <stamp> <row key>                        entry of an item in the order of changes
 //!           <index> <class> <second> <row key>         entry of an item in a timeline

@@ -28,7 +28,7 @@ thread_local! {
 }
 
 /// Records that the current step yields, which classifies its operation as long.
-pub(crate) fn note_rest() {
+pub(crate) fn record_yield() {
     RESTED.set(true);
 }
 
@@ -39,16 +39,16 @@ pub fn leave_lane() {
 
 /// Runs work that occupies its thread for long, without occupying a worker. Calls the closure
 /// exactly once before it returns.
-pub type RunApart = fn(&mut dyn FnMut());
+pub type BlockInPlace = fn(&mut dyn FnMut());
 
-/// Polls an operation with `run_apart`, since each of its steps may take long.
-pub async fn poll_apart<T>(
-    run_apart: RunApart,
+/// Polls an operation with `block_in_place`, since each of its steps may take long.
+pub async fn poll_in_place<T>(
+    block_in_place: BlockInPlace,
     mut operation: Pin<&mut impl Future<Output = T>>,
 ) -> T {
     poll_fn(|context| {
         let mut polled = Poll::Pending;
-        run_apart(&mut || polled = operation.as_mut().poll(context));
+        block_in_place(&mut || polled = operation.as_mut().poll(context));
         polled
     })
     .await
@@ -89,7 +89,7 @@ impl Drop for Lane {
 
 /// A place in the queue for a lane.
 #[derive(Debug)]
-struct WaitingPlace<'a> {
+struct LaneRequest<'a> {
     /// A reference, because most operations are short and a shared reference count would be
     /// contended by all processors.
     lanes: &'a Lanes,
@@ -99,7 +99,7 @@ struct WaitingPlace<'a> {
     number: Option<u64>,
 }
 
-impl Drop for WaitingPlace<'_> {
+impl Drop for LaneRequest<'_> {
     fn drop(&mut self) {
         let Some(number) = self.number else { return };
         let mut state = self.lanes.lock();
@@ -148,17 +148,17 @@ impl Lanes {
         mut operation: Pin<&mut impl Future<Output = T>>,
         is_long: bool,
     ) -> T {
-        let mut place = WaitingPlace { lanes: self, is_long, number: None };
+        let mut request = LaneRequest { lanes: self, is_long, number: None };
         poll_fn(|context| {
-            if place.is_long && !self.try_enter(&mut place, context) {
+            if request.is_long && !self.try_enter(&mut request, context) {
                 return Poll::Pending;
             }
-            let lane = place.is_long.then(|| Lane(self.clone()));
+            let lane = request.is_long.then(|| Lane(self.clone()));
             // Operations may be nested within a step.
             let around = LANE.replace(lane);
             let rested = RESTED.replace(false);
             let polled = operation.as_mut().poll(context);
-            place.is_long |= RESTED.replace(rested);
+            request.is_long |= RESTED.replace(rested);
             drop(LANE.replace(around));
             polled
         })
@@ -166,9 +166,9 @@ impl Lanes {
     }
 
     /// Returns whether the operation may run now; otherwise queues it.
-    fn try_enter(&self, place: &mut WaitingPlace<'_>, context: &Context<'_>) -> bool {
+    fn try_enter(&self, request: &mut LaneRequest<'_>, context: &Context<'_>) -> bool {
         let mut state = self.lock();
-        let Some(number) = place.number else {
+        let Some(number) = request.number else {
             if state.taken < self.0.count {
                 state.taken += 1;
                 return true;
@@ -176,12 +176,12 @@ impl Lanes {
             let number = state.next;
             state.next += 1;
             state.waiting.push_back((number, context.waker().clone()));
-            place.number = Some(number);
+            request.number = Some(number);
             return false;
         };
         if let Some(at) = state.given.iter().position(|given| *given == number) {
             state.given.swap_remove(at);
-            place.number = None;
+            request.number = None;
             return true;
         }
         if let Some((_, waker)) = state.waiting.iter_mut().find(|(waiting, _)| *waiting == number) {

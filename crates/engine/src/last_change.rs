@@ -127,7 +127,7 @@ impl<S: Store> LiveView<S> {
             self.counters().amounts_under(&keys::last_change(self.collection.id)).await?;
         let changes = KeyRange::with_prefix(&keys::index_prefix(keys::CHANGES));
         // An expired item's entry counts, because the item was changed.
-        let mut last = Pages::of(changes).in_direction(Direction::Backward).at_most(1);
+        let mut last = Pages::of(changes).in_direction(Direction::Backward).with_max_rows(1);
         let page = self.including_expired().next_entries(&mut last).await?.unwrap_or_default();
         let newest = page.rows.into_iter().next();
         Ok(StoredChange { kept: u64::try_from(kept).unwrap_or(0), newest })

@@ -42,30 +42,30 @@ mod yielding;
 pub use access::Hint;
 pub use amount::{Amount, Unreaped};
 pub use catalog::{
-    BuildProgress, Collection, CollectionState, CounterState, Dialect, FeedBegun, FeedSettings,
-    ID_INDEX, IndexShape, IndexSpec, IndexUsage, ItemSettings, KeptFor, KeptPath, ListOrdering,
-    Policy, PolicyRule, Record, policy_path,
+    BuildProgress, Collection, CollectionState, CounterState, Dialect, FeedSettings, FeedStart,
+    ID_INDEX, IndexReason, IndexShape, IndexSpec, IndexUsage, IndexedPath, ItemSettings,
+    ListOrdering, Policy, PolicyRule, Record, policy_path,
 };
 pub use check::CheckReport;
 pub use copies::{CopyComparison, CopyReaper, compare_copies};
 pub use differences::Differences;
 pub use engine::{Engine, Options};
-pub use error::{Error, HintRefusal, IndexConflict, IndexRefusal, Kind, What};
+pub use error::{Error, ErrorSubject, HintRefusal, IndexConflict, IndexRefusal, Kind};
 pub use expire::{
-    DocumentExpiries, DocumentExpiry, ExpiryPlace, ExpiryReason, Forecast, ForecastOfAll,
+    DocumentExpiries, DocumentExpiry, ExpiryPosition, ExpiryReason, Forecast, ForecastOfAll,
     HorizonAmounts, NextToExpire, Preview, Series, SeriesSteps,
 };
-pub use feed::{Event, EventKind, EventPage, EventsWanted};
-pub use index::{IndexChange, IndexChanged, missing_indexes};
+pub use feed::{Event, EventKind, EventPage, EventQuery};
+pub use index::{IndexChange, PreviousIndexOptions, missing_indexes};
 pub use item::{
-    BirthOrder, ChangePage, ChangesWanted, ContainerDefinition, IndexUse, ItemAction, ItemDone,
+    ChangePage, ChangeQuery, ContainerDefinition, CreationOrder, IndexUse, ItemAction, ItemDone,
     ItemFailure, ItemSink, ItemWrite, ItemWriter, Patch, PathProgress, PathStatus, Scan, ScanBasis,
     ScanOrder, Scanned, VersionMatch,
 };
 pub use item_key::{ItemKey, ItemRange};
-pub use lanes::{Lanes, RunApart, leave_lane, poll_apart};
+pub use lanes::{BlockInPlace, Lanes, leave_lane, poll_in_place};
 pub use names::{Model, Namespace, Partition};
-pub use persist::{KeepNothing, Persist};
+pub use persist::{DiscardCheckpoints, Persist};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Plan};
 pub use resource::{
     Expected, Resource, ResourceChange, read_stored_resource, stored_resource, stored_resource_key,

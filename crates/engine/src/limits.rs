@@ -26,7 +26,7 @@ pub const BATCH_COPIES: usize = 2;
 /// rows.
 pub const ROW_WORK: usize = 3 * 1024;
 /// Maximum bytes of a key in a position in expiry order, as clients return it.
-pub const MAX_EXPIRY_PLACE_BYTES: usize = 16 << 10;
+pub const MAX_EXPIRY_POSITION_BYTES: usize = 16 << 10;
 /// Units of work charged for each candidate that a scan examines.
 pub const CANDIDATE_WORK: usize = 1024;
 /// Maximum number of attempts of an operation that conflicts with others.
@@ -59,7 +59,7 @@ pub const MAX_CANDIDATES: usize = 20_000;
 pub const WANTED_AFTER: u64 = 1_000;
 /// Maximum paths of a container indexed for queries, besides those its policy names: as many paths
 /// as a large item has, so that queries cannot make writes slower than indexing everything would.
-pub const MAX_KEPT_PATHS: usize = 64;
+pub const MAX_INDEXED_PATHS: usize = 64;
 /// Maximum items of a container that is scanned in creation order, for which each page reads all
 /// creation stamps.
 pub const FEW_ITEMS: usize = 2_000;
@@ -72,12 +72,12 @@ pub const MAX_ENTRIES_PER_ITEM: usize = 2_000_000;
 /// checksum. GUIDs and textual dates fit. Candidates are rechecked anyway.
 pub const KEPT_PATH_COMPONENT_BYTES: usize = 40;
 /// Maximum bytes of items with equal index keys, which a scan in index order has to sort itself.
-pub const MAX_ALIKE_BYTES: usize = 32 * 1024 * 1024;
+pub const MAX_EQUAL_BYTES: usize = 32 * 1024 * 1024;
 /// Bits of an item's creation stamp that distinguish items of one commit: a batch has at most 100
 /// actions.
-pub const BIRTH_BITS: u32 = 7;
+pub const CREATION_BITS: u32 = 7;
 /// Maximum number of actions in a batch of items.
-pub const MAX_BATCH: usize = 1 << BIRTH_BITS;
+pub const MAX_BATCH: usize = 1 << CREATION_BITS;
 /// Maximum total bytes of items read by one batch.
 pub const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum seconds of a step of an expiry series: a year.

@@ -15,9 +15,9 @@ pub trait Persist: Send + Sync + 'static {
 
 /// Discards checkpoints, for stores without durability.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct KeepNothing;
+pub struct DiscardCheckpoints;
 
-impl Persist for KeepNothing {
+impl Persist for DiscardCheckpoints {
     fn persist_checkpoint(&self, _: Checkpoint) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
         Box::pin(async { true })
     }

@@ -31,7 +31,7 @@ pub struct Resource {
     /// Stamp of the resource's last change, which is its version.
     pub stamp: u64,
     /// Stamp of the resource's creation.
-    pub birth: u64,
+    pub creation_stamp: u64,
     /// Second of the resource's last change.
     pub ts: i64,
 }
@@ -119,7 +119,7 @@ pub fn stored_resource(path: &[&str], body: Document, stamp: Stamp) -> Bytes {
         path: owned_path(path),
         body,
         stamp: stamp.seq,
-        birth: stamp.seq,
+        creation_stamp: stamp.seq,
         ts: stamp.at_ms.div_euclid(1000),
     };
     encode_resource(&resource).into()
@@ -145,7 +145,7 @@ pub(crate) fn encode_resource(resource: &Resource) -> Vec<u8> {
         "format": FORMAT,
         "path": Value::Array(resource.path.iter().map(|part| Value::String(part.clone())).collect()),
         "stamp": int(resource.stamp),
-        "birth": int(resource.birth),
+        "birth": int(resource.creation_stamp),
         "ts": resource.ts,
         "body": resource.body.clone(),
     };
@@ -176,7 +176,7 @@ fn decode_resource(bytes: &[u8]) -> Result<Resource, Error> {
         path: path.into_iter().map(part).collect::<Result<_, _>>()?,
         body,
         stamp: stamp(take("stamp")?)?,
-        birth: stamp(take("birth")?)?,
+        creation_stamp: stamp(take("birth")?)?,
         ts: int(take("ts")?)?,
     };
     if tree.is_empty() { Ok(resource) } else { Err(damaged()) }
@@ -192,7 +192,7 @@ mod tests {
             path: vec!["db".into(), "sales".into()],
             body: doc! { "a": 1 },
             stamp: 9,
-            birth: 7,
+            creation_stamp: 7,
             ts: -1,
         };
         let bytes = encode_resource(&resource);

@@ -15,7 +15,7 @@ pub(crate) struct Row {
     /// Stamp of the row's last write.
     pub(crate) stamp: u64,
     /// Stamp of the row's creation.
-    pub(crate) birth: u64,
+    pub(crate) creation_stamp: u64,
     /// Second of the row's last write.
     pub(crate) ts: i64,
     /// The row's expiry under the view's settings.
@@ -29,7 +29,7 @@ pub(crate) struct Row {
 impl Row {
     /// Returns the parts of the row that the keys of its index entries contain.
     pub(crate) fn named(&self) -> NamedRow<'_> {
-        NamedRow { key: &self.key, birth: self.birth }
+        NamedRow { key: &self.key, creation_stamp: self.creation_stamp }
     }
 
     /// Returns the bytes of the stored document.
@@ -95,7 +95,7 @@ pub struct Item {
     /// Stamp of the item's last write, which is its version.
     pub stamp: u64,
     /// Creation number: unique, and larger than those of items created before.
-    pub birth: u64,
+    pub creation_stamp: u64,
     /// Second of the item's last write.
     pub ts: i64,
 }
@@ -103,8 +103,8 @@ pub struct Item {
 impl Item {
     pub(crate) fn from_row(mut row: Row) -> Self {
         let key = std::mem::take(&mut row.key);
-        let Row { stamp, birth, ts, .. } = row;
-        Self { key, body: row.into_body(), stamp, birth, ts }
+        let Row { stamp, creation_stamp, ts, .. } = row;
+        Self { key, body: row.into_body(), stamp, creation_stamp, ts }
     }
 
     /// Returns the item's key.

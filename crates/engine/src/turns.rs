@@ -120,9 +120,9 @@ mod tests {
 
     /// Cancels an operation once the flag is set.
     #[derive(Clone, Default)]
-    struct Told(Arc<AtomicBool>);
+    struct CancelFlag(Arc<AtomicBool>);
 
-    impl Watch for Told {
+    impl Watch for CancelFlag {
         fn check_end(&self) -> Result<(), evaluation::Error> {
             match self.0.load(Relaxed) {
                 true => Err(evaluation::Error::new(evaluation::Kind::Stopped, 11601, "told")),
@@ -131,14 +131,14 @@ mod tests {
         }
     }
 
-    fn context(told: &Told) -> Context {
+    fn context(told: &CancelFlag) -> Context {
         Context { budget: Arc::new(Budget::watched(told.clone())), ..Context::default() }
     }
 
     #[test]
     fn turns_come_in_order_and_those_who_wait_can_be_told_to_end() {
-        let (turns, told) = (Turns::one_at_a_time(), Told::default());
-        let (going_on, ending) = (context(&Told::default()), context(&told));
+        let (turns, told) = (Turns::one_at_a_time(), CancelFlag::default());
+        let (going_on, ending) = (context(&CancelFlag::default()), context(&told));
         let mut task = task::Context::from_waker(task::Waker::noop());
         assert!(!turns.is_taken());
         let mut first = Box::pin(turns.wait(1, &going_on));
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn permits_are_given_as_far_as_they_go() {
         let turns = Turns::of_permits(10);
-        let going_on = context(&Told::default());
+        let going_on = context(&CancelFlag::default());
         let mut task = task::Context::from_waker(task::Waker::noop());
         let mut wait = |wanted| {
             let mut waiting = Box::pin(turns.wait(wanted, &going_on));

@@ -12,7 +12,7 @@ use crate::lanes;
 
 /// Yields to other tasks of this thread once.
 pub async fn yield_now() {
-    lanes::note_rest();
+    lanes::record_yield();
     let mut yielded = false;
     poll_fn(|context: &mut Context<'_>| {
         if std::mem::replace(&mut yielded, true) {

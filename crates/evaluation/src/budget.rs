@@ -21,8 +21,8 @@ use std::{
 
 use crate::{
     error::{Error, Kind},
+    execution_stats::ExecutionStats,
     limits::MAX_WORK,
-    looked::Looked,
     numbers::LIMIT_EXCEEDED,
     process,
 };
@@ -50,7 +50,7 @@ pub trait Watch: Send + Sync {
 
     /// Returns the statistics that record the keys and rows that the operation examines; `None` to
     /// record nothing.
-    fn looked(&self) -> Option<&Looked> {
+    fn stats(&self) -> Option<&ExecutionStats> {
         None
     }
 }
@@ -67,13 +67,13 @@ pub struct Budget {
     /// Units of work so far that were not evaluation and so have no limit.
     passed: AtomicU64,
     /// Value of `done` when the watch was last called.
-    looked: AtomicU64,
+    checked: AtomicU64,
     /// Value of `done` at the last yield.
     rested: AtomicU64,
     /// Whether the thread's other tasks were handed to another thread since the last yield.
     gave_way: AtomicBool,
     /// Limit of the work of all evaluations together; `None` for no limit.
-    most: Option<u64>,
+    work_limit: Option<u64>,
     /// Checks whether the operation has to end early.
     watch: Option<Box<dyn Watch>>,
 }
@@ -84,22 +84,22 @@ impl Budget {
         Self { watch: Some(Box::new(watch)), ..Self::default() }
     }
 
-    /// Limits all evaluations together to `most` units.
-    pub fn with_limit(self, most: u64) -> Self {
-        Self { most: Some(most), ..self }
+    /// Limits all evaluations together to `work_limit` units.
+    pub fn with_limit(self, work_limit: u64) -> Self {
+        Self { work_limit: Some(work_limit), ..self }
     }
 
     /// Records that the operation has examined this number of keys or rows.
-    pub fn note_examined(&self, examined: usize) {
-        if let Some(looked) = self.watch.as_ref().and_then(|watch| watch.looked()) {
-            looked.add_examined(examined);
+    pub fn record_examined(&self, examined: usize) {
+        if let Some(stats) = self.watch.as_ref().and_then(|watch| watch.stats()) {
+            stats.add_examined(examined);
         }
     }
 
     /// Records the access path, if the watch records it and none was recorded before.
-    pub fn note_access(&self, access: impl FnOnce() -> String) {
-        if let Some(looked) = self.watch.as_ref().and_then(|watch| watch.looked()) {
-            looked.note_access(access);
+    pub fn record_access(&self, access: impl FnOnce() -> String) {
+        if let Some(stats) = self.watch.as_ref().and_then(|watch| watch.stats()) {
+            stats.record_access(access);
         }
     }
 
@@ -139,7 +139,7 @@ impl Budget {
         if due {
             self.rested.store(done, Relaxed);
             // A yield includes a check of the deadline by the caller.
-            self.looked.store(done, Relaxed);
+            self.checked.store(done, Relaxed);
             self.gave_way.store(false, Relaxed);
             if let Some(watch) = &self.watch {
                 watch.has_rested();
@@ -172,7 +172,7 @@ impl Budget {
     /// Fails if the work exceeds its limit or the watch ends the operation.
     pub fn check(&self) -> Result<(), Error> {
         let evaluated = self.spent().saturating_sub(self.passed.load(Relaxed));
-        if self.most.is_some_and(|most| most < evaluated) {
+        if self.work_limit.is_some_and(|work_limit| work_limit < evaluated) {
             let text = "the evaluation of all rows takes more work than allowed";
             return Err(Error::new(Kind::TooLarge, LIMIT_EXCEEDED, text));
         }
@@ -189,10 +189,10 @@ impl Budget {
     /// Calls the watch if enough work was done since the last call. Calls are rare, since reading a
     /// clock costs more than a unit of work.
     fn poll(&self, done: u64) -> Result<(), Error> {
-        if done.saturating_sub(self.looked.load(Relaxed)) < LOOK {
+        if done.saturating_sub(self.checked.load(Relaxed)) < LOOK {
             return Ok(());
         }
-        self.looked.store(done, Relaxed);
+        self.checked.store(done, Relaxed);
         match &self.watch {
             Some(watch) => watch.give_way(),
             // No watch can end the operation, but other tasks are served meanwhile.
@@ -217,11 +217,11 @@ mod tests {
     #[test]
     fn one_evaluation_is_bounded_and_what_is_read_is_not() {
         let budget = Budget::default();
-        let most = usize::try_from(MAX_WORK).unwrap();
+        let work_limit = usize::try_from(MAX_WORK).unwrap();
         for _ in 0..3 {
             budget.begin_evaluation();
-            budget.spend(most).unwrap();
-            budget.spend_bounded(most).unwrap();
+            budget.spend(work_limit).unwrap();
+            budget.spend_bounded(work_limit).unwrap();
             assert_eq!(budget.spend_bounded(1).unwrap_err().number, 146);
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{
 
 use document::Document;
 
-use crate::{budget::Budget, holding::Holding, pattern::Patterns, spill::Spill};
+use crate::{budget::Budget, operation_memory::OperationMemory, pattern::Patterns, spill::Spill};
 
 /// The context of an operation, which is the same for all of its rows. Stages share it. Nested
 /// operations (joins, facets) use a clone with some fields replaced.
@@ -23,7 +23,7 @@ pub struct Context {
     /// The work of the evaluation, and its limits.
     pub budget: Arc<Budget>,
     /// The memory that the operation holds.
-    pub holding: Holding,
+    pub operation_memory: OperationMemory,
     /// Where stages spill data that exceeds their memory.
     pub spill: Spill,
     /// Cache of regular expressions compiled for earlier rows.
@@ -70,7 +70,7 @@ impl Context {
     /// releases the memory of the previous one.
     pub fn begin_evaluation(&self) {
         self.budget.begin_evaluation();
-        self.holding.release_expression();
+        self.operation_memory.release_expression();
     }
 }
 

@@ -8,9 +8,9 @@ use memory::Share;
 use crate::{
     context::Context,
     error::{Error, Kind},
-    holding::Holding,
     limits::{MAX_HELD_BYTES, MAX_MADE_BYTES},
     numbers::LIMIT_EXCEEDED,
+    operation_memory::OperationMemory,
     size::{Size, too_large},
 };
 
@@ -26,7 +26,7 @@ pub struct Growth<'a> {
     /// Bytes that the evaluation holds besides this value.
     held: usize,
     size: Size,
-    holding: &'a Holding,
+    operation_memory: &'a OperationMemory,
     /// Bytes written to a buffer that is not part of the value.
     written: usize,
     /// Memory reserved for the buffer, unless it is small.
@@ -36,8 +36,8 @@ pub struct Growth<'a> {
 impl<'a> Growth<'a> {
     /// Starts with an empty value, while the evaluation already holds `held` bytes.
     pub fn with_held(held: usize, context: &'a Context) -> Self {
-        let holding = &context.holding;
-        Self { held, size: Size::default(), holding, written: 0, buffer: None }
+        let operation_memory = &context.operation_memory;
+        Self { held, size: Size::default(), operation_memory, written: 0, buffer: None }
     }
 
     /// Returns the memory of the value built so far, in bytes.
@@ -52,7 +52,7 @@ impl<'a> Growth<'a> {
         if MAX_MADE_BYTES < self.size.bytes {
             return Err(too_large(self.size.bytes));
         }
-        check_held(self.held.saturating_add(self.size.memory), self.holding)
+        check_held(self.held.saturating_add(self.size.memory), self.operation_memory)
     }
 
     /// Counts memory that the evaluation needs in addition to the value.
@@ -67,7 +67,7 @@ impl<'a> Growth<'a> {
         if values.len() == values.capacity() {
             let room = values.len().saturating_mul(2 * size_of::<Value>());
             let held = self.held.saturating_add(self.size.memory);
-            self.holding.cover_expression(held.saturating_add(room))?;
+            self.operation_memory.cover_expression(held.saturating_add(room))?;
         }
         values.push(value);
         Ok(())
@@ -78,7 +78,7 @@ impl<'a> Growth<'a> {
     pub fn count_written(&mut self, bytes: usize) -> Result<(), Error> {
         self.written = self.written.saturating_add(bytes);
         if SMALL_BUFFER < self.written {
-            let buffer = self.buffer.get_or_insert_with(|| self.holding.share());
+            let buffer = self.buffer.get_or_insert_with(|| self.operation_memory.share());
             buffer.set(self.written.saturating_mul(BUFFER_COPIES))?;
         }
         Ok(())
@@ -106,9 +106,9 @@ impl<'a> Growth<'a> {
 }
 
 /// Fails if the memory of an expression exceeds its limit or the available memory.
-pub fn check_held(bytes: usize, holding: &Holding) -> Result<(), Error> {
+pub fn check_held(bytes: usize, operation_memory: &OperationMemory) -> Result<(), Error> {
     check_holdable(bytes)?;
-    holding.cover_expression(bytes)
+    operation_memory.cover_expression(bytes)
 }
 
 /// Fails if the memory exceeds the limit of an expression, regardless of the available memory.

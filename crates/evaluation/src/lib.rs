@@ -7,20 +7,20 @@
 //!
 //! An operation has one [`Context`], which all of its rows share. During evaluation, work is
 //! counted in the [`Budget`], which also decides when to yield and when to stop; memory is reserved
-//! through [`Holding`], in the steps that a [`Growth`] counts. The result of an expression is an
-//! [`Evaluated`], borrowed where possible.
+//! through [`OperationMemory`], in the steps that a [`Growth`] counts. The result of an expression
+//! is an [`Evaluated`], borrowed where possible.
 
 mod budget;
 pub mod calendar;
 mod context;
 mod error;
 mod evaluated;
+mod execution_stats;
 mod fit;
 mod growth;
-mod holding;
 pub mod limits;
-mod looked;
 pub mod numbers;
+mod operation_memory;
 mod pattern;
 mod process;
 mod size;
@@ -31,12 +31,12 @@ pub use budget::{Budget, Watch};
 pub use context::{Context, Random};
 pub use error::{Error, Kind};
 pub use evaluated::{Evaluated, owned_bytes};
+pub use execution_stats::ExecutionStats;
 pub use fit::{value_without_spare_room, without_spare_room};
 pub use growth::{Growth, check_held, check_holdable};
-pub use holding::Holding;
-pub use looked::Looked;
+pub use operation_memory::OperationMemory;
 pub use pattern::{MatchFinder, Pattern, Patterns, as_program};
 pub use process::serve_process;
 pub use size::{Size, check_built, check_part, check_text, memory_of, readable_bytes, too_large};
 pub use spill::Spill;
-pub use trim::{Ends, trim_chars, trim_ends};
+pub use trim::{TrimEnds, trim_chars, trim_ends};

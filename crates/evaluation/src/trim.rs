@@ -9,14 +9,14 @@ const ONE: usize = 32;
 
 /// The ends of a text to trim.
 #[derive(Clone, Copy, Debug)]
-pub struct Ends {
+pub struct TrimEnds {
     /// Whether to trim the start.
     pub left: bool,
     /// Whether to trim the end.
     pub right: bool,
 }
 
-impl Ends {
+impl TrimEnds {
     /// Trims the start of the text only.
     pub const LEFT: Self = Self { left: true, right: false };
     /// Trims the end of the text only.
@@ -26,7 +26,7 @@ impl Ends {
 }
 
 /// Removes characters at these ends for which `goes` is true.
-pub fn trim_ends(text: &str, ends: Ends, goes: impl Fn(char) -> bool) -> &str {
+pub fn trim_ends(text: &str, ends: TrimEnds, goes: impl Fn(char) -> bool) -> &str {
     let text = if ends.left { text.trim_start_matches(&goes) } else { text };
     if ends.right { text.trim_end_matches(&goes) } else { text }
 }
@@ -37,7 +37,7 @@ pub fn trim_ends(text: &str, ends: Ends, goes: impl Fn(char) -> bool) -> &str {
 /// Fails if the work exceeds the budget of the evaluation.
 pub fn trim_chars<'t>(
     text: &'t str,
-    ends: Ends,
+    ends: TrimEnds,
     chars: &str,
     budget: &Budget,
 ) -> Result<&'t str, Error> {
@@ -54,9 +54,9 @@ mod tests {
     fn millions_of_characters_are_taken_off_at_once() {
         // Takes hours if characters are compared one by one.
         let (text, chars) = ("a".repeat(2_000_000), format!("{}a", "b".repeat(2_000_000)));
-        assert_eq!(trim_chars(&text, Ends::BOTH, &chars, &Budget::default()).unwrap(), "");
+        assert_eq!(trim_chars(&text, TrimEnds::BOTH, &chars, &Budget::default()).unwrap(), "");
         let trimmed = |ends| trim_chars("xaxbx", ends, "xy", &Budget::default()).unwrap();
-        let all = (trimmed(Ends::BOTH), trimmed(Ends::LEFT), trimmed(Ends::RIGHT));
+        let all = (trimmed(TrimEnds::BOTH), trimmed(TrimEnds::LEFT), trimmed(TrimEnds::RIGHT));
         assert_eq!(all, ("axb", "axbx", "xaxb"));
     }
 }

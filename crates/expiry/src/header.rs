@@ -1,13 +1,13 @@
 //! The header in front of every stored row and index entry: all that visibility depends on.
 //!
 //! ```text
-//! format u8 | class u8 | dates u8 | stamp u64 | birth u64 | ts i64 | body checksum u32
+//! format u8 | class u8 | dates u8 | stamp u64 | creation u64 | ts i64 | body checksum u32
 //!   | deadline i64, class explicit only | dates x (index u32, date i64) | checksum u32
 //! ```
 //! All integers are big-endian. `class` is the rule of expiry; only class explicit has a
 //! deadline of its own. `dates` is the number of pairs of a date index and a date. `stamp` and `ts`
-//! are stamp and second of the last write, `birth` is the stamp of the document's creation. The last
-//! checksum covers the header, the first one the body.
+//! are stamp and second of the last write, `creation` is the stamp of the document's creation. The
+//! last checksum covers the header, the first one the body.
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ pub struct Header<'a> {
     /// Stamp of the last write.
     pub stamp: u64,
     /// Stamp of the write that created the document.
-    pub birth: u64,
+    pub creation_stamp: u64,
     /// Second of the last write, since 1970.
     pub ts: i64,
     /// Expiry class, including the deadline of class explicit.
@@ -91,7 +91,7 @@ impl<'a> Header<'a> {
         }
         let header = Self {
             stamp: u64::from_be_bytes(number(3)?),
-            birth: u64::from_be_bytes(number(11)?),
+            creation_stamp: u64::from_be_bytes(number(11)?),
             ts: i64::from_be_bytes(number(19)?),
             class,
             dates: Dates(bytes.get(start..end)?),
@@ -108,9 +108,9 @@ impl<'a> Header<'a> {
 
     /// Returns whether two headers agree in all that decides expiry; an index entry and its row
     /// must.
-    pub fn same_life(&self, other: &Header<'_>) -> bool {
+    pub fn same_expiry(&self, other: &Header<'_>) -> bool {
         self.stamp == other.stamp
-            && self.birth == other.birth
+            && self.creation_stamp == other.creation_stamp
             && self.ts == other.ts
             && self.class == other.class
             && self.dates == other.dates
@@ -123,7 +123,7 @@ pub struct HeaderDraft {
     /// The lifetime that the document's `ttl` requests.
     pub lifetime: Lifetime,
     /// Creation stamp of the replaced version; `None` for a new document.
-    pub birth: Option<u64>,
+    pub creation_stamp: Option<u64>,
     /// Earliest date of the document for each TTL index.
     pub dates: Vec<(u32, i64)>,
     /// Checksum of the body.
@@ -143,7 +143,7 @@ impl HeaderDraft {
         let class = self.lifetime.class_at(ts);
         encode_header(
             stamp,
-            self.birth.unwrap_or(stamp),
+            self.creation_stamp.unwrap_or(stamp),
             ts,
             class,
             &self.dates,
@@ -155,20 +155,27 @@ impl HeaderDraft {
 impl Header<'_> {
     /// Encodes this header with other dates, for building a date index.
     pub fn with_dates(&self, dates: &[(u32, i64)]) -> Vec<u8> {
-        encode_header(self.stamp, self.birth, self.ts, self.class, dates, self.body_checksum)
+        encode_header(
+            self.stamp,
+            self.creation_stamp,
+            self.ts,
+            self.class,
+            dates,
+            self.body_checksum,
+        )
     }
 
     /// Encodes this header for another body, such as an index entry's.
     pub fn with_body(&self, body_checksum: u32) -> Vec<u8> {
         let dates: Vec<_> = self.dates.iter().collect();
-        encode_header(self.stamp, self.birth, self.ts, self.class, &dates, body_checksum)
+        encode_header(self.stamp, self.creation_stamp, self.ts, self.class, &dates, body_checksum)
     }
 }
 
 /// Encodes a header with its checksum.
 fn encode_header(
     stamp: u64,
-    birth: u64,
+    creation_stamp: u64,
     ts: i64,
     class: Class,
     dates: &[(u32, i64)],
@@ -183,7 +190,7 @@ fn encode_header(
     // The number of date indexes of a collection is limited well below 256.
     out.extend_from_slice(&[FORMAT, code, u8::try_from(dates.len()).unwrap_or(u8::MAX)]);
     out.extend_from_slice(&stamp.to_be_bytes());
-    out.extend_from_slice(&birth.to_be_bytes());
+    out.extend_from_slice(&creation_stamp.to_be_bytes());
     out.extend_from_slice(&ts.to_be_bytes());
     out.extend_from_slice(&body_checksum.to_be_bytes());
     if let Class::Explicit { deadline } = class {
@@ -212,7 +219,7 @@ mod tests {
             let body = b"body";
             let draft = HeaderDraft {
                 lifetime,
-                birth: Some(4),
+                creation_stamp: Some(4),
                 dates: dates.clone(),
                 body_checksum: body_checksum(body),
             };
@@ -220,7 +227,10 @@ mod tests {
             assert_eq!(row.len(), draft.header_len());
             row.extend_from_slice(body);
             let (header, rest) = Header::split_row(&row).unwrap();
-            assert_eq!((header.stamp, header.birth, header.ts, rest), (9, 4, 1000, &body[..]));
+            assert_eq!(
+                (header.stamp, header.creation_stamp, header.ts, rest),
+                (9, 4, 1000, &body[..])
+            );
             assert_eq!(header.class, lifetime.class_at(1000));
             assert_eq!(header.dates.iter().collect::<Vec<_>>(), dates);
             for bit in 0..row.len() * 8 {

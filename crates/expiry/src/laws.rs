@@ -94,7 +94,7 @@ impl Model {
             (0..INDEXES).filter(|_| rng.bool()).map(|index| (index, date)).collect();
         let draft = HeaderDraft {
             lifetime,
-            birth: None,
+            creation_stamp: None,
             dates: dates.clone(),
             body_checksum: body_checksum(b""),
         };
@@ -155,7 +155,7 @@ fn seconds_at_the_edges_of_calendars_do_not_wrap() {
     let row = |ttl, ts| {
         let draft = HeaderDraft {
             lifetime: Lifetime::After(ttl),
-            birth: None,
+            creation_stamp: None,
             dates: vec![],
             body_checksum: 0,
         };

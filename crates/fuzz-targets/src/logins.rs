@@ -1,8 +1,8 @@
 //! Fuzz targets of the parsers of logins and signatures.
 
 use auth::{
-    Authorization, Hosts, Key, Keys, Right, Signed, Signers, Token, WELL_KNOWN_KEY, check_entra,
-    http_date,
+    Authorization, Hosts, Key, Keys, Right, Signers, StringToSign, Token, WELL_KNOWN_KEY,
+    check_entra, http_date,
     scram::{ClientFirst, Exchange, Mechanism, Verifier, prepare_password},
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn signatures(bytes: &[u8]) {
     let Ok(authorization) = Authorization::parse(header) else { return };
     let links = [link];
     let signed =
-        Signed { verb: "GET", kind: "docs", links: &links, ms_date: Some(date), date: None };
+        StringToSign { verb: "GET", kind: "docs", links: &links, ms_date: Some(date), date: None };
     let _ = signed.check(&keys, &authorization, NOW_MS);
     let signers = Signers { keys: &keys, emulator_tokens: true, issuer: None };
     let _ = check_entra(signers, &authorization, NOW_MS);

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 pub(crate) fn rows(bytes: &[u8]) {
     if let Ok((header, body)) = Header::split(bytes) {
         assert!(body.len() < bytes.len());
-        assert!(header.same_life(&header));
+        assert!(header.same_expiry(&header));
     }
     let _ = Header::split_row(bytes);
 }
@@ -94,7 +94,7 @@ pub(crate) fn segments(bytes: &[u8]) {
         fs::write(folder.path().join(name), content).expect("a file is written");
     }
     let Ok(journal) = LocalJournal::open(folder.path(), &options()) else { return };
-    let mut after = journal.held().first.saturating_sub(1);
+    let mut after = journal.extent().first.saturating_sub(1);
     while let Ok(page) = journal.read(after, 5_000) {
         for entry in &page {
             let index = usize::try_from(entry.n - 1).expect("a small number");

@@ -19,11 +19,11 @@ use scylla::{
 use store::{Error, Kind};
 
 use crate::{
-    coordinators::{Coordinators, Way},
+    coordinators::{CoordinatorPolicy, Coordinators},
     failure::{self, unanswered},
     options::Options,
-    race::{Pace, race},
-    repeat::Repeat,
+    race::{AttemptTiming, race},
+    retry::LedgerRetryPolicy,
     statements::Statements,
     tls,
 };
@@ -125,12 +125,12 @@ impl Connection {
         execute: impl Fn(PreparedStatement) -> A,
         settles: impl Fn(&T) -> bool,
     ) -> Result<T, Unanswered> {
-        let delay = self.coordinators.patience(least);
-        let pace = Pace { delay, attempts, limit: self.timeout };
-        let way = Way::new(&self.coordinators);
+        let delay = self.coordinators.late_after(least);
+        let pace = AttemptTiming { delay, attempts, limit: self.timeout };
+        let way = CoordinatorPolicy::new(&self.coordinators);
         let mut statement = statement.clone();
         statement.set_load_balancing_policy(Some(Arc::new(way.clone())));
-        race(pace, || execute(statement.clone()), settles, || way.note_late()).await
+        race(pace, || execute(statement.clone()), settles, || way.record_timeout()).await
     }
 }
 
@@ -154,7 +154,7 @@ pub(crate) async fn session(options: &Options) -> Result<(Session, Arc<Coordinat
         .consistency(Consistency::Quorum)
         .request_timeout(Some(options.timeout))
         .load_balancing_policy(Arc::clone(&near))
-        .retry_policy(Arc::new(Repeat))
+        .retry_policy(Arc::new(LedgerRetryPolicy))
         .build();
     let (keepalive, closes) = KEEPALIVE;
     let mut builder = SessionBuilder::new()

@@ -22,7 +22,7 @@ const TRIAL: Duration = Duration::from_millis(500);
 const SMOOTHING: u32 = 8;
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct NodeHealth {
     /// Time of the last response.
     heard_at: Instant,
     /// While the node is avoided: when the avoidance ends, and for how long it was set.
@@ -33,7 +33,7 @@ struct Known {
 #[derive(Debug)]
 pub(crate) struct Coordinators {
     near: Arc<dyn LoadBalancingPolicy>,
-    known: Mutex<HashMap<Uuid, Known>>,
+    known: Mutex<HashMap<Uuid, NodeHealth>>,
     /// Moving average of the latency of all responses.
     usual: Mutex<Duration>,
 }
@@ -47,14 +47,14 @@ impl Coordinators {
 
     /// Returns the delay after which a reply is late: at least `least`, and longer if all of
     /// Cassandra is slow, because a second request would add load.
-    pub(crate) fn patience(&self, least: Duration) -> Duration {
+    pub(crate) fn late_after(&self, least: Duration) -> Duration {
         let usual = *self.usual.lock();
         (usual * 3).clamp(least, least.max(Duration::from_secs(1)))
     }
 
     /// Records a response.
-    fn heard(&self, node: Uuid, took: Option<Duration>) {
-        let known = Known { heard_at: Instant::now(), avoided: None };
+    fn record_response(&self, node: Uuid, took: Option<Duration>) {
+        let known = NodeHealth { heard_at: Instant::now(), avoided: None };
         self.known.lock().insert(node, known);
         if let Some(took) = took {
             let mut usual = self.usual.lock();
@@ -64,9 +64,9 @@ impl Coordinators {
 
     /// Records that a request sent at `asked_at` has no reply in time. The node is avoided if it
     /// has responded to nothing since.
-    fn note_late(&self, node: Uuid, asked_at: Instant) {
+    fn record_timeout(&self, node: Uuid, asked_at: Instant) {
         let mut all = self.known.lock();
-        let known = all.entry(node).or_insert(Known { heard_at: asked_at, avoided: None });
+        let known = all.entry(node).or_insert(NodeHealth { heard_at: asked_at, avoided: None });
         // Requests in flight when the node fell silent count once.
         let is_told = known.avoided.is_some_and(|(until, pause)| asked_at + pause < until);
         if asked_at < known.heard_at || is_told {
@@ -78,7 +78,7 @@ impl Coordinators {
     }
 
     /// Returns whether requests should be sent to other nodes, because this one does not respond.
-    fn avoids(&self, node: Uuid) -> bool {
+    fn is_avoided(&self, node: Uuid) -> bool {
         let known = self.known.lock();
         let avoided = known.get(&node).and_then(|known| known.avoided);
         avoided.is_some_and(|(until, _)| Instant::now() < until)
@@ -86,7 +86,7 @@ impl Coordinators {
 
     /// Records that a request is sent to a node. If its avoidance has ended, only this request
     /// tries it.
-    fn note_asked(&self, node: Uuid) {
+    fn record_request(&self, node: Uuid) {
         if let Some(known) = self.known.lock().get_mut(&node)
             && let Some((until, _)) = &mut known.avoided
         {
@@ -97,21 +97,21 @@ impl Coordinators {
 
 /// The load-balancing policy of one request: each attempt goes to a node not tried yet.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
+pub(crate) struct CoordinatorPolicy {
     coordinators: Arc<Coordinators>,
     asked: Arc<Mutex<Vec<(Uuid, Instant)>>>,
 }
 
-impl Way {
+impl CoordinatorPolicy {
     /// Creates the load balancing policy for a new request.
     pub(crate) fn new(coordinators: &Arc<Coordinators>) -> Self {
         Self { coordinators: Arc::clone(coordinators), asked: Arc::default() }
     }
 
     /// Records that the node of the request's last attempt has not responded in time.
-    pub(crate) fn note_late(&self) {
+    pub(crate) fn record_timeout(&self) {
         if let Some((node, asked_at)) = self.asked.lock().last() {
-            self.coordinators.note_late(*node, *asked_at);
+            self.coordinators.record_timeout(*node, *asked_at);
         }
     }
 
@@ -119,11 +119,11 @@ impl Way {
     /// avoided.
     fn rank(&self, node: Uuid) -> (bool, bool) {
         let asked = self.asked.lock().iter().any(|(asked, _)| *asked == node);
-        (asked, self.coordinators.avoids(node))
+        (asked, self.coordinators.is_avoided(node))
     }
 }
 
-impl LoadBalancingPolicy for Way {
+impl LoadBalancingPolicy for CoordinatorPolicy {
     fn pick<'a>(
         &'a self,
         request: &'a RoutingInfo,
@@ -141,7 +141,7 @@ impl LoadBalancingPolicy for Way {
             }
         };
         if let Some((node, _)) = chosen {
-            self.coordinators.note_asked(node.host_id);
+            self.coordinators.record_request(node.host_id);
             self.asked.lock().push((node.host_id, Instant::now()));
         }
         chosen
@@ -158,7 +158,7 @@ impl LoadBalancingPolicy for Way {
     }
 
     fn on_request_success(&self, _: &RoutingInfo, latency: Duration, node: NodeRef<'_>) {
-        self.coordinators.heard(node.host_id, Some(latency));
+        self.coordinators.record_response(node.host_id, Some(latency));
     }
 
     fn on_request_failure(
@@ -170,7 +170,7 @@ impl LoadBalancingPolicy for Way {
     ) {
         // An error of the database is a response, too.
         if matches!(error, RequestAttemptError::DbError(..)) {
-            self.coordinators.heard(node.host_id, None);
+            self.coordinators.record_response(node.host_id, None);
         }
     }
 
@@ -193,22 +193,22 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_silent_node_is_avoided_for_longer_each_time() {
         let (all, node) = (coordinators(), Uuid::from_u128(1));
-        all.heard(node, None);
+        all.record_response(node, None);
         for seconds in [1, 2, 4, 8, 8] {
             let asked_at = Instant::now();
-            all.note_asked(node);
+            all.record_request(node);
             advance(Duration::from_millis(100)).await;
-            all.note_late(node, asked_at);
+            all.record_timeout(node, asked_at);
             advance(Duration::from_millis(seconds * 1_000 - 1)).await;
-            assert!(all.avoids(node), "{seconds}");
+            assert!(all.is_avoided(node), "{seconds}");
             advance(Duration::from_millis(1)).await;
-            assert!(!all.avoids(node), "{seconds}");
+            assert!(!all.is_avoided(node), "{seconds}");
         }
         // One request tries it; the others go elsewhere.
-        all.note_asked(node);
-        assert!(all.avoids(node));
-        all.heard(node, None);
-        assert!(!all.avoids(node));
+        all.record_request(node);
+        assert!(all.is_avoided(node));
+        all.record_response(node, None);
+        assert!(!all.is_avoided(node));
     }
 
     #[tokio::test(start_paused = true)]
@@ -216,36 +216,36 @@ mod tests {
         let (all, node) = (coordinators(), Uuid::from_u128(1));
         let asked_at = Instant::now();
         advance(Duration::from_millis(100)).await;
-        all.heard(node, None);
-        all.note_late(node, asked_at);
-        assert!(!all.avoids(node));
+        all.record_response(node, None);
+        all.record_timeout(node, asked_at);
+        assert!(!all.is_avoided(node));
     }
 
     /// Many requests are in flight when a node falls silent.
     #[tokio::test(start_paused = true)]
     async fn requests_of_one_silence_count_once() {
         let (all, node) = (coordinators(), Uuid::from_u128(1));
-        all.heard(node, None);
+        all.record_response(node, None);
         let asked_at = Instant::now();
         for _ in 0..20 {
             advance(Duration::from_millis(10)).await;
-            all.note_late(node, asked_at);
+            all.record_timeout(node, asked_at);
         }
         advance(Duration::from_millis(900)).await;
-        assert!(!all.avoids(node));
+        assert!(!all.is_avoided(node));
     }
 
     #[tokio::test(start_paused = true)]
     async fn patience_grows_where_all_are_slow() {
         let (all, node, least) = (coordinators(), Uuid::from_u128(1), Duration::from_millis(100));
-        assert_eq!(all.patience(least), least);
+        assert_eq!(all.late_after(least), least);
         for _ in 0..100 {
-            all.heard(node, Some(Duration::from_millis(20)));
+            all.record_response(node, Some(Duration::from_millis(20)));
         }
-        assert_eq!(all.patience(least), least);
+        assert_eq!(all.late_after(least), least);
         for _ in 0..100 {
-            all.heard(node, Some(Duration::from_millis(500)));
+            all.record_response(node, Some(Duration::from_millis(500)));
         }
-        assert_eq!(all.patience(least), Duration::from_secs(1));
+        assert_eq!(all.late_after(least), Duration::from_secs(1));
     }
 }

@@ -36,7 +36,7 @@ pub(crate) async fn append(
         let column = i32::try_from(part).map_err(unanswered)?;
         let values = (shard, epoch, segment, number(n), column, body);
         connection.run(&connection.statements.append, values).await?;
-        written.note(at, n, part);
+        written.record(at, n, part);
         Ok(())
     });
     let mut writes = stream::iter(writes).buffer_unordered(TOGETHER);

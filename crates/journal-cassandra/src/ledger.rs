@@ -17,10 +17,10 @@ use crate::{
     entries,
     failure::{self, unanswered},
     options::{self, Options, Replication},
-    pieces::{self, Piece},
-    records, schema, settings,
+    pieces::{self, PieceKey},
+    records, schema, settings, settings_reader,
     statements::Statements,
-    survey, swaps,
+    swaps,
     written::{Segment, WrittenParts},
 };
 
@@ -67,7 +67,7 @@ impl CassandraLedger {
     pub async fn connect(options: &Options) -> Result<Self, Error> {
         options::check_keyspace(&options.keyspace)?;
         let (session, coordinators) = connection::session(options).await?;
-        let facts = survey::facts(&session, &options.keyspace).await?;
+        let facts = settings_reader::read_settings(&session, &options.keyspace).await?;
         settings::check(&facts, options.accept_unsynced)?;
         let statements = Statements::prepare(&session, &options.keyspace).await?;
         let connection = Connection { session, statements, coordinators, timeout: options.timeout };
@@ -148,15 +148,15 @@ impl Ledger for CassandraLedger {
                 Ok(Reply::Parts(entries::read(&self.connection, segment, after, limit).await?))
             }
             Request::PutPiece { shard, base, piece, body } => {
-                pieces::put(&self.connection, Piece::new(shard, base, piece), &body).await?;
+                pieces::put(&self.connection, PieceKey::new(shard, base, piece), &body).await?;
                 Ok(Reply::Written)
             }
             Request::LoadPiece { shard, base, piece } => {
-                let piece = Piece::new(shard, base, piece);
+                let piece = PieceKey::new(shard, base, piece);
                 Ok(Reply::Piece(pieces::load(&self.connection, piece).await?))
             }
             Request::DropPiece { shard, base, piece } => {
-                pieces::forget(&self.connection, Piece::new(shard, base, piece)).await?;
+                pieces::forget(&self.connection, PieceKey::new(shard, base, piece)).await?;
                 Ok(Reply::Written)
             }
             Request::DropSegment { shard, epoch, segment } => {

@@ -16,11 +16,11 @@ const TOGETHER: usize = 8;
 
 /// Primary key of a piece.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct PieceKey {
     key: (i32, i64, i32),
 }
 
-impl Piece {
+impl PieceKey {
     pub(crate) fn new(shard: u32, base: u64, piece: u32) -> Self {
         Self { key: (shard.cast_signed(), base.cast_signed(), piece.cast_signed()) }
     }
@@ -28,7 +28,7 @@ impl Piece {
 
 pub(crate) async fn put(
     connection: &Connection,
-    Piece { key: (shard, base, piece) }: Piece,
+    PieceKey { key: (shard, base, piece) }: PieceKey,
     body: &Bytes,
 ) -> Result<(), Unanswered> {
     let parts = split(0, body, ROW_BYTES).into_iter();
@@ -42,7 +42,7 @@ pub(crate) async fn put(
 /// Reads a piece; `None` if it is not complete.
 pub(crate) async fn load(
     connection: &Connection,
-    piece: Piece,
+    piece: PieceKey,
 ) -> Result<Option<Bytes>, Unanswered> {
     let statement = &connection.statements.load_piece;
     let (mut parts, mut from) = (Vec::new(), PagingState::start());
@@ -61,7 +61,7 @@ pub(crate) async fn load(
     Ok(join(&parts).into_iter().next().map(|(_, body)| body))
 }
 
-pub(crate) async fn forget(connection: &Connection, piece: Piece) -> Result<(), Unanswered> {
+pub(crate) async fn forget(connection: &Connection, piece: PieceKey) -> Result<(), Unanswered> {
     connection.run(&connection.statements.drop_piece, piece.key).await.map(drop)
 }
 

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 /// Timing of the attempts of a request.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct AttemptTiming {
     /// Delay before each further attempt.
     pub(crate) delay: Duration,
     /// Maximum number of attempts, at least 1.
@@ -26,7 +26,7 @@ pub(crate) struct Pace {
 ///
 /// `delayed` is called each time a delay passes without a reply.
 pub(crate) async fn race<T, A>(
-    pace: Pace,
+    pace: AttemptTiming,
     mut attempt: impl FnMut() -> A,
     settles: impl Fn(&T) -> bool,
     mut delayed: impl FnMut(),
@@ -109,7 +109,7 @@ mod tests {
             next.set(number + 1);
             run(does[number])
         };
-        let pace = Pace { delay: DELAY, attempts, limit: Duration::from_secs(2) };
+        let pace = AttemptTiming { delay: DELAY, attempts, limit: Duration::from_secs(2) };
         let raced = race(pace, attempt, |answer| *answer < 100, || {}).await;
         (raced.ok(), next.get(), began.elapsed().as_millis())
     }

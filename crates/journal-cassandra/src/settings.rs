@@ -6,7 +6,7 @@ use store::{Error, Kind};
 
 /// The reported configuration.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct ReportedSettings {
     /// The distinct datacenters of all nodes.
     pub(crate) datacenters: Vec<String>,
     /// Tables of the `system` keyspace, which identify other databases that speak CQL.
@@ -17,7 +17,7 @@ pub(crate) struct Facts {
     pub(crate) settings: Vec<(String, BTreeMap<String, String>)>,
 }
 
-impl Facts {
+impl ReportedSettings {
     /// Returns a message for each node whose setting is wrong.
     fn nodes_where(&self, name: &str, is_wrong: impl Fn(&str) -> bool) -> Vec<String> {
         let value = |settings: &BTreeMap<String, String>| {
@@ -30,7 +30,7 @@ impl Facts {
 }
 
 /// A check that returns an error message.
-type Check = fn(&Facts) -> Option<String>;
+type Check = fn(&ReportedSettings) -> Option<String>;
 
 /// All checks, and whether each is skipped if unsynced writes are accepted.
 const CHECKS: &[(Check, bool)] = &[
@@ -43,7 +43,7 @@ const CHECKS: &[(Check, bool)] = &[
 ];
 
 /// Fails with the first violated check.
-pub(crate) fn check(facts: &Facts, accept_unsynced: bool) -> Result<(), Error> {
+pub(crate) fn check(facts: &ReportedSettings, accept_unsynced: bool) -> Result<(), Error> {
     let checks = CHECKS.iter().filter(|(_, of_sync)| !(*of_sync && accept_unsynced));
     match checks.filter_map(|(check, _)| check(facts)).next() {
         None => Ok(()),
@@ -51,19 +51,19 @@ pub(crate) fn check(facts: &Facts, accept_unsynced: bool) -> Result<(), Error> {
     }
 }
 
-fn is_another_database(facts: &Facts) -> Option<String> {
+fn is_another_database(facts: &ReportedSettings) -> Option<String> {
     let scylla = facts.system_tables.iter().any(|table| table.starts_with("scylla_"));
     scylla.then(|| "this is ScyllaDB, which is not supported; Apache Cassandra is".to_owned())
 }
 
-fn has_many_datacenters(facts: &Facts) -> Option<String> {
+fn has_many_datacenters(facts: &ReportedSettings) -> Option<String> {
     let many = facts.datacenters.len() > 1;
     many.then(|| {
         format!("more than one datacenter is not supported: {}", facts.datacenters.join(", "))
     })
 }
 
-fn has_few_copies(facts: &Facts) -> Option<String> {
+fn has_few_copies(facts: &ReportedSettings) -> Option<String> {
     let copies = facts.replication.iter().filter(|(name, _)| *name != "class");
     let copies: Vec<&String> = copies.map(|(_, copies)| copies).collect();
     let is_enough = |copies: &str| copies.parse::<u32>().is_ok_and(|copies| copies >= 3);
@@ -77,12 +77,12 @@ fn has_few_copies(facts: &Facts) -> Option<String> {
     }
 }
 
-fn has_old_transactions(facts: &Facts) -> Option<String> {
+fn has_old_transactions(facts: &ReportedSettings) -> Option<String> {
     let wrong = facts.nodes_where("paxos_variant", |value| value != "v2");
     said(wrong, "set paxos_variant to v2 in cassandra.yaml")
 }
 
-fn does_not_sync(facts: &Facts) -> Option<String> {
+fn does_not_sync(facts: &ReportedSettings) -> Option<String> {
     let wrong = facts.nodes_where("commitlog_sync", |value| value != "batch" && value != "group");
     said(
         wrong,
@@ -92,7 +92,7 @@ fn does_not_sync(facts: &Facts) -> Option<String> {
 }
 
 /// Checks the minimum timestamp of writes, since entries are written with timestamp 1.
-fn refuses_old_timestamps(facts: &Facts) -> Option<String> {
+fn refuses_old_timestamps(facts: &ReportedSettings) -> Option<String> {
     let is_set = |value: &str| !["unset", "", "null", "-1"].contains(&value);
     let wrong = facts.nodes_where("minimum_timestamp_fail_threshold", is_set);
     said(
@@ -110,7 +110,7 @@ fn said(wrong: Vec<String>, then: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn good() -> Facts {
+    fn good() -> ReportedSettings {
         let map = |pairs: &[(&str, &str)]| {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
@@ -119,7 +119,7 @@ mod tests {
             ("paxos_variant", "v2"),
             ("minimum_timestamp_fail_threshold", ""),
         ]);
-        Facts {
+        ReportedSettings {
             datacenters: vec!["datacenter1".to_owned()],
             system_tables: vec!["local".to_owned(), "peers_v2".to_owned()],
             replication: map(&[("class", "SimpleStrategy"), ("replication_factor", "3")]),
@@ -128,16 +128,16 @@ mod tests {
     }
 
     /// A change of a valid configuration, and the expected message; empty if none is expected.
-    type Row = (fn(&mut Facts), &'static str);
+    type Row = (fn(&mut ReportedSettings), &'static str);
 
-    fn set(facts: &mut Facts, name: &str, value: &str) {
+    fn set(facts: &mut ReportedSettings, name: &str, value: &str) {
         // A second node, since the first is valid: every node is checked.
         let mut settings = facts.settings[0].1.clone();
         settings.insert(name.to_owned(), value.to_owned());
         facts.settings.push(("two".to_owned(), settings));
     }
 
-    fn copies(facts: &mut Facts, name: &str, copies: &str) {
+    fn copies(facts: &mut ReportedSettings, name: &str, copies: &str) {
         facts.replication.insert(name.to_owned(), copies.to_owned());
     }
 

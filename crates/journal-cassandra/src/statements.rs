@@ -51,7 +51,7 @@ const SET_BASE: &str = "UPDATE shards SET base = ?, bases = ? WHERE shard = ? IF
 impl Statements {
     /// Prepares all statements; fails with `Refused` if a table is missing or has other columns.
     pub(crate) async fn prepare(session: &Session, keyspace: &str) -> Result<Self, Error> {
-        let maker = Maker { session, keyspace };
+        let maker = StatementBuilder { session, keyspace };
         let read_cluster = format!("SELECT {CLUSTER} FROM cluster WHERE one = 1");
         let read_node = format!("SELECT {NODE} FROM nodes WHERE node = ?");
         let read_shard = format!("SELECT {SHARD} FROM shards WHERE shard = ?");
@@ -123,12 +123,12 @@ impl Statements {
 }
 
 /// Prepares statements whose table is written without its keyspace.
-struct Maker<'a> {
+struct StatementBuilder<'a> {
     session: &'a Session,
     keyspace: &'a str,
 }
 
-impl Maker<'_> {
+impl StatementBuilder<'_> {
     async fn prepare(&self, text: &str) -> Result<PreparedStatement, Error> {
         let whole = qualified(text, self.keyspace);
         let prepared = self.session.prepare(whole).await;

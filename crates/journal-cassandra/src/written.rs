@@ -44,7 +44,7 @@ impl WrittenParts {
     }
 
     /// Records that a quorum has a part.
-    pub(crate) fn note(&self, at: Segment, n: u64, part: u32) {
+    pub(crate) fn record(&self, at: Segment, n: u64, part: u32) {
         self.parts.lock().entry(at).or_default().insert((n, part));
     }
 
@@ -77,8 +77,8 @@ mod tests {
         let (all, at) = (WrittenParts::default(), Segment::new(1, 5, 0));
         let entry = parts(7, 3);
         assert_eq!(all.missing(at, &entry).len(), 3);
-        all.note(at, 7, 0);
-        all.note(at, 7, 2);
+        all.record(at, 7, 0);
+        all.record(at, 7, 2);
         assert_eq!(all.missing(at, &entry), BTreeSet::from([(7, 1)]));
         // The same numbers in another segment or entry are different parts.
         assert_eq!(all.missing(Segment::new(2, 5, 0), &entry).len(), 3);
@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn what_an_ended_term_wrote_is_not_kept() {
         let all = WrittenParts::default();
-        all.note(Segment::new(1, 5, 0), 7, 0);
-        all.note(Segment::new(2, 5, 0), 7, 0);
+        all.record(Segment::new(1, 5, 0), 7, 0);
+        all.record(Segment::new(2, 5, 0), 7, 0);
         all.missing(Segment::new(1, 6, 0), &parts(7, 1));
         assert_eq!(all.parts.lock().keys().copied().collect::<Vec<_>>(), [Segment::new(2, 5, 0)]);
     }

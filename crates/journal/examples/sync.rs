@@ -51,7 +51,7 @@ fn start(folder: &Path) -> Result<(), Box<dyn Error>> {
     let began = Instant::now();
     let journal = LocalJournal::open(folder, &JournalOptions::default())?;
     let opened_ms = began.elapsed().as_millis();
-    let held = journal.held();
+    let held = journal.extent();
     let (mut after, mut entries) = (held.first - 1, 0);
     let began = Instant::now();
     loop {
@@ -98,8 +98,8 @@ impl Appends {
         self.journal.append(&group)?;
         let taken = began.elapsed().as_micros();
         // Keep about two segments, as a store that flushes does.
-        if self.journal.held().group_bytes > 128 * 1024 * 1024 {
-            self.journal.cut(self.n, &[])?;
+        if self.journal.extent().group_bytes > 128 * 1024 * 1024 {
+            self.journal.truncate_before(self.n, &[])?;
         }
         Ok(taken)
     }

@@ -44,7 +44,7 @@ impl std::error::Error for AppendFailure {}
 
 /// Size and extent of a journal, for budgets and metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct JournalExtent {
     /// Number of the first readable entry; the end plus one if the journal is empty.
     pub first: u64,
     /// Bytes of the readable groups.
@@ -69,7 +69,7 @@ pub trait Journal: Send + Sync + 'static {
     /// Appends a group that is durable elsewhere without syncing it: it becomes durable here with
     /// the next [`sync`](Self::sync). A crash of the machine before that may lose the group and
     /// everything after it. By default this is the same as [`append`](Self::append).
-    fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+    fn append_unsynced(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         self.append(group)
     }
 
@@ -87,7 +87,7 @@ pub trait Journal: Send + Sync + 'static {
     /// `floors` are opaque bytes of the user, at most
     /// [`FLOORS_BYTES_MAX`](crate::FLOORS_BYTES_MAX), stored from now on. A crash may lose the new
     /// floors, in which case the previous ones reappear.
-    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error>;
+    fn truncate_before(&self, before: u64, floors: &[u8]) -> Result<(), Error>;
 
     /// Returns the number of the last entry.
     fn end(&self) -> u64;
@@ -96,7 +96,7 @@ pub trait Journal: Send + Sync + 'static {
     fn floors(&self) -> Vec<u8>;
 
     /// Returns the journal's size and extent.
-    fn held(&self) -> Held;
+    fn extent(&self) -> JournalExtent;
 
     /// Returns the bytes of the groups that hold entries after this number.
     fn bytes_after(&self, after: u64) -> u64;
@@ -105,9 +105,9 @@ pub trait Journal: Send + Sync + 'static {
     fn group_bytes_max(&self) -> usize;
 
     /// Returns whether entries are never applied again once the journal's user has dropped them
-    /// with [`cut`](Self::cut). If other users apply them too, or this user may have to reapply all
+    /// with [`truncate_before`](Self::truncate_before). If other users apply them too, or this user may have to reapply all
     /// of them, data that the user has since removed may still exist elsewhere.
-    fn has_one_user(&self) -> bool;
+    fn has_single_user(&self) -> bool;
 }
 
 /// Opens a journal: initially, and after a failure once the previous instance was dropped.

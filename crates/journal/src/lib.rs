@@ -7,7 +7,7 @@
 //!             ┌─────────┬─────────┬─────────┬───────────────┘
 //!             │ 5       │ 6       │ 7       │ 8 …         segments by generation, on disk
 //!             └─────────┴─────────┴─────────┴─────
-//!  cut ──────▶ 5 becomes a spare segment             read ──▶ entries after a number
+//!  truncate ─▶ 5 becomes a spare segment             read ──▶ entries after a number
 //! ```
 //!
 //! [`Journal`] is the contract. [`LocalJournal`] stores it in local files; [`MemoryJournal`] keeps
@@ -26,18 +26,18 @@ mod log;
 mod memory;
 mod options;
 mod pool;
+mod read_buffer;
 mod recovery;
+mod repair;
 mod scan;
 mod segment;
 mod segment_header;
-mod settle;
-mod window;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub use contract::{AppendFailure, Held, Journal, OpenJournal};
+pub use contract::{AppendFailure, Journal, JournalExtent, OpenJournal};
 pub use entry::{EncodedEntry, Entry, Mutation};
 pub use folder_opener::JournalFolder;
 pub use local::LocalJournal;

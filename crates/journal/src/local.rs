@@ -7,18 +7,18 @@ use parking_lot::Mutex;
 use store::{Error, Kind};
 
 use crate::{
-    contract::{AppendFailure, Held, Journal},
+    contract::{AppendFailure, Journal, JournalExtent},
     disk::Disk,
     entry::{EncodedEntry, Entry},
     errors::{from_io, invalid},
     folder::Folder,
     group::{GroupHead, HEAD_BYTES},
-    log::{GroupPlace, Log},
+    log::{GroupLocation, Log},
     options::JournalOptions,
-    pool::{Filler, Pool},
-    recovery::{self, Findings},
+    pool::{Pool, Preallocator},
+    recovery::{self, RecoveredLog},
+    repair::repair,
     segment_header::GROUPS_AT,
-    settle::settle,
     writer::{Writer, group_bytes_max},
 };
 
@@ -34,8 +34,8 @@ pub struct LocalJournal {
     log: Arc<Mutex<Log>>,
     pool: Arc<Pool>,
     group_bytes_max: usize,
-    /// Stops the filler thread on drop.
-    _filler: Option<Filler>,
+    /// Stops the thread that creates segments on drop.
+    _preallocator: Option<Preallocator>,
 }
 
 impl LocalJournal {
@@ -55,10 +55,10 @@ impl LocalJournal {
         options: &JournalOptions,
         in_background: bool,
     ) -> Result<Self, Error> {
-        let mut findings = recovery::look(&*disk)?;
-        check_losses(&findings, options)?;
-        let kept_after = options.kept_elsewhere.then_some(options.known_durable);
-        let spare = settle(&*disk, &mut findings, kept_after)
+        let mut recovered = recovery::scan_segments(&*disk)?;
+        check_losses(&recovered, options)?;
+        let kept_after = options.durable_elsewhere.then_some(options.known_durable);
+        let spare = repair(&*disk, &mut recovered, kept_after)
             .map_err(|error| from_io("make the end of the journal durable", &error))?;
         let segment_bytes = options.whole_segment_bytes();
         let pool = Arc::new(Pool::new(
@@ -66,14 +66,14 @@ impl LocalJournal {
             segment_bytes,
             options.spare_segments,
             Vec::new(),
-            findings.next_number,
+            recovered.next_number,
         ));
         spare.into_iter().for_each(|segment| pool.give(segment));
-        let log = Log { segments: findings.live.into(), empty_after: options.empty_after };
+        let log = Log { segments: recovered.live.into(), empty_after: options.empty_after };
         let generation = log.segments.back().map(|live| live.header.generation);
         let log = Arc::new(Mutex::new(log));
-        let filler = if in_background {
-            let started = Filler::start(&pool);
+        let preallocator = if in_background {
+            let started = Preallocator::start(&pool);
             Some(started.map_err(|error| from_io("start a thread", &error))?)
         } else {
             None
@@ -84,12 +84,18 @@ impl LocalJournal {
             log: Arc::clone(&log),
             pool: Arc::clone(&pool),
             generation: generation.unwrap_or(0),
-            floors: findings.newest.map(|newest| newest.floors).unwrap_or_default(),
+            floors: recovered.newest.map(|newest| newest.floors).unwrap_or_default(),
             group_bytes_max,
             unsynced: false,
             stopped: None,
         };
-        Ok(Self { writer: Mutex::new(writer), log, pool, group_bytes_max, _filler: filler })
+        Ok(Self {
+            writer: Mutex::new(writer),
+            log,
+            pool,
+            group_bytes_max,
+            _preallocator: preallocator,
+        })
     }
 
     /// Returns the error that stopped the journal, if any.
@@ -98,13 +104,13 @@ impl LocalJournal {
     }
 
     /// Reads and checks a group's entries; returns `None` if the bytes are not that group.
-    fn read_group(place: &GroupPlace) -> Result<Option<Vec<Entry>>, Error> {
-        let len = usize::try_from(place.end - place.at).unwrap_or(0);
+    fn read_group(position: &GroupLocation) -> Result<Option<Vec<Entry>>, Error> {
+        let len = usize::try_from(position.end - position.at).unwrap_or(0);
         let mut bytes = vec![0; len];
-        let read = place.segment.file.read_at(&mut bytes, place.at);
+        let read = position.segment.file.read_at(&mut bytes, position.at);
         read.map_err(|error| from_io("read the journal", &error))?;
         let bytes = Bytes::from(bytes);
-        let Some(head) = GroupHead::decode(&bytes, place.id) else { return Ok(None) };
+        let Some(head) = GroupHead::decode(&bytes, position.id) else { return Ok(None) };
         let end = HEAD_BYTES.saturating_add(usize::try_from(head.length).unwrap_or(usize::MAX));
         if len < end {
             return Ok(None);
@@ -115,7 +121,7 @@ impl LocalJournal {
 }
 
 impl Journal for LocalJournal {
-    fn has_one_user(&self) -> bool {
+    fn has_single_user(&self) -> bool {
         true
     }
 
@@ -123,8 +129,8 @@ impl Journal for LocalJournal {
         self.writer.lock().append(group)
     }
 
-    fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
-        self.writer.lock().keep(group)
+    fn append_unsynced(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.writer.lock().append_unsynced(group)
     }
 
     fn sync(&self) -> Result<(), Error> {
@@ -134,7 +140,7 @@ impl Journal for LocalJournal {
     fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error> {
         let (mut page, mut bytes, mut next) = (Vec::new(), 0, after.saturating_add(1));
         while page.is_empty() || bytes < limit_bytes as u64 {
-            let place = {
+            let position = {
                 let log = self.log.lock();
                 if log.last() < next {
                     break;
@@ -144,16 +150,16 @@ impl Journal for LocalJournal {
                     || invalid(format!("entries before {first} were truncated from the journal"));
                 log.group_of(next).ok_or_else(cut)?
             };
-            let Some(entries) = Self::read_group(&place)? else {
+            let Some(entries) = Self::read_group(&position)? else {
                 // The segment may have been cut and reused in the meantime.
                 if self.log.lock().first() <= next {
-                    let (name, at) = (place.segment.name(), place.at);
+                    let (name, at) = (position.segment.name(), position.at);
                     let text = format!("{name} of the journal is damaged at byte {at}");
                     return Err(Error::new(Kind::Corrupt, text));
                 }
                 continue;
             };
-            bytes += place.end - place.at;
+            bytes += position.end - position.at;
             let count = page.len();
             page.extend(entries.into_iter().filter(|entry| next <= entry.n));
             if page.len() == count {
@@ -165,8 +171,8 @@ impl Journal for LocalJournal {
         Ok(page)
     }
 
-    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
-        self.writer.lock().cut(before, floors)
+    fn truncate_before(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        self.writer.lock().truncate_before(before, floors)
     }
 
     fn end(&self) -> u64 {
@@ -177,12 +183,12 @@ impl Journal for LocalJournal {
         self.writer.lock().floors.clone()
     }
 
-    fn held(&self) -> Held {
+    fn extent(&self) -> JournalExtent {
         let (first, group_bytes, live_bytes) = {
             let log = self.log.lock();
             (log.first(), log.bytes_after(0), log.file_bytes())
         };
-        Held { first, group_bytes, disk_bytes: live_bytes + self.pool.file_bytes() }
+        JournalExtent { first, group_bytes, disk_bytes: live_bytes + self.pool.file_bytes() }
     }
 
     fn bytes_after(&self, after: u64) -> u64 {
@@ -196,16 +202,16 @@ impl Journal for LocalJournal {
 
 /// Refuses a journal that has lost entries, unless an operator accepts the loss or the entries
 /// exist elsewhere.
-fn check_losses(findings: &Findings, options: &JournalOptions) -> Result<(), Error> {
-    let last = findings.live.last().map_or(options.empty_after, |live| live.end.n);
+fn check_losses(recovered: &RecoveredLog, options: &JournalOptions) -> Result<(), Error> {
+    let last = recovered.live.last().map_or(options.empty_after, |live| live.end.n);
     let missing = || {
         let known = options.known_durable;
         let text = format!("the journal ends with entry {last}, but entry {known} was durable");
         (last < known).then_some(text)
     };
     let is_elsewhere =
-        options.kept_elsewhere && !findings.begins_late && options.known_durable <= last;
-    match findings.damage.clone().or_else(missing) {
+        options.durable_elsewhere && !recovered.has_lost_start && options.known_durable <= last;
+    match recovered.damage.clone().or_else(missing) {
         Some(damage) if !options.accept_loss && !is_elsewhere => {
             Err(Error::new(Kind::Corrupt, damage))
         }

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
-    scan::Place,
+    scan::Position,
     segment::Segment,
     segment_header::{GROUPS_AT, SegmentHeader, SegmentId},
 };
@@ -16,18 +16,19 @@ pub(crate) struct LiveSegment {
     /// Number of the first entry of each group, and its offset.
     pub(crate) groups: Vec<(u64, u64)>,
     /// Position after the last group.
-    pub(crate) end: Place,
+    pub(crate) end: Position,
 }
 
 impl LiveSegment {
     /// Creates the index of a segment without any groups yet.
     pub(crate) fn new(segment: Arc<Segment>, header: SegmentHeader) -> Self {
-        let end = Place { at: GROUPS_AT, n: header.first.saturating_sub(1), chain: header.chain };
+        let end =
+            Position { at: GROUPS_AT, n: header.first.saturating_sub(1), chain: header.chain };
         Self { segment, header, groups: Vec::new(), end }
     }
 
     /// Adds a group that was found or written at the end and reaches up to `end`.
-    pub(crate) fn push_group(&mut self, end: Place) {
+    pub(crate) fn push_group(&mut self, end: Position) {
         self.groups.push((self.end.n + 1, self.end.at));
         self.end = end;
     }
@@ -52,7 +53,7 @@ impl LiveSegment {
 
 /// Location of a group.
 #[derive(Clone, Debug)]
-pub(crate) struct GroupPlace {
+pub(crate) struct GroupLocation {
     pub(crate) segment: Arc<Segment>,
     pub(crate) id: SegmentId,
     /// Offset in the segment of the group's first byte.
@@ -82,7 +83,7 @@ impl Log {
     }
 
     /// Locates the group that contains an entry; `None` if it is not held.
-    pub(crate) fn group_of(&self, n: u64) -> Option<GroupPlace> {
+    pub(crate) fn group_of(&self, n: u64) -> Option<GroupLocation> {
         let index = self.segments.partition_point(|live| live.header.first <= n);
         let live = self.segments.get(index.checked_sub(1)?)?;
         if live.end.n < n {
@@ -90,7 +91,7 @@ impl Log {
         }
         let group = live.groups.partition_point(|(first, _)| *first <= n);
         let (at, end) = live.span_of(group.checked_sub(1)?)?;
-        Some(GroupPlace { segment: Arc::clone(&live.segment), id: live.header.id(), at, end })
+        Some(GroupLocation { segment: Arc::clone(&live.segment), id: live.header.id(), at, end })
     }
 
     /// Returns how many of the oldest segments hold only entries below `before`; never the newest.

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use store::{Error, Kind};
 
 use crate::{
-    contract::{AppendFailure, Held, Journal, OpenJournal},
+    contract::{AppendFailure, Journal, JournalExtent, OpenJournal},
     entry::{EncodedEntry, Entry},
     errors::invalid,
     segment_header::FLOORS_BYTES_MAX,
@@ -98,7 +98,7 @@ impl MemoryJournal {
         kept.stopped = false;
         kept.faults.clear();
         if let Some(group) = kept.unanswered.take() {
-            kept.keep(&group);
+            kept.append_unsynced(&group);
         }
         Self { state: Arc::new(Mutex::new(kept)) }
     }
@@ -166,7 +166,7 @@ impl State {
         if self.stopped { Err(fault_error("the journal was stopped")) } else { Ok(()) }
     }
 
-    fn keep(&mut self, group: &[EncodedEntry]) -> u64 {
+    fn append_unsynced(&mut self, group: &[EncodedEntry]) -> u64 {
         self.end += group.len() as u64;
         self.groups.push_back(group.to_vec());
         self.end
@@ -216,7 +216,7 @@ impl Journal for MemoryJournal {
             Some(Fault::Stopped | Fault::Read | Fault::Cut) => {
                 Err(AppendFailure::Refused(fault_error("the journal was stopped")))
             }
-            None => Ok(state.keep(group)),
+            None => Ok(state.append_unsynced(group)),
         }
     }
 
@@ -242,7 +242,7 @@ impl Journal for MemoryJournal {
         Ok(page)
     }
 
-    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+    fn truncate_before(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
         let mut state = self.state.lock();
         state.check_running()?;
         if FLOORS_BYTES_MAX < floors.len() {
@@ -270,9 +270,9 @@ impl Journal for MemoryJournal {
         self.state.lock().floors.clone()
     }
 
-    fn held(&self) -> Held {
+    fn extent(&self) -> JournalExtent {
         let bytes = self.bytes_after(0);
-        Held { first: self.state.lock().first(), group_bytes: bytes, disk_bytes: bytes }
+        JournalExtent { first: self.state.lock().first(), group_bytes: bytes, disk_bytes: bytes }
     }
 
     fn bytes_after(&self, after: u64) -> u64 {
@@ -289,7 +289,7 @@ impl Journal for MemoryJournal {
         GROUP_BYTES_MAX
     }
 
-    fn has_one_user(&self) -> bool {
+    fn has_single_user(&self) -> bool {
         !self.state.lock().keeps_all
     }
 }
@@ -337,8 +337,8 @@ mod tests {
         let first = journals.open(0, false).unwrap();
         first.append(&[entry(1)]).unwrap();
         first.append(&[entry(2)]).unwrap();
-        first.cut(2, b"").unwrap();
-        assert_eq!(first.held().first, 1, "it keeps all");
+        first.truncate_before(2, b"").unwrap();
+        assert_eq!(first.extent().first, 1, "it keeps all");
         journals.newest().fail_nth(Fault::AnswerLost, 1);
         first.append(&[entry(3)]).unwrap_err();
         assert_eq!(journals.open(3, false).unwrap().end(), 3);
@@ -355,8 +355,8 @@ mod tests {
         let reads = [(); 3].map(|()| journal.read(0, 1).is_ok());
         assert_eq!(reads, [true, false, true]);
         journal.fail_nth(Fault::Cut, 1);
-        journal.cut(1, b"x").unwrap_err();
-        journal.cut(1, b"x").unwrap_err();
-        journal.reopen().cut(1, b"x").unwrap();
+        journal.truncate_before(1, b"x").unwrap_err();
+        journal.truncate_before(1, b"x").unwrap_err();
+        journal.reopen().truncate_before(1, b"x").unwrap();
     }
 }

@@ -18,12 +18,13 @@ pub struct JournalOptions {
     /// segment gets a segment of its own size, which is not reused.
     pub group_bytes: u64,
     /// Entries after `known_durable` also exist elsewhere: if they are damaged, the journal
-    /// silently drops them and everything after them. For journals whose groups are kept unsynced
-    /// ([`Journal::keep`](crate::Journal::keep)), of which a machine crash may leave any part.
-    pub kept_elsewhere: bool,
+    /// silently drops them and everything after them. For journals whose groups are appended
+    /// unsynced ([`Journal::append_unsynced`](crate::Journal::append_unsynced)), of which a machine
+    /// crash may leave any part.
+    pub durable_elsewhere: bool,
     /// Open despite lost entries, by an operator's decision. Everything after the damage is
     /// dropped; if the oldest entries are lost the journal starts later, see
-    /// [`Held::first`](crate::Held::first).
+    /// [`JournalExtent::first`](crate::JournalExtent::first).
     pub accept_loss: bool,
 }
 
@@ -48,7 +49,7 @@ impl Default for JournalOptions {
             known_durable: 0,
             empty_after: 0,
             group_bytes: 0,
-            kept_elsewhere: false,
+            durable_elsewhere: false,
             accept_loss: false,
         }
     }

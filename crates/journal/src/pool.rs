@@ -193,12 +193,12 @@ impl Pool {
 
 /// The thread that creates segments; stops on drop.
 #[derive(Debug)]
-pub(crate) struct Filler {
+pub(crate) struct Preallocator {
     pool: Arc<Pool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Filler {
+impl Preallocator {
     /// Starts the thread.
     pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<Self> {
         let filled = Arc::clone(pool);
@@ -209,7 +209,7 @@ impl Filler {
     }
 }
 
-impl Drop for Filler {
+impl Drop for Preallocator {
     fn drop(&mut self) {
         self.pool.close();
         if let Some(thread) = self.thread.take() {

@@ -1,5 +1,5 @@
 //! Recovery: determines which segments belong to the journal, whether the chain of groups is
-//! unbroken, and whether its end is torn or damaged. Read-only; `settle` does the writing.
+//! unbroken, and whether its end is torn or damaged. Read-only; `repair` does the writing.
 //!
 //! ```text
 //! good  good  good  ?????              nothing of this generation after it: a torn end
@@ -19,24 +19,24 @@ use crate::{
     disk::Disk,
     errors::from_io,
     log::LiveSegment,
-    scan::{Place, group_at, is_damaged_at},
+    read_buffer::ReadBuffer,
+    scan::{Position, group_at, is_damaged_at},
     segment::{FileKind, Segment, kind_of_file},
     segment_header::{HeaderFault, SegmentHeader},
-    window::Window,
 };
 
 /// A segment with a readable header.
 #[derive(Debug)]
-pub(crate) struct FoundSegment {
+pub(crate) struct RecoveredSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) header: SegmentHeader,
     /// Whether the two copies of the segment's header differ, or one of them is unreadable.
-    pub(crate) uneven: bool,
+    pub(crate) mismatched: bool,
 }
 
 #[derive(Debug, Default)]
 struct FoundFiles {
-    segments: Vec<FoundSegment>,
+    segments: Vec<RecoveredSegment>,
     /// File names of segments whose header cannot be read.
     headless: Vec<String>,
     unfinished: Vec<String>,
@@ -45,57 +45,57 @@ struct FoundFiles {
 
 /// The result of a recovery scan.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub(crate) struct RecoveredLog {
     /// The journal's segments up to its end or the first damage.
     pub(crate) live: Vec<LiveSegment>,
     /// The newest header, which holds the floors and the tail.
     pub(crate) newest: Option<SegmentHeader>,
     /// Segments of the journal after the damaged one, oldest first.
-    pub(crate) behind: Vec<FoundSegment>,
+    pub(crate) behind: Vec<RecoveredSegment>,
     /// Readable segments that hold no part of the journal, for reuse.
-    pub(crate) spare: Vec<FoundSegment>,
+    pub(crate) spare: Vec<RecoveredSegment>,
     /// Names of files to delete.
-    pub(crate) useless: Vec<String>,
+    pub(crate) obsolete: Vec<String>,
     /// Numbers of the segments whose two header copies differ.
-    pub(crate) uneven: Vec<u64>,
+    pub(crate) mismatched: Vec<u64>,
     /// A number larger than that of every existing file.
     pub(crate) next_number: u64,
     /// Whether the oldest entries are lost.
-    pub(crate) begins_late: bool,
+    pub(crate) has_lost_start: bool,
     /// Description of the first damage.
     pub(crate) damage: Option<String>,
 }
 
 /// Scans all segment files and follows the chain of groups to its end.
-pub(crate) fn look(disk: &dyn Disk) -> Result<Findings, Error> {
+pub(crate) fn scan_segments(disk: &dyn Disk) -> Result<RecoveredLog, Error> {
     let found = find_files(disk)?;
-    let uneven = found.segments.iter().filter(|found| found.uneven);
-    let mut findings = Findings {
+    let mismatched = found.segments.iter().filter(|found| found.mismatched);
+    let mut recovered = RecoveredLog {
         next_number: found.next_number,
-        uneven: uneven.map(|found| found.segment.number).collect(),
+        mismatched: mismatched.map(|found| found.segment.number).collect(),
         damage: found.headless.first().map(|name| damaged_at(name, 0)),
-        ..Findings::default()
+        ..RecoveredLog::default()
     };
-    findings.useless = found.headless;
-    findings.useless.extend(found.unfinished);
+    recovered.obsolete = found.headless;
+    recovered.obsolete.extend(found.unfinished);
     let mut segments = found.segments;
     segments.sort_by_key(|found| found.header.generation);
     let newest = segments.last().map(|found| found.header.clone());
-    findings.newest = newest.filter(|newest| 0 < newest.generation);
-    let Some(tail) = findings.newest.as_ref().map(|newest| newest.tail) else {
-        findings.spare = segments;
-        return Ok(findings);
+    recovered.newest = newest.filter(|newest| 0 < newest.generation);
+    let Some(tail) = recovered.newest.as_ref().map(|newest| newest.tail) else {
+        recovered.spare = segments;
+        return Ok(recovered);
     };
     let split = segments.partition_point(|found| found.header.generation < tail);
     let chained = segments.split_off(split);
-    findings.spare = segments;
-    findings.follow_segments(chained, tail)?;
-    Ok(findings)
+    recovered.spare = segments;
+    recovered.follow_segments(chained, tail)?;
+    Ok(recovered)
 }
 
-impl Findings {
+impl RecoveredLog {
     /// Follows the chain through segments by generation, up to its end or the first damage.
-    fn follow_segments(&mut self, chained: Vec<FoundSegment>, tail: u64) -> Result<(), Error> {
+    fn follow_segments(&mut self, chained: Vec<RecoveredSegment>, tail: u64) -> Result<(), Error> {
         let headers: Vec<SegmentHeader> =
             chained.iter().map(|found| found.header.clone()).collect();
         let missing = |generation: u64| {
@@ -105,7 +105,7 @@ impl Findings {
         if start != tail {
             // The segments found may be the entire journal, with only the header that says so lost.
             // They are kept if the loss is accepted.
-            self.begins_late = true;
+            self.has_lost_start = true;
             self.damage.get_or_insert(missing(tail));
         }
         let mut broken = false;
@@ -139,16 +139,16 @@ impl Findings {
 fn follow_groups(live: &mut LiveSegment, next: Option<&SegmentHeader>) -> std::io::Result<bool> {
     let segment = Arc::clone(&live.segment);
     let end = next.map_or(segment.bytes, |next| next.before_end.min(segment.bytes));
-    let mut window = Window::new(&*segment.file, end);
+    let mut read_buffer = ReadBuffer::new(&*segment.file, end);
     let id = live.header.id();
-    while let Some(head) = group_at(&mut window, id, live.end)? {
+    while let Some(head) = group_at(&mut read_buffer, id, live.end)? {
         let at = head.end_from(live.end.at);
-        live.push_group(Place { at, n: head.last, chain: head.checksum });
+        live.push_group(Position { at, n: head.last, chain: head.checksum });
     }
     match next {
         Some(next) => Ok((live.end.at, live.end.chain) == (next.before_end, next.chain)
             && Some(next.first) == live.end.n.checked_add(1)),
-        None => Ok(!is_damaged_at(&mut window, id, live.end)?),
+        None => Ok(!is_damaged_at(&mut read_buffer, id, live.end)?),
     }
 }
 
@@ -173,10 +173,10 @@ fn find_files(disk: &dyn Disk) -> Result<FoundFiles, Error> {
             let text = format!("{name} of the journal has the unknown version {version}");
             return Err(Error::new(Kind::Refused, text));
         }
-        let (header, uneven) = match copies {
+        let (header, mismatched) = match copies {
             [Ok(one), Ok(other)] => {
-                let uneven = one != other;
-                (one.newer(other), uneven)
+                let mismatched = one != other;
+                (one.newer(other), mismatched)
             }
             [Ok(one), Err(_)] | [Err(_), Ok(one)] => (one, true),
             [Err(_), Err(_)] => {
@@ -184,7 +184,7 @@ fn find_files(disk: &dyn Disk) -> Result<FoundFiles, Error> {
                 continue;
             }
         };
-        found.segments.push(FoundSegment { segment: Arc::new(segment), header, uneven });
+        found.segments.push(RecoveredSegment { segment: Arc::new(segment), header, mismatched });
     }
     // Directory order varies; make every start see the same order.
     found.segments.sort_by_key(|found| found.segment.number);

@@ -4,13 +4,13 @@ use std::io;
 
 use crate::{
     group::{BLOCK, GroupHead, HEAD_BYTES},
+    read_buffer::ReadBuffer,
     segment_header::SegmentId,
-    window::Window,
 };
 
 /// A position in the journal between two groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// Offset in the segment, in bytes.
     pub(crate) at: u64,
     /// Number of the last entry before the position.
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) chain: u32,
 }
 
-impl Place {
+impl Position {
     /// Returns whether the group with this head continues the chain at this position.
     fn is_followed_by(self, head: &GroupHead) -> bool {
         Some(head.first) == self.n.checked_add(1) && head.before == self.chain
@@ -28,16 +28,18 @@ impl Place {
 
 /// Reads the head of the group at a position; `None` unless it is complete and continues the chain.
 pub(crate) fn group_at(
-    window: &mut Window<'_>,
+    read_buffer: &mut ReadBuffer<'_>,
     segment: SegmentId,
-    place: Place,
+    position: Position,
 ) -> io::Result<Option<GroupHead>> {
-    let Some(bytes) = window.bytes_at(place.at, HEAD_BYTES as u64)? else { return Ok(None) };
+    let Some(bytes) = read_buffer.bytes_at(position.at, HEAD_BYTES as u64)? else {
+        return Ok(None);
+    };
     let Some(head) = GroupHead::decode(bytes, segment) else { return Ok(None) };
-    if !place.is_followed_by(&head) {
+    if !position.is_followed_by(&head) {
         return Ok(None);
     }
-    let entries = window.bytes_at(place.at + HEAD_BYTES as u64, u64::from(head.length))?;
+    let entries = read_buffer.bytes_at(position.at + HEAD_BYTES as u64, u64::from(head.length))?;
     Ok(entries.is_some_and(|entries| head.covers(entries)).then_some(head))
 }
 
@@ -45,14 +47,14 @@ pub(crate) fn group_at(
 /// if another head follows, since that was written after this group was durable, or if the head
 /// here belongs to another chain. A head here that continues the chain belongs to a torn group.
 pub(crate) fn is_damaged_at(
-    window: &mut Window<'_>,
+    read_buffer: &mut ReadBuffer<'_>,
     segment: SegmentId,
-    place: Place,
+    position: Position,
 ) -> io::Result<bool> {
-    let mut at = place.at;
-    while let Some(bytes) = window.bytes_at(at, HEAD_BYTES as u64)? {
+    let mut at = position.at;
+    while let Some(bytes) = read_buffer.bytes_at(at, HEAD_BYTES as u64)? {
         if let Some(head) = GroupHead::decode(bytes, segment)
-            && (place.at < at || !place.is_followed_by(&head))
+            && (position.at < at || !position.is_followed_by(&head))
         {
             return Ok(true);
         }

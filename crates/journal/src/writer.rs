@@ -17,7 +17,7 @@ use crate::{
     group::{BLOCK, GroupHead, HEAD_BYTES, padded_bytes},
     log::{LiveSegment, Log},
     pool::Pool,
-    scan::Place,
+    scan::Position,
     segment::Segment,
     segment_header::{FLOORS_BYTES_MAX, GROUPS_AT, SegmentHeader, SegmentId, new_salt},
 };
@@ -46,7 +46,7 @@ pub(crate) struct Writer {
 struct Target {
     segment: Arc<Segment>,
     id: SegmentId,
-    place: Place,
+    position: Position,
 }
 
 /// Returns the bytes of entries that fit into a segment of this size.
@@ -63,7 +63,7 @@ impl Writer {
     }
 
     /// Appends a group that the next sync makes durable; returns the number of its last entry.
-    pub(crate) fn keep(&mut self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+    pub(crate) fn append_unsynced(&mut self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         let written = self.write(group, false)?;
         self.unsynced = true;
         Ok(written)
@@ -87,9 +87,9 @@ impl Writer {
         let bytes = self.check_group(group).map_err(AppendFailure::Refused)?;
         let room = padded_bytes(bytes as u64);
         let target = self.target_with(room).map_err(AppendFailure::Refused)?;
-        let Target { segment, id, place } = target;
+        let Target { segment, id, position } = target;
         let too_large = || AppendFailure::Refused(invalid("a group is too large"));
-        let head = GroupHead::new(id, place.chain, group).ok_or_else(too_large)?;
+        let head = GroupHead::new(id, position.chain, group).ok_or_else(too_large)?;
         let head_bytes = head.encode();
         let mut pieces = Vec::with_capacity(group.len() + 2);
         pieces.push(&head_bytes[..]);
@@ -97,11 +97,11 @@ impl Writer {
         let padding = usize::try_from(room).unwrap_or(0).saturating_sub(HEAD_BYTES + bytes);
         pieces.push(ZEROS.get(..padding).unwrap_or_default());
         let synced = || if sync { segment.file.sync() } else { Ok(()) };
-        let written = segment.file.write_at(&pieces, place.at).and_then(|()| synced());
+        let written = segment.file.write_at(&pieces, position.at).and_then(|()| synced());
         if let Err(error) = written {
             return Err(AppendFailure::Unknown(self.stop("write to the journal", &error)));
         }
-        let end = Place { at: place.at + room, n: head.last, chain: head.checksum };
+        let end = Position { at: position.at + room, n: head.last, chain: head.checksum };
         if let Some(newest) = self.log.lock().segments.back_mut() {
             newest.push_group(end);
         }
@@ -109,7 +109,7 @@ impl Writer {
     }
 
     /// Drops segments with only entries below `before` and stores these floors.
-    pub(crate) fn cut(&mut self, before: u64, floors: &[u8]) -> Result<(), Error> {
+    pub(crate) fn truncate_before(&mut self, before: u64, floors: &[u8]) -> Result<(), Error> {
         self.check_running()?;
         if FLOORS_BYTES_MAX < floors.len() {
             let text = format!("floors of {} bytes, {FLOORS_BYTES_MAX} at most", floors.len());
@@ -176,10 +176,10 @@ impl Writer {
         let newest = self.log.lock().segments.back().map(|live| Target {
             segment: Arc::clone(&live.segment),
             id: live.header.id(),
-            place: live.end,
+            position: live.end,
         });
         match newest {
-            Some(newest) if newest.place.at + room <= newest.segment.bytes => Ok(newest),
+            Some(newest) if newest.position.at + room <= newest.segment.bytes => Ok(newest),
             _ => self.begin_segment(GROUPS_AT + room),
         }
     }
@@ -212,7 +212,7 @@ impl Writer {
         written.map_err(|error| self.stop("start a segment of the journal", &error))?;
         self.generation = header.generation;
         let live = LiveSegment::new(Arc::clone(&segment), header);
-        let target = Target { segment, id: live.header.id(), place: live.end };
+        let target = Target { segment, id: live.header.id(), position: live.end };
         self.log.lock().segments.push_back(live);
         Ok(target)
     }

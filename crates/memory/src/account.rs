@@ -31,9 +31,9 @@ pub trait Relief: Send + Sync {
 /// The requested memory is not available, because other holders use it. A later request may
 /// succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Short;
+pub struct InsufficientMemory;
 
-impl fmt::Display for Short {
+impl fmt::Display for InsufficientMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
             "the memory for operations is exhausted: try again later, or request less at once",
@@ -41,10 +41,10 @@ impl fmt::Display for Short {
     }
 }
 
-impl std::error::Error for Short {}
+impl std::error::Error for InsufficientMemory {}
 
-impl From<Short> for io::Error {
-    fn from(short: Short) -> Self {
+impl From<InsufficientMemory> for io::Error {
+    fn from(short: InsufficientMemory) -> Self {
         Self::new(io::ErrorKind::OutOfMemory, short)
     }
 }
@@ -65,16 +65,16 @@ const SCARCE_PART: usize = 5;
 /// A memory budget shared by all clones; by default unlimited and not counted. Its last part is a
 /// reserve for small holders, so that they are served when others hold everything else.
 #[derive(Clone, Default)]
-pub struct Account(Option<Arc<Books>>);
+pub struct Account(Option<Arc<AccountState>>);
 
 /// State shared by the clones of an account.
-struct Books {
+struct AccountState {
     /// The parent account, which limits all of its parts together.
     whole: Option<Account>,
     /// Maximum bytes held at once.
     limit: usize,
     /// Whether all shares belong to one holder, whose total decides whether it is small.
-    is_one: bool,
+    is_single_holder: bool,
     /// Bytes held now.
     used: AtomicUsize,
     /// Maximum of `used` so far.
@@ -120,11 +120,16 @@ impl Account {
         Self::within(Some(self.clone()), limit, true, None)
     }
 
-    fn within(whole: Option<Self>, limit: usize, is_one: bool, pressure: Option<Pressure>) -> Self {
-        Self(Some(Arc::new(Books {
+    fn within(
+        whole: Option<Self>,
+        limit: usize,
+        is_single_holder: bool,
+        pressure: Option<Pressure>,
+    ) -> Self {
+        Self(Some(Arc::new(AccountState {
             whole,
             limit,
-            is_one,
+            is_single_holder,
             used: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             refused: AtomicU64::new(0),
@@ -133,7 +138,7 @@ impl Account {
         })))
     }
 
-    fn counted_books(&self) -> Option<&Books> {
+    fn counted_books(&self) -> Option<&AccountState> {
         self.0.as_deref()
     }
 
@@ -145,8 +150,8 @@ impl Account {
         self.counted_books()?.pressure.as_ref()
     }
 
-    fn is_one(&self) -> bool {
-        self.counted_books().is_some_and(|books| books.is_one)
+    fn is_single_holder(&self) -> bool {
+        self.counted_books().is_some_and(|books| books.is_single_holder)
     }
 
     /// Returns the maximum bytes held at once.
@@ -196,7 +201,7 @@ impl Account {
             return true;
         }
         if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld_bytes()) {
-            pressure.look_at_process();
+            pressure.check_process();
         }
         let missing =
             || (self.used_bytes().saturating_add(bytes)).saturating_sub(self.common_limit());
@@ -230,11 +235,11 @@ impl Account {
 
     /// Takes `bytes` for a share that then holds `held` bytes. If they are not available, asks
     /// holders for relief, and refuses only if that does not suffice.
-    pub(crate) fn take_bytes(&self, bytes: usize, held: usize) -> Result<(), Short> {
+    pub(crate) fn take_bytes(&self, bytes: usize, held: usize) -> Result<(), InsufficientMemory> {
         let is_small = self.is_small(bytes, held);
         if let Some(whole) = self.whole_account() {
             if !self.add_bytes(bytes, is_small) {
-                return Err(Short);
+                return Err(InsufficientMemory);
             }
             let held = if is_small { held } else { usize::MAX };
             return whole.take_bytes(bytes, held).inspect_err(|_| self.subtract_bytes(bytes));
@@ -244,7 +249,7 @@ impl Account {
         }
         if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld_bytes()) {
             // Much may have been released since the last check.
-            pressure.look_at_process();
+            pressure.check_process();
             if self.add_bytes(bytes, is_small) {
                 return Ok(());
             }
@@ -261,7 +266,7 @@ impl Account {
         if let Some(books) = self.counted_books() {
             books.refused.fetch_add(1, Relaxed);
         }
-        Err(Short)
+        Err(InsufficientMemory)
     }
 
     /// Takes bytes without asking for relief. Returns false, and takes nothing, if they are not
@@ -282,7 +287,8 @@ impl Account {
     /// Returns whether a share that would hold `held` bytes, `bytes` of them new, may use the
     /// reserve.
     fn is_small(&self, bytes: usize, held: usize) -> bool {
-        let together = if self.is_one() { self.used_bytes().saturating_add(bytes) } else { held };
+        let together =
+            if self.is_single_holder() { self.used_bytes().saturating_add(bytes) } else { held };
         held <= SMALL && together <= SMALL
     }
 
@@ -305,12 +311,13 @@ impl Account {
     fn add_bytes(&self, bytes: usize, is_small: bool) -> bool {
         // The limit of a single holder needs no reserve for others.
         let Some(books) = self.counted_books() else { return true };
-        let most = if is_small || books.is_one { books.limit } else { self.common_limit() };
+        let most =
+            if is_small || books.is_single_holder { books.limit } else { self.common_limit() };
         let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);
         match books.used.fetch_update(Relaxed, Relaxed, add) {
             Ok(before) => {
                 books.peak.fetch_max(before + bytes, Relaxed);
-                books.pressure.iter().for_each(|pressure| pressure.note_taken(bytes));
+                books.pressure.iter().for_each(|pressure| pressure.record_taken(bytes));
                 true
             }
             Err(_) => false,
@@ -352,12 +359,12 @@ mod tests {
     fn what_does_not_fit_is_refused_and_counted() {
         let account = Account::new(100);
         account.take_bytes(60, 60).unwrap();
-        assert_eq!(account.take_bytes(41, 41), Err(Short));
+        assert_eq!(account.take_bytes(41, 41), Err(InsufficientMemory));
         account.take_bytes(40, 40).unwrap();
         assert_eq!((account.used_bytes(), account.refused_count()), (100, 1));
         account.give_back(100);
         assert_eq!((account.used_bytes(), account.peak_bytes()), (0, 100));
-        assert_eq!(account.take_bytes(usize::MAX, usize::MAX), Err(Short));
+        assert_eq!(account.take_bytes(usize::MAX, usize::MAX), Err(InsufficientMemory));
         assert_eq!(account.used_bytes(), 0);
     }
 
@@ -366,21 +373,25 @@ mod tests {
         let account = Account::new(8 << 20);
         let mut large = account.share();
         large.set(7 << 20).unwrap();
-        assert_eq!(large.grow(1), Err(Short), "the rest is the reserve");
+        assert_eq!(large.grow(1), Err(InsufficientMemory), "the rest is the reserve");
         let mut small = account.share();
         small.set(SMALL).unwrap();
-        assert_eq!(small.grow(SMALL), Err(Short), "it is small no longer");
+        assert_eq!(small.grow(SMALL), Err(InsufficientMemory), "it is small no longer");
         let one = account.for_operation(usize::MAX);
         let (mut first, mut second) = (one.share(), one.share());
         first.set(SMALL / 4).unwrap();
         second.set(SMALL / 4).unwrap();
-        assert_eq!(second.grow(SMALL), Err(Short), "an operation is as large as all its shares");
+        assert_eq!(
+            second.grow(SMALL),
+            Err(InsufficientMemory),
+            "an operation is as large as all its shares"
+        );
         let many = account.split_off(4 << 20);
         many.share().set(SMALL).unwrap();
         drop(large);
         let mut held = many.share();
         held.set(7 << 19).unwrap();
-        assert_eq!(held.grow(SMALL + 1), Err(Short), "a part has a reserve too");
+        assert_eq!(held.grow(SMALL + 1), Err(InsufficientMemory), "a part has a reserve too");
         many.share().set(SMALL).unwrap();
         drop((small, first, second, held));
         assert_eq!((account.used_bytes(), many.used_bytes()), (0, 0));
@@ -408,9 +419,17 @@ mod tests {
         account.relieved_by(&idle);
         account.take_bytes(150, 150).unwrap();
         assert_eq!(idle.0.lock().unwrap().len(), 8);
-        assert_eq!(account.take_bytes(1001, 1001), Err(Short), "it could not fit in any case");
+        assert_eq!(
+            account.take_bytes(1001, 1001),
+            Err(InsufficientMemory),
+            "it could not fit in any case"
+        );
         assert_eq!(idle.0.lock().unwrap().len(), 8);
-        assert_eq!(account.take_bytes(900, 900), Err(Short), "somebody else holds 150");
+        assert_eq!(
+            account.take_bytes(900, 900),
+            Err(InsufficientMemory),
+            "somebody else holds 150"
+        );
         drop(idle);
         assert_eq!(account.used_bytes(), 150);
         account.take_bytes(850, 850).unwrap();
@@ -438,8 +457,8 @@ mod tests {
         part.take_bytes(400, 400).unwrap();
         assert_eq!((whole.used_bytes(), part.used_bytes()), (900, 400));
         assert!(part.is_beyond(201) && !part.is_beyond(200));
-        assert_eq!(part.take_bytes(201, 201), Err(Short), "beyond its own limit");
-        assert_eq!(part.take_bytes(101, 101), Err(Short), "others hold it");
+        assert_eq!(part.take_bytes(201, 201), Err(InsufficientMemory), "beyond its own limit");
+        assert_eq!(part.take_bytes(101, 101), Err(InsufficientMemory), "others hold it");
         assert_eq!((whole.used_bytes(), part.used_bytes()), (900, 400));
         other.give_back(500);
         part.take_bytes(200, 200).unwrap();
@@ -471,10 +490,14 @@ mod tests {
         large.set(40 * MB).unwrap();
         assert_eq!(account.withheld_bytes(), 16 * MB, "it was looked at on the way");
         assert!(account.is_scarce());
-        assert_eq!(large.grow(MB), Err(Short), "of 64, 8 are the reserve and 16 withheld");
+        assert_eq!(
+            large.grow(MB),
+            Err(InsufficientMemory),
+            "of 64, 8 are the reserve and 16 withheld"
+        );
         account.share().set(SMALL).unwrap();
         RESIDENT.store(1024 * MB, Relaxed);
-        assert_eq!(large.grow(MB), Err(Short));
+        assert_eq!(large.grow(MB), Err(InsufficientMemory));
         assert_eq!(account.withheld_bytes(), 48 * MB, "an eighth is left even then");
         large.set(0).unwrap();
         large.set(7 * MB).unwrap();

@@ -6,6 +6,6 @@ mod plan;
 mod pressure;
 mod share;
 
-pub use account::{Account, Relief, SMALL, Short};
+pub use account::{Account, InsufficientMemory, Relief, SMALL};
 pub use plan::{LEAST, Plan};
 pub use share::Share;

@@ -30,7 +30,7 @@ impl Plan {
 
     /// Returns the maximum memory of all connections before their first complete request. It is a
     /// part of the memory of operations.
-    pub fn strangers_bytes(self) -> usize {
+    pub fn handshake_bytes(self) -> usize {
         self.process / 16
     }
 
@@ -85,7 +85,7 @@ mod tests {
             let plan = Plan { process };
             let buffers = 2 * plan.write_buffer_bytes();
             let store = plan.cache_bytes() + plan.row_cache_bytes() + buffers;
-            assert!(plan.strangers_bytes() <= plan.operations_bytes());
+            assert!(plan.handshake_bytes() <= plan.operations_bytes());
             assert!(plan.operations_bytes() + store <= process - process / 8, "{process}");
             assert!(
                 plan.operations_bytes() + plan.data_bytes() <= process - process / 8,

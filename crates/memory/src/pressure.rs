@@ -24,15 +24,15 @@ impl Pressure {
     }
 
     /// Records bytes taken from the account, and checks the process at intervals.
-    pub(crate) fn note_taken(&self, bytes: usize) {
+    pub(crate) fn record_taken(&self, bytes: usize) {
         if LOOK_EVERY <= self.since.fetch_add(bytes, Relaxed).saturating_add(bytes) {
-            self.look_at_process();
+            self.check_process();
         }
     }
 
     /// Checks the process's memory. From five eighths of the limit on, the account grants less:
     /// memory granted now is touched later, so some must be left when granting stops.
-    pub(crate) fn look_at_process(&self) {
+    pub(crate) fn check_process(&self) {
         self.since.store(0, Relaxed);
         let own = (self.own)().unwrap_or(0);
         let beyond = own.saturating_sub(self.process / 8 * 5);

@@ -1,7 +1,7 @@
 //! A share of an account: the memory that one holder has taken. It is taken in steps, so that small
 //! growth is cheap.
 
-use crate::account::{Account, Short};
+use crate::account::{Account, InsufficientMemory};
 
 /// A share of at most this many bytes takes nothing from the account. Most of the very many shares
 /// are smaller.
@@ -28,8 +28,9 @@ impl Account {
         Share { account: self.clone(), held: 0, taken: 0 }
     }
 
-    /// Creates a share of exactly this many bytes; fails with [`Short`] if they are not available.
-    pub fn share_of(&self, bytes: usize) -> Result<Share, Short> {
+    /// Creates a share of exactly this many bytes; fails with [`InsufficientMemory`] if they are
+    /// not available.
+    pub fn share_of(&self, bytes: usize) -> Result<Share, InsufficientMemory> {
         self.take_bytes(bytes, bytes)?;
         Ok(Share { account: self.clone(), held: bytes, taken: bytes })
     }
@@ -42,7 +43,7 @@ impl Share {
     }
 
     /// Increases the share; on failure it is unchanged.
-    pub fn grow(&mut self, bytes: usize) -> Result<(), Short> {
+    pub fn grow(&mut self, bytes: usize) -> Result<(), InsufficientMemory> {
         self.set(self.held.saturating_add(bytes))
     }
 
@@ -52,7 +53,7 @@ impl Share {
     }
 
     /// Sets the size of the share; on failure it is unchanged.
-    pub fn set(&mut self, bytes: usize) -> Result<(), Short> {
+    pub fn set(&mut self, bytes: usize) -> Result<(), InsufficientMemory> {
         if bytes <= self.held {
             self.lower_to(bytes);
             return Ok(());
@@ -127,10 +128,10 @@ mod tests {
         let account = Account::new(100_000);
         let mut share = account.share();
         share.grow(100_000).unwrap();
-        assert_eq!(share.grow(1), Err(Short));
+        assert_eq!(share.grow(1), Err(InsufficientMemory));
         assert_eq!((share.held_bytes(), account.used_bytes()), (100_000, 100_000));
         let mut other = account.share();
-        assert_eq!(other.grow(FREE + 1), Err(Short));
+        assert_eq!(other.grow(FREE + 1), Err(InsufficientMemory));
         share.set(50_000).unwrap();
         drop(share);
         other.grow(FREE + 1).unwrap();

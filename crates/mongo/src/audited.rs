@@ -6,21 +6,25 @@ use document::{DocBuf, ValueRef};
 use engine::Store;
 
 use crate::{
+    api::MongoApi,
     call::Call,
     client::Connection,
     command_row::{CommandRow, Work},
-    door::Door,
     errors::{Result, Unauthorized},
     rights::Rights,
 };
 
 /// Logs a command that ran or was refused, if it belongs in the audit log.
-pub(crate) fn note_command<S: Store>(call: &Call<'_, S>, row: &CommandRow, reply: &Result<DocBuf>) {
-    if call.door.settings.audit.is_none() {
+pub(crate) fn record_command<S: Store>(
+    call: &Call<'_, S>,
+    row: &CommandRow,
+    reply: &Result<DocBuf>,
+) {
+    if call.api.settings.audit.is_none() {
         return;
     }
     let code = reply.as_ref().err().map_or(0, |error| error.code);
-    let changes = row.work == Work::Command && !call.door.commands.changes_nothing(call.body);
+    let changes = row.work == Work::Command && !call.api.commands.changes_nothing(call.body);
     if changes || code == Unauthorized {
         let object = match call.body.get(row.collection_in.unwrap_or(row.name)) {
             Some(ValueRef::String(name)) => format!("{}.{name}", call.database),
@@ -28,19 +32,19 @@ pub(crate) fn note_command<S: Store>(call: &Call<'_, S>, row: &CommandRow, reply
         };
         let user = call.connection.sender().user.map(|user| user.to_string());
         let requires_right = !matches!(row.rights, Rights::Open | Rights::Login);
-        let line = Line { action: row.name, user: user.as_deref(), object: &object, code };
-        note(call.door, call.connection, line, requires_right);
+        let event = CommandEvent { action: row.name, user: user.as_deref(), object: &object, code };
+        note(call.api, call.connection, event, requires_right);
     }
 }
 
 /// Logs a login as this user by a mechanism, successful (code 0) or not.
-pub(crate) fn note_login<S: Store>(call: &Call<'_, S>, user: &str, mechanism: &str, code: i32) {
-    let line = Line { action: "login", user: Some(user), object: mechanism, code };
-    note(call.door, call.connection, line, true);
+pub(crate) fn record_login<S: Store>(call: &Call<'_, S>, user: &str, mechanism: &str, code: i32) {
+    let event = CommandEvent { action: "login", user: Some(user), object: mechanism, code };
+    note(call.api, call.connection, event, true);
 }
 
 /// An audit event before the sender's address is added.
-struct Line<'a> {
+struct CommandEvent<'a> {
     action: &'a str,
     user: Option<&'a str>,
     object: &'a str,
@@ -49,11 +53,16 @@ struct Line<'a> {
 
 /// Logs an event. Events that require no right are rate limited like refusals, since any client
 /// could fill the disk with them.
-fn note<S: Store>(door: &Door<S>, connection: &Connection, line: Line<'_>, requires_right: bool) {
-    let Some(log) = &door.settings.audit else { return };
+fn note<S: Store>(
+    api: &MongoApi<S>,
+    connection: &Connection,
+    event: CommandEvent<'_>,
+    requires_right: bool,
+) {
+    let Some(log) = &api.settings.audit else { return };
     let api = if connection.relayed_sender.is_some() { Api::Admin } else { Api::Mongo };
     let peer = connection.peer.as_str();
-    let Line { action, user, object, code } = line;
+    let CommandEvent { action, user, object, code } = event;
     let event = Event { api, action, peer, user, object, outcome: code.into() };
     match requires_right {
         true => log.note(&event),

@@ -10,18 +10,18 @@ use engine::Store;
 
 use crate::{
     access::{Restriction, User, UserName},
+    api::MongoApi,
     call::Call,
     client::Connection,
     command_row::CommandRow,
-    door::Door,
     errors::{CommandNotSupported, Error, Result, Unauthorized},
     login::{KnownUser, Login},
     operation::Operation,
-    rights::Need,
+    rights::Requirement,
     users_copy::unreached,
 };
 
-impl<S: Store> Door<S> {
+impl<S: Store> MongoApi<S> {
     /// Returns whether a connection must authenticate before its commands run.
     pub(crate) fn asks_for_login(&self, connection: &Connection) -> bool {
         let asks = self.settings.asks_for_login || connection.has_to_log_in;
@@ -37,7 +37,7 @@ impl<S: Store> Door<S> {
         }
         let current = match self.login_as(&login.name) {
             Ok(current) => current
-                .filter(|(user, now)| now.id == login.id && may_come_from(connection, user))
+                .filter(|(user, now)| now.id == login.id && restrictions_admit(connection, user))
                 .map(|(_, now)| now),
             Err(error) => {
                 tracing::error!(
@@ -75,12 +75,12 @@ impl<S: Store> Door<S> {
         known: &KnownUser,
     ) -> Result<Option<Arc<Login>>> {
         let found = self.login_as(&known.name())?;
-        let is_it = |user: &User| user.id == known.id && may_come_from(connection, user);
+        let is_it = |user: &User| user.id == known.id && restrictions_admit(connection, user);
         Ok(found.filter(|(user, _)| is_it(user)).map(|(_, login)| login))
     }
 
     /// Returns whether the connection has all of these rights.
-    pub(crate) fn permits(&self, connection: &Connection, needs: &[Need]) -> bool {
+    pub(crate) fn permits(&self, connection: &Connection, needs: &[Requirement]) -> bool {
         if !self.asks_for_login(connection) {
             return true;
         }
@@ -94,25 +94,28 @@ impl<S: Store> Door<S> {
 /// Fails with 13 if a required login or the right is missing. Applications and drivers match on
 /// both message texts.
 fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Result<()> {
-    if row.before_login() || !call.door.asks_for_login(call.connection) {
+    if row.before_login() || !call.api.asks_for_login(call.connection) {
         return Ok(());
     }
-    let Some(login) = call.door.login_of(call.connection) else {
+    let Some(login) = call.api.login_of(call.connection) else {
         let text = format!("Command {} requires authentication", call.name);
         return Err(Error::new(Unauthorized, text));
     };
-    let needs = row.rights.needs(&call.asked()?)?;
+    let needs = row.rights.needs(&call.request()?)?;
     if !needs.iter().all(|need| need.is_met(&login.privileges)) {
         return Err(refusal(call));
     }
     // Each batch of the command's cursor checks them again.
-    call.operation.note_needs(needs);
+    call.operation.record_requirements(needs);
     Ok(())
 }
 
 /// Checks rights that a command turns out to need while it runs.
-pub(crate) fn check_needs<S: Store>(call: &Call<'_, S>, needs: &[Need]) -> Result<()> {
-    if call.door.permits(call.connection, needs) { Ok(()) } else { Err(refusal(call)) }
+pub(crate) fn check_requirements<S: Store>(
+    call: &Call<'_, S>,
+    needs: &[Requirement],
+) -> Result<()> {
+    if call.api.permits(call.connection, needs) { Ok(()) } else { Err(refusal(call)) }
 }
 
 /// Checks that the sender still has the rights that its cursor's operation required at the start.
@@ -120,13 +123,13 @@ pub(crate) fn check_still_permitted<S: Store>(
     call: &Call<'_, S>,
     operation: &Operation,
 ) -> Result<()> {
-    check_needs(call, &operation.needs())
+    check_requirements(call, &operation.needs())
 }
 
 /// Fails with 115 unless this server stores the users (shard 0). Other commands on users are routed
 /// to that server; only a command marked as a request between shards can arrive at a different one.
 pub(crate) fn check_users<S: Store>(call: &Call<'_, S>) -> Result<()> {
-    match call.door.users.copy() {
+    match call.api.users.copy() {
         None => Ok(()),
         Some(_) => {
             let text = "users and logins are kept by the first shard of the cluster";
@@ -143,29 +146,29 @@ pub(crate) async fn prepare_rights<S: Store>(
     call: &Call<'_, S>,
     row: &'static CommandRow,
 ) -> Result<()> {
-    let (door, connection) = (call.door, call.connection);
-    if !door.asks_for_login(connection) {
+    let (api, connection) = (call.api, call.connection);
+    if !api.asks_for_login(connection) {
         return Ok(());
     }
     if !connection.logins.lock().is_anybody() {
         return Ok(());
     }
-    if let Some(copy) = door.users.copy()
+    if let Some(copy) = api.users.copy()
         && let Err(unreached) = copy.check_good().await
     {
         // The login stays unresolved then.
         return if row.before_login() { Ok(()) } else { Err(unreached) };
     }
     let Some(known) = connection.logins.lock().known.clone() else { return Ok(()) };
-    let mut login = door.login_of_known(connection, &known)?;
+    let mut login = api.login_of_known(connection, &known)?;
     if login.is_none()
-        && let Some(copy) = door.users.copy()
+        && let Some(copy) = api.users.copy()
     {
         // The user may be newer than the copy.
         if !copy.catch_up().await {
             return if row.before_login() { Ok(()) } else { Err(unreached()) };
         }
-        login = door.login_of_known(connection, &known)?;
+        login = api.login_of_known(connection, &known)?;
     }
     let mut logins = connection.logins.lock();
     (logins.current, logins.known) = (login, None);
@@ -180,7 +183,7 @@ pub(crate) async fn check_rights_of_now<S: Store>(
 ) -> Result<()> {
     prepare_rights(call, row).await?;
     let checked = check_rights(call, row);
-    let (Err(_), Some(copy)) = (&checked, call.door.users.copy()) else { return checked };
+    let (Err(_), Some(copy)) = (&checked, call.api.users.copy()) else { return checked };
     if call.connection.logins.lock().current.is_none() {
         return checked;
     }
@@ -189,7 +192,7 @@ pub(crate) async fn check_rights_of_now<S: Store>(
 }
 
 /// Returns whether the user's restrictions admit this connection's addresses.
-pub(crate) fn may_come_from(connection: &Connection, user: &User) -> bool {
+pub(crate) fn restrictions_admit(connection: &Connection, user: &User) -> bool {
     if user.restrictions.is_empty() {
         return true;
     }

@@ -9,20 +9,20 @@
 use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
-use engine::{Collection, Model, Namespace, Store, What};
-use evaluation::{Context, Holding, Spill};
+use engine::{Collection, ErrorSubject, Model, Namespace, Store};
+use evaluation::{Context, OperationMemory, Spill};
 
 use crate::{
+    api::{MongoApi, Topology},
     arguments::{Args, OF_SHARD, collection_argument},
     client::Connection,
     command_table::Known,
     document_writer::DocumentWriter,
-    door::{Door, Topology},
     errors::{CommandNotFound, Error, IllegalOperation, InvalidNamespace, Result},
     names,
     operation::Operation,
-    rights::Asked,
-    siblings::Siblings,
+    other_shards::OtherShards,
+    rights::CommandRequest,
     utf8,
     wire::{Message, Shape},
 };
@@ -43,14 +43,14 @@ impl evaluation::Watch for Watched {
         (self.give_way)();
     }
 
-    fn looked(&self) -> Option<&evaluation::Looked> {
-        Some(&self.operation.looked)
+    fn stats(&self) -> Option<&evaluation::ExecutionStats> {
+        Some(&self.operation.stats)
     }
 }
 
 /// A command that is being run; it borrows from its message and its connection.
 pub(crate) struct Call<'a, S: Store> {
-    pub(crate) door: &'a Arc<Door<S>>,
+    pub(crate) api: &'a Arc<MongoApi<S>>,
     pub(crate) connection: &'a Connection,
     /// The message that contains the command; its large documents are shared, not copied.
     pub(crate) message: &'a Message,
@@ -69,7 +69,7 @@ pub(crate) struct Call<'a, S: Store> {
 impl<'a, S: Store> Call<'a, S> {
     /// Fails with 20 if `database`, another one than the command's own, belongs to another shard.
     pub(crate) fn check_home(&self, database: &str) -> Result<()> {
-        let is_home = self.door.settings.is_home.as_ref();
+        let is_home = self.api.settings.is_home.as_ref();
         if is_home.is_none_or(|is_home| is_home.is(database)) {
             return Ok(());
         }
@@ -82,9 +82,9 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// Returns the access to the owners of the other shards if the reply must cover all shards;
     /// otherwise `None`.
-    pub(crate) fn siblings(&self) -> Option<&Siblings> {
+    pub(crate) fn other_shards(&self) -> Option<&OtherShards> {
         let is_of_shard = self.body.get(OF_SHARD).is_some();
-        self.door.settings.siblings.as_ref().filter(|_| !is_of_shard)
+        self.api.settings.other_shards.as_ref().filter(|_| !is_of_shard)
     }
 
     /// Reads the command's name and database from a message.
@@ -93,7 +93,7 @@ impl<'a, S: Store> Call<'a, S> {
     /// database name, 40571 without `$db`, and 352 for an OP_QUERY of a command that needs a login
     /// (drivers then report that they are too old).
     pub(crate) fn new(
-        door: &'a Arc<Door<S>>,
+        api: &'a Arc<MongoApi<S>>,
         connection: &'a Connection,
         message: &'a Message,
         operation: Arc<Operation>,
@@ -115,7 +115,7 @@ impl<'a, S: Store> Call<'a, S> {
                 return Err(Error::new(40571, "OP_MSG requests require a $db argument"));
             }
         };
-        let known = door.commands.find(name);
+        let known = api.commands.find(name);
         if message.shape == Shape::Query && !known.is_some_and(|known| known.row.legacy) {
             let message = format!(
                 "Unsupported OP_QUERY command: {name}. The client driver may require an upgrade."
@@ -123,22 +123,22 @@ impl<'a, S: Store> Call<'a, S> {
             return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
         }
         names::check_database(database)?;
-        Ok(Self { door, connection, message, name, known, body, database, operation })
+        Ok(Self { api, connection, message, name, known, body, database, operation })
     }
 
     /// Creates the call of a command nested in this one, as in `explain`. It shares this call's
     /// time limit.
     pub(crate) fn inner_call(&self, name: &'a str, body: DocRef<'a>) -> Self {
-        let known = self.door.commands.find(name);
+        let known = self.api.commands.find(name);
         Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
     }
 
     /// Returns the command as the authorization check sees it. Fails with 59 if it does not exist.
-    pub(crate) fn asked(&self) -> Result<Asked<'a>> {
+    pub(crate) fn request(&self) -> Result<CommandRequest<'a>> {
         let known = self.known.ok_or_else(|| {
             Error::new(CommandNotFound, format!("no such command: '{}'", self.name))
         })?;
-        Ok(known.row.asked(self.body, self.database, self.message))
+        Ok(known.row.request(self.body, self.database, self.message))
     }
 
     /// Returns the command's own arguments.
@@ -149,8 +149,8 @@ impl<'a, S: Store> Call<'a, S> {
     /// Returns whether the command is a retryable write: it has a number and is executed once,
     /// however often it is sent.
     pub(crate) fn has_number(&self) -> bool {
-        self.door.settings.topology == Topology::Router
-            && self.known.is_some_and(|known| known.row.numbered)
+        self.api.settings.topology == Topology::Router
+            && self.known.is_some_and(|known| known.row.retryable)
             && self.body.get("txnNumber").is_some()
     }
 
@@ -169,7 +169,7 @@ impl<'a, S: Store> Call<'a, S> {
 
     /// Returns the collection of this name, if it exists.
     pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
-        self.door.engine.collection(Model::Documents, namespace)
+        self.api.engine.collection(Model::Documents, namespace)
     }
 
     /// Returns the collection of this name; fails with 26 NamespaceNotFound if it does not exist.
@@ -188,7 +188,7 @@ impl<'a, S: Store> Call<'a, S> {
             return Ok((collection, false));
         }
         names::new_collection(&namespace.database, &namespace.collection)?;
-        Ok(self.door.engine.ensure_collection(Model::Documents, namespace).await?)
+        Ok(self.api.engine.ensure_collection(Model::Documents, namespace).await?)
     }
 
     /// Returns whether a write failed because its collection was dropped after the name was
@@ -198,7 +198,9 @@ impl<'a, S: Store> Call<'a, S> {
         written.as_ref().is_err_and(|error| {
             matches!(
                 error.kind,
-                engine::Kind::NotFound(What::Collection(_) | What::DroppedCollection(_))
+                engine::Kind::NotFound(
+                    ErrorSubject::Collection(_) | ErrorSubject::DroppedCollection(_)
+                )
             )
         })
     }
@@ -210,12 +212,12 @@ impl<'a, S: Store> Call<'a, S> {
     /// their memory is held until the operation ends. A constant that reads a field fails with
     /// 4890500, since there is no document yet.
     pub(crate) async fn evaluation_context(&self) -> Result<Arc<Context>> {
-        let now = self.door.engine.now().await?;
+        let now = self.api.engine.now().await?;
         let mut context = Context {
             now_ms: now.ms,
             random: evaluation::Random::new(fastrand::u64(..)),
             budget: Arc::new(self.watched_budget()),
-            holding: Holding::from_account(&self.door.settings.memory),
+            operation_memory: OperationMemory::from_account(&self.api.settings.memory),
             spill: self.spill_target()?,
             ..Context::default()
         };
@@ -238,8 +240,8 @@ impl<'a, S: Store> Call<'a, S> {
                 let bytes = evaluation::memory_of(value.as_ref());
                 held += bytes;
                 evaluation::check_holdable(held)?;
-                context.holding.release_expression();
-                context.holding.keep_for_operation(bytes)?;
+                context.operation_memory.release_expression();
+                context.operation_memory.keep_for_operation(bytes)?;
                 context.constants.insert(name, value);
             }
         }
@@ -250,7 +252,7 @@ impl<'a, S: Store> Call<'a, S> {
     /// false`. Allowing files by default is MongoDB's behavior since 6.0.
     fn spill_target(&self) -> Result<Spill> {
         let allowed = self.args().bool("allowDiskUse")?.unwrap_or(true);
-        Ok(match &self.door.settings.temporary {
+        Ok(match &self.api.settings.temporary {
             _ if !allowed => Spill::Refused,
             Some(area) => Spill::To(area.clone()),
             None => Spill::Nowhere,
@@ -261,12 +263,12 @@ impl<'a, S: Store> Call<'a, S> {
     /// stops with the operation.
     fn watched_budget(&self) -> evaluation::Budget {
         let operation = Arc::clone(&self.operation);
-        evaluation::Budget::watched(Watched { operation, give_way: self.door.settings.give_way })
+        evaluation::Budget::watched(Watched { operation, give_way: self.api.settings.give_way })
     }
 
     /// Returns the writer that checks and completes documents stored at this instant.
     pub(crate) fn document_writer(&self, now: clock::Instant) -> DocumentWriter {
-        DocumentWriter { now, per_document: self.door.per_document_ttl() }
+        DocumentWriter { now, per_document: self.api.per_document_ttl() }
     }
 
     /// Returns the documents of this name, from a document sequence or from an array in the body.

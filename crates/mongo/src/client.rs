@@ -188,6 +188,6 @@ impl Connection {
     pub(crate) fn stop_command(&self, id: Option<i32>, why: StopReason) -> bool {
         let running = self.running.lock();
         let meant = running.as_ref().filter(|running| id.is_none_or(|id| id == running.id));
-        meant.inspect(|running| running.operation.tell_to_stop(why)).is_some()
+        meant.inspect(|running| running.operation.request_stop(why)).is_some()
     }
 }

@@ -28,12 +28,12 @@ pub struct ClientStream<S> {
     /// Memory reservation of `unread`.
     held: Share,
     /// State that is passed to the next server; `None` if the client cannot move.
-    past: Option<Past>,
+    carried: Option<CarriedState>,
 }
 
 /// Why a server has stopped serving a client, and which server may continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ServeEnd {
     /// The connection is closed: the client disconnected or sent invalid bytes, or its request
     /// cannot be repeated elsewhere.
     Closed,
@@ -44,7 +44,7 @@ pub enum Ended {
 }
 
 /// Why a server stops reading messages of a client.
-pub(crate) enum Left {
+pub(crate) enum ReadEnd {
     /// The server is stopping; with the message that it has not answered, and that message's memory
     /// reservation.
     Stopped(Option<(Vec<u8>, Share)>),
@@ -54,7 +54,7 @@ pub(crate) enum Left {
 
 /// State of a movable client that survives a change of servers.
 #[derive(Debug, Default)]
-struct Past {
+struct CarriedState {
     /// Whether a server has answered the client, or knows its user. Such a client is allowed more
     /// memory than an unknown one.
     is_known: bool,
@@ -73,108 +73,117 @@ struct Past {
 impl<S> ClientStream<S> {
     /// Creates the stream of a client that cannot move to another server.
     pub(crate) fn fixed(stream: S) -> Self {
-        Self { stream, unread: Vec::new(), at: 0, held: Share::default(), past: None }
+        Self { stream, unread: Vec::new(), at: 0, held: Share::default(), carried: None }
     }
 
     /// Creates the stream of a client that may move between servers.
     pub fn movable(stream: S) -> Self {
-        Self { past: Some(Past::default()), ..Self::fixed(stream) }
+        Self { carried: Some(CarriedState::default()), ..Self::fixed(stream) }
     }
 
     /// Creates the stream of a movable client, with or without required authentication.
     pub fn movable_where(stream: S, has_to_log_in: bool) -> Self {
-        Self { past: Some(Past { has_to_log_in, ..Past::default() }), ..Self::fixed(stream) }
+        Self {
+            carried: Some(CarriedState { has_to_log_in, ..CarriedState::default() }),
+            ..Self::fixed(stream)
+        }
     }
 
     /// Creates the stream of a client that another server forwards, with the user that the other
     /// server reports as logged in.
     pub fn passed_on(stream: S, user: Option<KnownUser>, has_to_log_in: bool) -> Self {
         let is_known = user.is_some();
-        let past = Past { is_known, user, has_to_log_in, is_server: true, ..Past::default() };
-        Self { past: Some(past), ..Self::fixed(stream) }
+        let carried = CarriedState {
+            is_known,
+            user,
+            has_to_log_in,
+            is_server: true,
+            ..CarriedState::default()
+        };
+        Self { carried: Some(carried), ..Self::fixed(stream) }
     }
 
     /// Returns the logged-in user.
     pub fn user(&self) -> Option<&KnownUser> {
-        self.past.as_ref()?.user.as_ref()
+        self.carried.as_ref()?.user.as_ref()
     }
 
     /// Records the logged-in user for the next servers.
-    pub(crate) fn note_user(&mut self, user: Option<KnownUser>) {
-        if let Some(past) = &mut self.past {
-            past.is_known |= user.is_some();
-            past.user = user;
+    pub(crate) fn record_user(&mut self, user: Option<KnownUser>) {
+        if let Some(carried) = &mut self.carried {
+            carried.is_known |= user.is_some();
+            carried.user = user;
         }
     }
 
     /// Returns whether the peer is a server that forwards a client.
     pub(crate) fn is_server(&self) -> bool {
-        self.past.as_ref().is_some_and(|past| past.is_server)
+        self.carried.as_ref().is_some_and(|carried| carried.is_server)
     }
 
     /// Returns whether another server may continue with the client.
     pub(crate) fn is_movable(&self) -> bool {
-        self.past.is_some()
+        self.carried.is_some()
     }
 
     /// Returns whether an earlier server has answered the client.
     pub(crate) fn is_known(&self) -> bool {
-        self.past.as_ref().is_some_and(|past| past.is_known)
+        self.carried.as_ref().is_some_and(|carried| carried.is_known)
     }
 
     /// Returns the client's handshake, as a whole message.
     pub(crate) fn introduction(&self) -> Option<&[u8]> {
-        self.past.as_ref()?.introduction.as_deref()
+        self.carried.as_ref()?.introduction.as_deref()
     }
 
     /// Records that a server has answered the client.
-    pub(crate) fn note_known(&mut self) {
-        if let Some(past) = &mut self.past {
-            past.is_known |= !past.has_to_log_in || past.user.is_some();
+    pub(crate) fn record_known(&mut self) {
+        if let Some(carried) = &mut self.carried {
+            carried.is_known |= !carried.has_to_log_in || carried.user.is_some();
         }
     }
 
     /// Keeps the client's handshake message for the next server. Later handshakes and long ones are
     /// not kept.
-    pub(crate) fn note_introduction(&mut self, message: &[u8]) {
-        if let Some(past) = &mut self.past
-            && past.introduction.is_none()
+    pub(crate) fn record_handshake(&mut self, message: &[u8]) {
+        if let Some(carried) = &mut self.carried
+            && carried.introduction.is_none()
             && message.len() <= MAX_INTRODUCTION_BYTES
         {
-            past.introduction = Some(message.to_vec());
+            carried.introduction = Some(message.to_vec());
         }
     }
 
     /// Records that the current message was answered.
-    pub(crate) fn note_answered(&mut self) {
-        if let Some(past) = &mut self.past {
-            past.sends = 0;
+    pub(crate) fn record_answer(&mut self) {
+        if let Some(carried) = &mut self.carried {
+            carried.sends = 0;
         }
     }
 
     /// Puts back the unanswered message and the bytes read after it (`behind`), which the server
     /// that takes over the stream reads first. Without a message in `left`, returns `Closed`: the
     /// connection then ends for another reason.
-    pub(crate) fn take_back(&mut self, left: Option<Left>, behind: &[u8]) -> Ended {
+    pub(crate) fn take_back(&mut self, left: Option<ReadEnd>, behind: &[u8]) -> ServeEnd {
         match left {
-            Some(Left::Stopped(message)) => self.put_back(message, behind),
-            Some(Left::Elsewhere { message, held, database }) => {
+            Some(ReadEnd::Stopped(message)) => self.put_back(message, behind),
+            Some(ReadEnd::Elsewhere { message, held, database }) => {
                 self.unread(Some((message, held)), behind);
-                Ended::Elsewhere(database)
+                ServeEnd::Elsewhere(database)
             }
-            None => Ended::Closed,
+            None => ServeEnd::Closed,
         }
     }
 
     /// Puts back a message that this server has received. After `MAX_SENDS` servers the client's
     /// connection is closed; otherwise a message that crashes its server could crash one server
     /// after the other.
-    fn put_back(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) -> Ended {
-        let Some(past) = &mut self.past else { return Ended::Closed };
-        past.sends += usize::from(message.is_some());
-        let goes_on = past.sends < MAX_SENDS;
+    fn put_back(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) -> ServeEnd {
+        let Some(carried) = &mut self.carried else { return ServeEnd::Closed };
+        carried.sends += usize::from(message.is_some());
+        let goes_on = carried.sends < MAX_SENDS;
         self.unread(message, behind);
-        if goes_on { Ended::Moves } else { Ended::Closed }
+        if goes_on { ServeEnd::Moves } else { ServeEnd::Closed }
     }
 
     /// Puts back a message that was not executed, followed by the bytes read after it.

@@ -6,7 +6,7 @@
 use document::DocRef;
 
 use crate::{
-    rights::{Asked, Rights},
+    rights::{CommandRequest, Rights},
     wire::Message,
 };
 
@@ -159,7 +159,7 @@ pub struct CommandRow {
     pub sees_documents: bool,
     /// Whether a router accepts the command with a `txnNumber` and executes it once, however often
     /// it is sent.
-    pub numbered: bool,
+    pub retryable: bool,
     /// Whether the command continues something that this server has begun, such as a cursor, and
     /// cannot run on another server.
     pub continues: bool,
@@ -195,7 +195,7 @@ impl CommandRow {
             strict_shared: false,
             stores_bytes: false,
             sees_documents: true,
-            numbered: false,
+            retryable: false,
             continues: false,
             collection_in: None,
             without_collection: "$cmd",
@@ -205,14 +205,14 @@ impl CommandRow {
     }
 
     /// Returns a command of this row in the form that the check of rights takes.
-    pub(crate) fn asked<'a>(
+    pub(crate) fn request<'a>(
         &self,
         body: DocRef<'a>,
         database: &'a str,
         message: &'a Message,
-    ) -> Asked<'a> {
+    ) -> CommandRequest<'a> {
         let collection_in = self.collection_in.unwrap_or(self.name);
-        Asked { name: self.name, collection_in, body, database, message }
+        CommandRequest { name: self.name, collection_in, body, database, message }
     }
 
     /// Creates the row of a command that changes nothing.
@@ -305,8 +305,8 @@ impl CommandRow {
     }
 
     /// Accepts the command as a retryable write.
-    pub(crate) const fn numbered(self) -> Self {
-        Self { numbered: true, ..self }
+    pub(crate) const fn retryable(self) -> Self {
+        Self { retryable: true, ..self }
     }
 
     /// Declares that the command continues something that this server has started.

@@ -34,7 +34,7 @@ const OLD_CREDENTIALS: &str = "getnonce";
 /// A row and its position in the table, which indexes counters and latencies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
-    pub(crate) place: usize,
+    pub(crate) position: usize,
     pub(crate) row: &'static CommandRow,
 }
 
@@ -44,14 +44,14 @@ pub(crate) struct CommandTable {
     pub(crate) rows: &'static [CommandRow],
     pub(crate) not_yet: &'static [NotYet],
     /// Returns the position of a name in `rows`.
-    pub(crate) place: fn(&str) -> Option<usize>,
+    pub(crate) position: fn(&str) -> Option<usize>,
 }
 
 impl CommandTable {
     /// Returns the row of a command.
     pub(crate) fn find(&self, name: &str) -> Option<Known> {
-        let place = (self.place)(name)?;
-        Some(Known { place, row: self.rows.get(place)? })
+        let position = (self.position)(name)?;
+        Some(Known { position, row: self.rows.get(position)? })
     }
 
     /// Resolves an alias to the command's own name; returns an unknown name unchanged.

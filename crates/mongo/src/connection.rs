@@ -17,19 +17,19 @@
 use std::{pin::pin, sync::Arc};
 
 use engine::Store;
-use memory::{Account, Short};
+use memory::{Account, InsufficientMemory};
 use tokio::{
     io::{AsyncRead, AsyncWrite, BufReader},
     sync::watch,
 };
 
 use crate::{
+    api::MongoApi,
     call::Call,
     client::Connection,
-    client_stream::{ClientStream, Ended, Left},
+    client_stream::{ClientStream, ReadEnd, ServeEnd},
     commands,
     counters::Counters,
-    door::Door,
     errors::TemporarilyUnavailable,
     exhaust::{is_followed, send_all},
     homes::is_readable,
@@ -37,16 +37,16 @@ use crate::{
         ConnectionEnded, has_begun, memory_refusal, parse_message, read_header, read_payload,
     },
     limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, MOVE_TIME},
-    login_word,
+    login_frame,
     outgoing::{compress_reply, send_bytes, send_refusal, write_within},
     parsed_command,
     pause::sleep,
     peer::Peer,
+    pre_login_throttle::PreLoginThrottle,
     repeatable::{introduction_of, is_introduction, is_repeatable, says_moved},
     run_call::run_call,
-    stranger_pace::StrangerPace,
     wire::{
-        self, Header, Malformed, Message, Shape, arriving::Arrived, msg_reply, query_reply,
+        self, Header, Malformed, Message, Shape, msg_reply, payload::PayloadRead, query_reply,
         whole_message,
     },
 };
@@ -55,43 +55,43 @@ use crate::{
 /// `peer` identifies the client; an address alone suffices. The client's cursors stay open for a
 /// while, since drivers may continue them on another connection.
 pub async fn serve<S: Store>(
-    door: Arc<Door<S>>,
+    api: Arc<MongoApi<S>>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send,
     peer: impl Into<Peer>,
     stop: watch::Receiver<bool>,
 ) {
-    serve_movable(door, &mut ClientStream::fixed(stream), peer, stop).await;
+    serve_movable(api, &mut ClientStream::fixed(stream), peer, stop).await;
 }
 
 /// Serves a client that may move to another server when this one stops.
 pub async fn serve_movable<S: Store>(
-    door: Arc<Door<S>>,
+    api: Arc<MongoApi<S>>,
     client: &mut ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
     peer: impl Into<Peer>,
     stop: watch::Receiver<bool>,
-) -> Ended {
-    let connection = door.add_connection(peer.into(), None);
+) -> ServeEnd {
+    let connection = api.add_connection(peer.into(), None);
     connection.logins.lock().known = client.user().cloned();
-    introduce(&door, &connection, client.introduction()).await;
+    introduce(&api, &connection, client.introduction()).await;
     let mut stream = BufReader::with_capacity(BUFFER_BYTES, &mut *client);
-    let left = serve_messages(&door, &connection, &mut stream, stop).await;
+    let left = serve_messages(&api, &connection, &mut stream, stop).await;
     let buffered = stream.buffer().to_vec();
     let ended = client.take_back(left.ok(), &buffered);
-    if ended == Ended::Closed {
+    if ended == ServeEnd::Closed {
         // The socket is closed first, so that the client does not wait for the cleanup.
         client.close().await;
     }
-    door.cursors.mark_orphans(connection.id);
-    door.remove_connection(&connection);
+    api.cursors.mark_orphans(connection.id);
+    api.remove_connection(&connection);
     ended
 }
 
 /// Executes the handshake that the client sent to the previous server.
-async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said: Option<&[u8]>) {
+async fn introduce<S: Store>(api: &Arc<MongoApi<S>>, connection: &Connection, said: Option<&[u8]>) {
     let Some((head, payload)) = said.and_then(<[u8]>::split_first_chunk) else { return };
     let Ok(header) = Header::read(head) else { return };
     let Ok(message) = wire::parse_message(&header, payload.to_vec()) else { return };
-    if let Ok(call) = Call::new(door, connection, &message, Arc::default()) {
+    if let Ok(call) = Call::new(api, connection, &message, Arc::default()) {
         commands::run(&call).await;
         connection.release_reply_memory();
     }
@@ -105,24 +105,24 @@ async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said:
 /// it has logged in. Until then messages must be small, and their memory comes from an account that
 /// all unknown clients share: connecting alone must not take memory from working clients.
 async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
-    door: &Arc<Door<S>>,
+    api: &Arc<MongoApi<S>>,
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
     mut stop: watch::Receiver<bool>,
-) -> Result<Left, ConnectionEnded> {
+) -> Result<ReadEnd, ConnectionEnded> {
     let (mut is_known, moves) = (stream.get_ref().is_known(), stream.get_ref().is_movable());
-    let mut pace = StrangerPace::default();
+    let mut throttle = PreLoginThrottle::default();
     loop {
         if !has_begun(stream, &mut stop).await? {
-            return Ok(Left::Stopped(None));
+            return Ok(ReadEnd::Stopped(None));
         }
         let header = tokio::select! {
             biased;
             header = read_header(stream, MESSAGE_TIMEOUT) => header?,
             () = until_cut(&mut stop, moves) => return Err(()),
         };
-        let header = understood_header(door, connection, header, is_known)?;
-        let account = account_of(door, is_known);
+        let header = understood_header(api, connection, header, is_known)?;
+        let account = account_of(api, is_known);
         let mut held = account.share();
         let arrived = tokio::select! {
             biased;
@@ -132,14 +132,14 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
         let (payload, refused) = taken(arrived, is_known)?;
         if moves && refused.is_none() {
             if *stop.borrow() {
-                return Ok(Left::Stopped(Some((whole_message(header, payload), held))));
+                return Ok(ReadEnd::Stopped(Some((whole_message(header, payload), held))));
             }
-            let is_home = door.settings.is_home.as_ref();
+            let is_home = api.settings.is_home.as_ref();
             if let Some(database) =
-                is_home.and_then(|at| at.elsewhere(&door.commands, &header, &payload))
+                is_home.and_then(|at| at.elsewhere(&api.commands, &header, &payload))
             {
                 let message = whole_message(header, payload);
-                return Ok(Left::Elsewhere { message, held, database });
+                return Ok(ReadEnd::Elsewhere { message, held, database });
             }
         }
         // Read now, since parsing consumes the payload.
@@ -147,26 +147,26 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let parsed = match refused {
             Some(short) => Err(memory_refusal(short)),
-            None => parse_message(door, &header, payload, &mut held).await,
+            None => parse_message(api, &header, payload, &mut held).await,
         };
         let malformed = match parsed {
             Ok(message) => {
-                if answer_in_turn(door, connection, stream, &message, &mut stop).await?
+                if answer_in_turn(api, connection, stream, &message, &mut stop).await?
                     == Answered::Not
                 {
-                    return Ok(Left::Stopped(Some((message.into_whole(header), held))));
+                    return Ok(ReadEnd::Stopped(Some((message.into_whole(header), held))));
                 }
-                note_message(door, stream.get_mut(), &message);
-                is_known = is_known || is_let_in(door, connection);
-                stream.get_mut().note_answered();
+                record_message(api, stream.get_mut(), &message);
+                is_known = is_known || is_known_client(api, connection);
+                stream.get_mut().record_answer();
                 if !is_known {
-                    sleep(pace.note_answered(clock::monotonic_time())).await;
+                    sleep(throttle.record_answer(clock::monotonic_time())).await;
                 }
                 continue;
             }
             Err(malformed) => malformed,
         };
-        note_malformed(door, connection, &malformed);
+        log_malformed(api, connection, &malformed);
         match silent {
             false => send_refusal(connection, stream, &header, &malformed).await?,
             true if malformed.answerable => {}
@@ -177,52 +177,55 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
 
 /// Returns the payload of a received message. If the message was refused for lack of memory,
 /// returns the part of it that was kept, and the reason. An error closes the connection.
-fn taken(arrived: Arrived, is_known: bool) -> Result<(Vec<u8>, Option<Short>), ConnectionEnded> {
+fn taken(
+    arrived: PayloadRead,
+    is_known: bool,
+) -> Result<(Vec<u8>, Option<InsufficientMemory>), ConnectionEnded> {
     match arrived {
-        Arrived::Whole(payload) => Ok((payload, None)),
-        Arrived::Refused(beginning, short) if is_known => Ok((beginning, Some(short))),
-        Arrived::Refused(..) | Arrived::Cut => Err(()),
+        PayloadRead::Whole(payload) => Ok((payload, None)),
+        PayloadRead::Refused(beginning, short) if is_known => Ok((beginning, Some(short))),
+        PayloadRead::Refused(..) | PayloadRead::Cut => Err(()),
     }
 }
 
 /// Returns whether a client counts as known after an answered message: where authentication is
 /// required it must have logged in.
-fn is_let_in<S: Store>(door: &Door<S>, connection: &Connection) -> bool {
-    !door.asks_for_login(connection) || connection.logins.lock().is_anybody()
+fn is_known_client<S: Store>(api: &MongoApi<S>, connection: &Connection) -> bool {
+    !api.asks_for_login(connection) || connection.logins.lock().is_anybody()
 }
 
-fn note_malformed<S: Store>(door: &Door<S>, connection: &Connection, malformed: &Malformed) {
+fn log_malformed<S: Store>(api: &MongoApi<S>, connection: &Connection, malformed: &Malformed) {
     // The message is valid; it only lacked memory.
     if malformed.code != TemporarilyUnavailable {
-        door.protocol_errors.report(&connection.peer, "a malformed message");
+        api.protocol_errors.report(&connection.peer, "a malformed message");
     }
 }
 
 /// Returns the memory account for a client's messages. Unknown clients share an account with a
 /// small limit.
-fn account_of<S: Store>(door: &Door<S>, is_known: bool) -> &Account {
-    if is_known { &door.messages } else { &door.settings.strangers }
+fn account_of<S: Store>(api: &MongoApi<S>, is_known: bool) -> &Account {
+    if is_known { &api.messages } else { &api.settings.unknown_clients }
 }
 
 /// Returns the header if this client may send such a message; otherwise logs the reason and fails.
 fn understood_header<S: Store>(
-    door: &Door<S>,
+    api: &MongoApi<S>,
     connection: &Connection,
     header: Option<Header>,
     is_known: bool,
 ) -> Result<Header, ConnectionEnded> {
     let why = match header {
-        Some(header) if door.settings.is_home.is_some() && !is_readable(&header) => {
+        Some(header) if api.settings.is_home.is_some() && !is_readable(&header) => {
             "a compressed message without negotiated compression"
         }
-        Some(header) if door.settings.max_message_bytes < header.len => {
+        Some(header) if api.settings.max_message_bytes < header.len => {
             "a message larger than the limit"
         }
         Some(header) if is_known || header.len <= MAX_FIRST_BYTES => return Ok(header),
         Some(_) => "a first message of more than 64 KB",
         None => "bytes that are not a MongoDB message",
     };
-    door.protocol_errors.report(&connection.peer, why);
+    api.protocol_errors.report(&connection.peer, why);
     Err(())
 }
 
@@ -237,33 +240,33 @@ async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
 
 /// Runs the command of a message and sends the reply, with long commands taking turns.
 async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
-    door: &Arc<Door<S>>,
+    api: &Arc<MongoApi<S>>,
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
     message: &Message,
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Answered, ConnectionEnded> {
     // Boxed, so that an idle connection does not reserve space for this future.
-    let mut answered = Box::pin(answer_message(door, connection, stream, message, stop));
-    let weight = parsed_command::parsed_bytes(message, &door.commands);
+    let mut answered = Box::pin(answer_message(api, connection, stream, message, stop));
+    let weight = parsed_command::parsed_bytes(message, &api.commands);
     let answered =
-        pin!(parsed_command::run_by_weight(weight, door.settings.run_apart, answered.as_mut()));
-    let answered = door.engine.lanes().run(answered).await;
+        pin!(parsed_command::run_by_weight(weight, api.settings.block_in_place, answered.as_mut()));
+    let answered = api.engine.lanes().run(answered).await;
     connection.release_reply_memory();
     answered
 }
 
 /// Records the client's handshake for the next server. Compressed handshakes are not kept.
-fn note_message<S: Store, C>(door: &Door<S>, client: &mut ClientStream<C>, message: &Message) {
+fn record_message<S: Store, C>(api: &MongoApi<S>, client: &mut ClientStream<C>, message: &Message) {
     if !client.is_movable() {
         return;
     }
-    client.note_known();
+    client.record_known();
     if message.compressor.is_none()
         && client.introduction().is_none()
-        && is_introduction(&door.commands, message.body())
+        && is_introduction(&api.commands, message.body())
     {
-        client.note_introduction(&introduction_of(message.body()));
+        client.record_handshake(&introduction_of(message.body()));
     }
 }
 
@@ -279,17 +282,17 @@ enum Answered {
 /// Runs the command of a message and sends its reply in the message's own format. A message that
 /// requests no reply gets none, even if it fails.
 async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
-    door: &Arc<Door<S>>,
+    api: &Arc<MongoApi<S>>,
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
     message: &Message,
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Answered, ConnectionEnded> {
-    let reply = match Call::new(door, connection, message, Arc::default()) {
+    let reply = match Call::new(api, connection, message, Arc::default()) {
         Ok(call) => run_call(&call, stream, stop).await,
         Err(error) => commands::Response::Reply(error.to_reply().to_buf()),
     };
-    if stream.get_ref().is_movable() && moves(door, message, &reply, stop).await {
+    if stream.get_ref().is_movable() && moves(api, message, &reply, stop).await {
         return Ok(Answered::Not);
     }
     let body = match reply {
@@ -299,19 +302,19 @@ async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
     if matches!(message.shape, Shape::Msg { more_to_come: true, .. }) {
         return Ok(Answered::Sent);
     }
-    tell_user(connection, stream).await?;
+    report_login(connection, stream).await?;
     match message.shape {
         Shape::Msg { checksum, exhaust_allowed, .. } => {
-            let more = exhaust_allowed && is_followed(door, message, &body);
+            let more = exhaust_allowed && is_followed(api, message, &body);
             if more {
-                send_all(door, connection, stream, message, body, stop).await?;
+                send_all(api, connection, stream, message, body, stop).await?;
                 return Ok(Answered::Sent);
             }
             let id = connection.reply_id();
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
             // Frees one of the two copies of the reply before sending.
             drop(body);
-            send_bytes(connection, stream, compress_reply(door, message, reply).await).await?;
+            send_bytes(connection, stream, compress_reply(api, message, reply).await).await?;
         }
         Shape::Query => {
             let id = connection.reply_id();
@@ -325,7 +328,7 @@ async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
 /// Records the logged-in user for the client's next server. Where another server forwards the
 /// client, also sends it a login control frame, before the reply, so that no request of the client
 /// comes in between.
-async fn tell_user<C: AsyncRead + AsyncWrite + Unpin>(
+async fn report_login<C: AsyncRead + AsyncWrite + Unpin>(
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
 ) -> Result<(), ConnectionEnded> {
@@ -337,16 +340,16 @@ async fn tell_user<C: AsyncRead + AsyncWrite + Unpin>(
         return Ok(());
     }
     if stream.get_ref().is_server() {
-        write_within(stream, &login_word::word(user.as_ref())).await?;
+        write_within(stream, &login_frame::frame(user.as_ref())).await?;
     }
-    stream.get_mut().note_user(user);
+    stream.get_mut().record_user(user);
     Ok(())
 }
 
 /// Returns whether another server should answer a message. This server must be stopping, or have
 /// lost the shard and stop within `MOVE_TIME`; and the command must be safe to repeat.
 async fn moves<S: Store>(
-    door: &Door<S>,
+    api: &MongoApi<S>,
     message: &Message,
     reply: &commands::Response,
     stop: &mut watch::Receiver<bool>,
@@ -358,6 +361,6 @@ async fn moves<S: Store>(
     let is_kept = message.bytes.len() <= MAX_KEPT_BYTES;
     stops
         && is_kept
-        && is_repeatable(&door.commands, message.body())
+        && is_repeatable(&api.commands, message.body())
         && tokio::time::timeout(MOVE_TIME, stop.wait_for(|stop| *stop)).await.is_ok()
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use evaluation::Looked;
+use evaluation::ExecutionStats;
 
 /// Number of counters.
 pub(crate) const COUNTERS: usize = 15;
@@ -52,9 +52,9 @@ impl Counters {
 
     /// Adds the numbers of keys and documents that a command examined. Each index key also counts
     /// as an examined document.
-    pub(crate) fn note_looked(&self, looked: &Looked) {
-        let examined = looked.examined();
-        match looked.access() {
+    pub(crate) fn record_statistics(&self, stats: &ExecutionStats) {
+        let examined = stats.examined();
+        match stats.access() {
             None => return,
             Some(access) if access.starts_with("index ") => {
                 Self::add(&self.keys_examined, examined);

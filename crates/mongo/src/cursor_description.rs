@@ -98,7 +98,7 @@ impl CursorDescription {
     }
 
     /// Records a batch of this many documents.
-    pub(crate) fn note_batch(&mut self, documents: usize) {
+    pub(crate) fn record_batch(&mut self, documents: usize) {
         self.batches += 1;
         self.documents += i64::try_from(documents).unwrap_or(i64::MAX);
     }

@@ -97,7 +97,7 @@ impl<S: Store> OpenCursor<S> {
 pub(crate) struct Cursors<S: Store> {
     all: Mutex<HashMap<i64, OpenCursor<S>>>,
     /// Maximum number of open cursors.
-    most: usize,
+    max_cursors: usize,
     /// Number of cursors opened since the start. `timed_out` counts those closed by the idle
     /// timeout.
     opened: AtomicU64,
@@ -160,10 +160,10 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
 }
 
 impl<S: Store> Cursors<S> {
-    /// Creates an empty table for at most `most` cursors.
-    pub(crate) fn with_room(most: usize) -> Self {
+    /// Creates an empty table for at most `max_cursors` cursors.
+    pub(crate) fn with_room(max_cursors: usize) -> Self {
         let (opened, timed_out) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { all: Mutex::default(), most, opened, timed_out }
+        Self { all: Mutex::default(), max_cursors, opened, timed_out }
     }
 
     /// Locks the table. Nothing is awaited under this lock, and cursors are dropped after it is
@@ -188,7 +188,7 @@ impl<S: Store> Cursors<S> {
         let operation = Arc::clone(operation);
         let mut all = self.lock_all();
         operation.check_stopped()?;
-        if self.most <= all.len() {
+        if self.max_cursors <= all.len() {
             return Err(Error::new(crate::errors::ExceededMemoryLimit, "too many open cursors"));
         }
         loop {
@@ -255,7 +255,7 @@ impl<S: Store> Cursors<S> {
     /// Returns a cursor that produced a batch of this many documents. Returns whether it stays
     /// open: a cursor that was killed in the meantime is dropped.
     pub(crate) fn give_back(&self, taken: CursorInUse<S>, documents: usize) -> bool {
-        self.put_back(taken, |about| about.note_batch(documents))
+        self.put_back(taken, |about| about.record_batch(documents))
     }
 
     /// Puts a cursor back unless it was killed in the meantime, and stops its operation's clock.
@@ -301,14 +301,14 @@ impl<S: Store> Cursors<S> {
     /// Closes a cursor and stops the request that uses it. Returns whether it was open.
     pub(crate) fn kill(&self, id: i64) -> bool {
         let killed = self.lock_all().remove(&id);
-        killed.inspect(|open| open.operation.tell_to_stop(StopReason::CursorKilled)).is_some()
+        killed.inspect(|open| open.operation.request_stop(StopReason::CursorKilled)).is_some()
     }
 
     /// Closes the cursors of sessions and stops the requests that use them.
     pub(crate) fn kill_sessions(&self, sessions: &SessionSet, why: StopReason) {
         let killed = self.remove_where(|open| sessions.has(open.session, &open.owner));
         // Also for idle cursors: a request may have taken the operation and not yet begun.
-        killed.iter().for_each(|open| open.operation.tell_to_stop(why));
+        killed.iter().for_each(|open| open.operation.request_stop(why));
     }
 
     /// Closes cursors that exceeded their idle timeout; returns how many. The timeout is shorter
@@ -318,8 +318,8 @@ impl<S: Store> Cursors<S> {
             // Such a cursor is probably abandoned and holds memory: half a minute is enough for a
             // client that reconnects.
             let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.held_bytes();
-            let most = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
-            !open.keep && open.cursor.is_some() && most <= now.saturating_sub(open.used)
+            let max_idle = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
+            !open.keep && open.cursor.is_some() && max_idle <= now.saturating_sub(open.used)
         });
         self.timed_out.fetch_add(closed.len() as u64, Relaxed);
         closed.len()

@@ -12,7 +12,7 @@
 //! here and nowhere else, so a new kind does not compile without a code.
 
 use document::{Document, Value, doc, shell};
-use engine::{HintRefusal, IndexConflict, IndexRefusal, Namespace, What};
+use engine::{ErrorSubject, HintRefusal, IndexConflict, IndexRefusal, Namespace};
 
 /// The error of a failed command or write.
 #[derive(Clone, Debug)]
@@ -195,29 +195,31 @@ impl From<engine::Error> for Error {
 
 /// Maps the error of an object that does not exist. Operations on documents never fail this way in
 /// this API.
-fn not_found(what: What, message: String) -> Error {
+fn not_found(what: ErrorSubject, message: String) -> Error {
     match what {
-        What::Index(name) => Error::new(IndexNotFound, format!("cannot find index {name}")),
-        What::Document => Error::new(NoSuchKey, message),
-        What::Collection(namespace) => Error::no_collection(&namespace),
-        What::DroppedCollection(_) | What::RenameTarget(_) | What::DatabaseOfOtherCase { .. } => {
-            Error::new(NamespaceNotFound, message)
-        }
+        ErrorSubject::Index(name) => Error::new(IndexNotFound, format!("cannot find index {name}")),
+        ErrorSubject::Document => Error::new(NoSuchKey, message),
+        ErrorSubject::Collection(namespace) => Error::no_collection(&namespace),
+        ErrorSubject::DroppedCollection(_)
+        | ErrorSubject::RenameTarget(_)
+        | ErrorSubject::DatabaseOfOtherCase { .. } => Error::new(NamespaceNotFound, message),
     }
 }
 
 /// Returns the error for an object that already exists.
-fn exists_already(what: What, message: String) -> Error {
+fn exists_already(what: ErrorSubject, message: String) -> Error {
     match what {
         // Items and catalog records only: a unique index fails with `Kind::DuplicateKey`.
-        What::Document => Error::new(DuplicateKey, message),
-        What::Index(_) => Error::new(IndexOptionsConflict, message),
-        What::Collection(namespace) => {
+        ErrorSubject::Document => Error::new(DuplicateKey, message),
+        ErrorSubject::Index(_) => Error::new(IndexOptionsConflict, message),
+        ErrorSubject::Collection(namespace) => {
             Error::new(NamespaceExists, format!("Collection {namespace} already exists."))
         }
-        What::RenameTarget(_) => Error::new(NamespaceExists, "target namespace exists"),
-        What::DatabaseOfOtherCase { existing, wanted } => Error::other_case(&existing, &wanted),
-        What::DroppedCollection(_) => Error::new(NamespaceExists, message),
+        ErrorSubject::RenameTarget(_) => Error::new(NamespaceExists, "target namespace exists"),
+        ErrorSubject::DatabaseOfOtherCase { existing, wanted } => {
+            Error::other_case(&existing, &wanted)
+        }
+        ErrorSubject::DroppedCollection(_) => Error::new(NamespaceExists, message),
     }
 }
 
@@ -281,8 +283,8 @@ fn hint_refused(refusal: &HintRefusal) -> Error {
     }
 }
 
-impl From<memory::Short> for Error {
-    fn from(short: memory::Short) -> Self {
+impl From<memory::InsufficientMemory> for Error {
+    fn from(short: memory::InsufficientMemory) -> Self {
         Self::new(TemporarilyUnavailable, short.to_string())
     }
 }
@@ -400,21 +402,25 @@ mod tests {
             "E11000 duplicate key error collection: $NS index: _id_ dup key: { _id: 7 }";
         for (kind, code, text) in [
             (Kind::DuplicateKey { index, pattern, value }, 11000, duplicate),
-            (Kind::NotFound(What::Collection(namespace())), 26, "ns does not exist: db.c"),
-            (Kind::NotFound(What::DroppedCollection(namespace())), 26, "the engine's text"),
-            (Kind::NotFound(What::Index(name())), 27, "cannot find index a_1"),
-            (Kind::NotFound(What::Document), 4, "the engine's text"),
-            (Kind::Exists(What::Collection(namespace())), 48, "Collection db.c already exists."),
-            (Kind::Exists(What::RenameTarget(namespace())), 48, "target namespace exists"),
+            (Kind::NotFound(ErrorSubject::Collection(namespace())), 26, "ns does not exist: db.c"),
+            (Kind::NotFound(ErrorSubject::DroppedCollection(namespace())), 26, "the engine's text"),
+            (Kind::NotFound(ErrorSubject::Index(name())), 27, "cannot find index a_1"),
+            (Kind::NotFound(ErrorSubject::Document), 4, "the engine's text"),
             (
-                Kind::Exists(What::DatabaseOfOtherCase {
+                Kind::Exists(ErrorSubject::Collection(namespace())),
+                48,
+                "Collection db.c already exists.",
+            ),
+            (Kind::Exists(ErrorSubject::RenameTarget(namespace())), 48, "target namespace exists"),
+            (
+                Kind::Exists(ErrorSubject::DatabaseOfOtherCase {
                     existing: "r".into(),
                     wanted: "R".into(),
                 }),
                 13297,
                 "db already exists with different case already have: [r] trying to create [R]",
             ),
-            (Kind::Exists(What::Document), 11000, "the engine's text"),
+            (Kind::Exists(ErrorSubject::Document), 11000, "the engine's text"),
             (Kind::IndexConflict(taken), 86, &*taken_text),
             (Kind::IndexConflict(IndexConflict::OtherOptions(name())), 85, same_name),
             (Kind::IndexConflict(IndexConflict::OtherName(name())), 85, other_name),

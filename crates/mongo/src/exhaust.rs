@@ -11,11 +11,11 @@ use tokio::{
 };
 
 use crate::{
+    api::MongoApi,
     arguments::Args,
     call::Call,
     client::Connection,
     commands,
-    door::Door,
     incoming::ConnectionEnded,
     outgoing::{compress_reply, send_bytes},
     run_call::run_call,
@@ -29,8 +29,8 @@ const SHORTEST_WAIT_MS: u64 = 100;
 /// Returns whether further replies follow without another request: the batch of a cursor that is
 /// not exhausted, or a handshake by which a client waits for changes of the server's state. Drivers
 /// take the end of a handshake stream for the loss of the server, so these streams do not end.
-pub(crate) fn is_followed<S: Store>(door: &Door<S>, message: &Message, reply: &DocBuf) -> bool {
-    has_open_cursor(reply) || (waits_for_news(door, message) && says_version(reply))
+pub(crate) fn is_followed<S: Store>(api: &MongoApi<S>, message: &Message, reply: &DocBuf) -> bool {
+    has_open_cursor(reply) || (waits_for_news(api, message) && says_version(reply))
 }
 
 /// Returns whether the reply is a `getMore` batch of an open cursor. First batches are not
@@ -43,12 +43,12 @@ fn has_open_cursor(reply: &DocBuf) -> bool {
     })
 }
 
-fn waits_for_news<S: Store>(door: &Door<S>, message: &Message) -> bool {
+fn waits_for_news<S: Store>(api: &MongoApi<S>, message: &Message) -> bool {
     let args = Args::new("hello", message.body());
     let known = args.document("topologyVersion").ok().flatten();
     let process = known.and_then(|known| known.get("processId"));
-    door.commands.find_body(message.body()).is_some_and(|found| found.row.awaits_state)
-        && matches!(process, Some(ValueRef::ObjectId(process)) if process == door.process)
+    api.commands.find_body(message.body()).is_some_and(|found| found.row.awaits_state)
+        && matches!(process, Some(ValueRef::ObjectId(process)) if process == api.process)
         && matches!(args.count("maxAwaitTimeMS"), Ok(Some(ms)) if SHORTEST_WAIT_MS <= ms)
 }
 
@@ -60,7 +60,7 @@ fn says_version(reply: &DocBuf) -> bool {
 /// Sends replies until the stream ends; the command runs again for each of them. Each reply but the
 /// last announces another one, and each but the first refers to the previous one.
 pub(crate) async fn send_all<S: Store>(
-    door: &Arc<Door<S>>,
+    api: &Arc<MongoApi<S>>,
     connection: &Connection,
     stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,
@@ -71,15 +71,15 @@ pub(crate) async fn send_all<S: Store>(
     let mut body = first;
     let mut answers = message.request_id;
     loop {
-        let more = is_followed(door, message, &body);
+        let more = is_followed(api, message, &body);
         let id = connection.reply_id();
         let reply = msg_reply(id, answers, body.bytes(), more, checksum);
-        send_bytes(connection, stream, compress_reply(door, message, reply).await).await?;
+        send_bytes(connection, stream, compress_reply(api, message, reply).await).await?;
         if !more {
             return Ok(());
         }
         answers = id;
-        let call = Call::new(door, connection, message, Arc::default()).map_err(|_| ())?;
+        let call = Call::new(api, connection, message, Arc::default()).map_err(|_| ())?;
         body = match run_call(&call, stream, stop).await {
             commands::Response::Reply(body) => body,
             commands::Response::CloseConnection => return Err(()),

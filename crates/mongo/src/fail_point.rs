@@ -58,10 +58,10 @@ impl<T> FailPoint<T> {
     }
 
     /// Returns whether the fail point triggers now. Each call counts toward `times` and `skip`.
-    pub(crate) fn strikes(&mut self) -> bool {
-        let strikes = self.set.as_mut().is_some_and(|(mode, _)| mode.strikes());
-        self.total += u64::from(strikes);
-        strikes
+    pub(crate) fn triggers(&mut self) -> bool {
+        let triggers = self.set.as_mut().is_some_and(|(mode, _)| mode.triggers());
+        self.total += u64::from(triggers);
+        triggers
     }
 }
 
@@ -121,7 +121,7 @@ impl Mode {
     }
 
     /// Counts a matching command, and returns whether the fail point triggers for it.
-    fn strikes(&mut self) -> bool {
+    fn triggers(&mut self) -> bool {
         if 0 < self.skip {
             self.skip -= 1;
             return false;

@@ -5,28 +5,28 @@ use std::{fmt, io, pin::Pin, sync::Arc};
 
 /// The reply of the first shard about users. It is `None` if the first shard has no owner, so that
 /// users cannot change. An error means that the first shard could not be reached.
-pub type Heard<'a> = Pin<Box<dyn Future<Output = io::Result<Option<Vec<u8>>>> + Send + 'a>>;
+pub type UsersReply<'a> = Pin<Box<dyn Future<Output = io::Result<Option<Vec<u8>>>> + Send + 'a>>;
 
 /// The transport to the first shard.
-pub trait AskFirstShard: Send + Sync {
+pub trait FirstShardTransport: Send + Sync {
     /// Requests users and roles. The reply has no records if the version is still the one with
     /// token `seen`, which is from an earlier reply. If `waits`, the reply is delayed until they
     /// change, up to a timeout.
-    fn ask(&self, seen: Vec<u8>, waits: bool) -> Heard<'_>;
+    fn ask(&self, seen: Vec<u8>, waits: bool) -> UsersReply<'_>;
 }
 
 /// Sends requests to the owner of the first shard.
 #[derive(Clone)]
-pub struct FirstShard(Arc<dyn AskFirstShard>);
+pub struct FirstShard(Arc<dyn FirstShardTransport>);
 
 impl FirstShard {
     /// Creates the access to the first shard over this transport.
-    pub fn new(ask: impl AskFirstShard + 'static) -> Self {
+    pub fn new(ask: impl FirstShardTransport + 'static) -> Self {
         Self(Arc::new(ask))
     }
 
-    /// Sends a request for users and roles, as [`AskFirstShard::ask`] describes.
-    pub(crate) fn ask(&self, seen: Vec<u8>, waits: bool) -> Heard<'_> {
+    /// Sends a request for users and roles, as [`FirstShardTransport::ask`] describes.
+    pub(crate) fn ask(&self, seen: Vec<u8>, waits: bool) -> UsersReply<'_> {
         self.0.ask(seen, waits)
     }
 }

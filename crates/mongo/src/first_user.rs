@@ -6,7 +6,7 @@ use engine::Store;
 
 use crate::{
     access::{RoleName, User, UserName},
-    door::Door,
+    api::MongoApi,
     passwords::{NewPassword, new_credentials},
     users::new_user_id,
 };
@@ -14,7 +14,7 @@ use crate::{
 /// The database of the first user.
 const DATABASE: &str = "admin";
 
-impl<S: Store> Door<S> {
+impl<S: Store> MongoApi<S> {
     /// Creates a user with all rights, with this name and password in `admin`, unless a user
     /// exists. Called before clients are accepted, so that the user exists for all of them. In a
     /// cluster only the owner of the first shard does this.

@@ -3,9 +3,9 @@
 //! servers and connects to them.
 //!
 //! A server that closes its stream without a reply may have executed the message. If it sends the
-//! NOT_STARTED control frame first (`unbegun.rs`), it has not begun to execute the message, and any
-//! unanswered message may go to the next server. The messages of a client that compresses are not
-//! interpreted: its connection is closed when the server closes the stream.
+//! NOT_STARTED control frame first (`not_started.rs`), it has not begun to execute the message, and
+//! any unanswered message may go to the next server. The messages of a client that compresses are
+//! not interpreted: its connection is closed when the server closes the stream.
 
 use std::{io, pin::Pin};
 
@@ -13,29 +13,28 @@ use memory::{Account, Share};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 use crate::{
-    client_stream::{ClientStream, Ended, Left},
+    client_stream::{ClientStream, ReadEnd, ServeEnd},
     commands::COMMANDS,
     homes::{IsHome, is_readable},
     incoming::{ConnectionEnded, client_left, memory_refusal, read_header, read_payload},
     limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, PASSED_BYTES},
-    login_word,
+    login_frame, not_started,
     outgoing::{refusal, write_within},
     repeatable::{command_of, introduction_of, is_introduction, is_repeatable},
-    unbegun,
-    wire::{self, HEADER_BYTES, Header, arriving::Arrived, msg_reply, whole_message},
+    wire::{self, HEADER_BYTES, Header, msg_reply, payload::PayloadRead, whole_message},
 };
 
 /// The memory accounts of messages that are forwarded.
 #[derive(Clone, Debug)]
-pub struct Rooms {
+pub struct ForwardAccounts {
     /// Account for messages of clients that a server has answered before.
     pub messages: Account,
     /// Account for messages of clients that no server has answered yet.
-    pub strangers: Account,
+    pub unknown_clients: Account,
 }
 
 /// Forwards the messages of a client to a server.
-struct Passing<'a, C, S, F> {
+struct Forwarder<'a, C, S, F> {
     client: BufReader<&'a mut ClientStream<C>>,
     server: BufReader<S>,
     /// Completes when the server must not be waited for any longer. After that the forwarding ends,
@@ -46,7 +45,7 @@ struct Passing<'a, C, S, F> {
 }
 
 /// A forwarded message that has not been answered yet.
-struct Kept {
+struct UnansweredMessage {
     bytes: Vec<u8>,
     held: Share,
     /// Whether another server may receive the message although this one may have executed it.
@@ -54,7 +53,7 @@ struct Kept {
 }
 
 /// Why no reply arrived from the server.
-enum Lost {
+enum ForwardFailure {
     /// The server closed its stream, and may have executed the last message.
     Server,
     /// The server closed its stream before it began to execute the last message.
@@ -70,24 +69,24 @@ impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
         &mut self,
         server: impl AsyncRead + AsyncWrite + Unpin + Send,
         over: Pin<&mut (impl Future<Output = ()> + Send)>,
-        rooms: &Rooms,
+        accounts: &ForwardAccounts,
         is_home: Option<&IsHome>,
-    ) -> Ended {
+    ) -> ServeEnd {
         let client = BufReader::with_capacity(BUFFER_BYTES, &mut *self);
         let server = BufReader::with_capacity(BUFFER_BYTES, server);
-        let mut passing = Passing { client, server, over, is_home };
-        let left = passing.run(rooms).await;
-        let buffered = passing.client.buffer().to_vec();
-        drop(passing);
+        let mut forwarder = Forwarder { client, server, over, is_home };
+        let left = forwarder.run(accounts).await;
+        let buffered = forwarder.client.buffer().to_vec();
+        drop(forwarder);
         let ended = self.take_back(left.ok(), &buffered);
-        if ended == Ended::Closed {
+        if ended == ServeEnd::Closed {
             self.close().await;
         }
         ended
     }
 }
 
-impl<C, S, F> Passing<'_, C, S, F>
+impl<C, S, F> Forwarder<'_, C, S, F>
 where
     C: AsyncRead + AsyncWrite + Unpin + Send,
     S: AsyncRead + AsyncWrite + Unpin + Send,
@@ -95,9 +94,9 @@ where
 {
     /// Forwards messages until the server closes the stream. Returns the message that the server
     /// has not answered. An error closes the client's connection.
-    async fn run(&mut self, rooms: &Rooms) -> Result<Left, ConnectionEnded> {
+    async fn run(&mut self, accounts: &ForwardAccounts) -> Result<ReadEnd, ConnectionEnded> {
         if self.introduce().await.is_err() {
-            return Ok(Left::Stopped(None));
+            return Ok(ReadEnd::Stopped(None));
         }
         loop {
             tokio::select! {
@@ -108,8 +107,8 @@ where
                     }
                 }
                 // No request is outstanding, so only the end of the stream can arrive.
-                _ = self.server.fill_buf() => return Ok(Left::Stopped(None)),
-                () = self.over.as_mut() => return Ok(Left::Stopped(None)),
+                _ = self.server.fill_buf() => return Ok(ReadEnd::Stopped(None)),
+                () = self.over.as_mut() => return Ok(ReadEnd::Stopped(None)),
             }
             let header = read_header(&mut self.client, MESSAGE_TIMEOUT).await?.ok_or(())?;
             let is_known = self.client.get_ref().is_known();
@@ -128,42 +127,42 @@ where
                 self.pass_long(header).await?;
                 continue;
             }
-            let account = if is_known { &rooms.messages } else { &rooms.strangers };
+            let account = if is_known { &accounts.messages } else { &accounts.unknown_clients };
             let mut held = account.share();
             match read_payload(&mut self.client, &header, account, &mut held).await? {
-                Arrived::Whole(payload) => {
+                PayloadRead::Whole(payload) => {
                     let is_home = self.is_home;
                     if let Some(database) =
                         is_home.and_then(|is_home| is_home.elsewhere(&COMMANDS, &header, &payload))
                     {
                         let message = whole_message(header, payload);
-                        return Ok(Left::Elsewhere { message, held, database });
+                        return Ok(ReadEnd::Elsewhere { message, held, database });
                     }
-                    if let Some(kept) = self.pass_message(header, payload, held).await? {
-                        return Ok(Left::Stopped(Some((kept.bytes, kept.held))));
+                    if let Some(unanswered) = self.pass_message(header, payload, held).await? {
+                        return Ok(ReadEnd::Stopped(Some((unanswered.bytes, unanswered.held))));
                     }
                 }
-                Arrived::Refused(beginning, short) if is_known => {
+                PayloadRead::Refused(beginning, short) if is_known => {
                     if !wire::wants_no_reply(&header, &beginning) {
                         let reply = refusal(&header, &memory_refusal(short), 0).ok_or(())?;
                         write_within(&mut self.client, &reply).await?;
                     }
                 }
-                Arrived::Refused(_, _) | Arrived::Cut => return Err(()),
+                PayloadRead::Refused(_, _) | PayloadRead::Cut => return Err(()),
             }
         }
     }
 
     /// Replays the client's handshake to a server, which would otherwise limit it like an unknown
     /// client.
-    async fn introduce(&mut self) -> Result<(), Lost> {
+    async fn introduce(&mut self) -> Result<(), ForwardFailure> {
         let client = self.client.get_ref();
         let introduction = match client.introduction() {
             Some(said) => said.to_vec(),
             None if client.is_known() => hello(),
             None => return Ok(()),
         };
-        self.send(&introduction).await.map_err(|_| Lost::Server)?;
+        self.send(&introduction).await.map_err(|_| ForwardFailure::Server)?;
         let header = self.reply_header().await?;
         let mut left = header.len - HEADER_BYTES;
         let mut chunk = vec![0; left.min(PASSED_BYTES)];
@@ -181,16 +180,20 @@ where
         header: Header,
         payload: Vec<u8>,
         held: Share,
-    ) -> Result<Option<Kept>, ConnectionEnded> {
+    ) -> Result<Option<UnansweredMessage>, ConnectionEnded> {
         let wants_reply = !wire::wants_no_reply(&header, &payload);
         let command = command_of(&header, &payload);
         let repeatable = command.is_some_and(|body| is_repeatable(&COMMANDS, body));
         let introduction = command.filter(|body| is_introduction(&COMMANDS, *body));
         let introduction = introduction.map(introduction_of);
-        let kept = Kept { bytes: whole_message(header, payload), held, is_repeatable: repeatable };
-        if self.send(&kept.bytes).await.is_err() {
+        let unanswered = UnansweredMessage {
+            bytes: whole_message(header, payload),
+            held,
+            is_repeatable: repeatable,
+        };
+        if self.send(&unanswered.bytes).await.is_err() {
             // No server has received it completely.
-            return Ok(Some(kept));
+            return Ok(Some(unanswered));
         }
         if !wants_reply {
             return Ok(None);
@@ -201,13 +204,13 @@ where
                 // Recorded only now: until it is answered, the message itself goes to the next
                 // server.
                 if let Some(said) = introduction {
-                    self.client.get_mut().note_introduction(&said);
+                    self.client.get_mut().record_handshake(&said);
                 }
                 Ok(None)
             }
-            Err(Lost::Unbegun) => Ok(Some(kept)),
-            Err(Lost::Server) if kept.is_repeatable => Ok(Some(kept)),
-            Err(Lost::Server | Lost::Client) => Err(()),
+            Err(ForwardFailure::Unbegun) => Ok(Some(unanswered)),
+            Err(ForwardFailure::Server) if unanswered.is_repeatable => Ok(Some(unanswered)),
+            Err(ForwardFailure::Server | ForwardFailure::Client) => Err(()),
         }
     }
 
@@ -243,8 +246,8 @@ where
                 continue;
             }
             let client = self.client.get_mut();
-            client.note_known();
-            client.note_answered();
+            client.record_known();
+            client.record_answer();
             return Ok(());
         }
     }
@@ -273,52 +276,52 @@ where
 
     /// Returns the header of the server's next reply. Records the login control frames that precede
     /// the reply.
-    async fn reply_header(&mut self) -> Result<Header, Lost> {
+    async fn reply_header(&mut self) -> Result<Header, ForwardFailure> {
         loop {
             let header = self.next_header().await?;
-            if unbegun::is_word(&header) {
-                return Err(Lost::Unbegun);
+            if not_started::is_frame(&header) {
+                return Err(ForwardFailure::Unbegun);
             }
-            if !login_word::is_word(&header) {
+            if !login_frame::is_frame(&header) {
                 return Ok(header);
             }
             let mut payload = vec![0; header.len - HEADER_BYTES];
             self.read_reply(&mut payload).await?;
-            self.client.get_mut().note_user(login_word::read(&payload));
+            self.client.get_mut().record_user(login_frame::read(&payload));
         }
     }
 
-    async fn next_header(&mut self) -> Result<Header, Lost> {
+    async fn next_header(&mut self) -> Result<Header, ForwardFailure> {
         tokio::select! {
             biased;
             begun = self.server.fill_buf() => match begun {
                 Ok(bytes) if !bytes.is_empty() => {}
-                _ => return Err(Lost::Server),
+                _ => return Err(ForwardFailure::Server),
             },
-            () = client_left(&mut self.client) => return Err(Lost::Client),
-            () = self.over.as_mut() => return Err(Lost::Server),
+            () = client_left(&mut self.client) => return Err(ForwardFailure::Client),
+            () = self.over.as_mut() => return Err(ForwardFailure::Server),
         }
         let mut head = [0; HEADER_BYTES];
         self.read_reply(&mut head).await?;
-        Header::read(&head).map_err(|_| Lost::Server)
+        Header::read(&head).map_err(|_| ForwardFailure::Server)
     }
 
     /// Reads a part of a reply that has begun.
-    async fn read_reply(&mut self, part: &mut [u8]) -> Result<(), Lost> {
+    async fn read_reply(&mut self, part: &mut [u8]) -> Result<(), ForwardFailure> {
         let read = tokio::time::timeout(MESSAGE_TIMEOUT, self.server.read_exact(part));
         tokio::select! {
             biased;
             read = read => match read {
                 Ok(Ok(_)) => Ok(()),
-                _ => Err(Lost::Server),
+                _ => Err(ForwardFailure::Server),
             },
-            () = self.over.as_mut() => Err(Lost::Server),
+            () = self.over.as_mut() => Err(ForwardFailure::Server),
         }
     }
 
     /// Copies bytes in both directions, starting with a header that was already read, until one
     /// side closes.
-    async fn pass_bytes(&mut self, header: Header) -> Result<Left, ConnectionEnded> {
+    async fn pass_bytes(&mut self, header: Header) -> Result<ReadEnd, ConnectionEnded> {
         self.send(&header.to_bytes()).await?;
         let (mut from_client, mut to_client) = tokio::io::split(&mut self.client);
         let (mut from_server, mut to_server) = tokio::io::split(&mut self.server);
@@ -349,13 +352,13 @@ async fn copy_messages(
     loop {
         let mut head = [0; HEADER_BYTES];
         server.read_exact(&mut head).await?;
-        let Some(header) = Header::read(&head).ok().filter(|header| !unbegun::is_word(header))
+        let Some(header) = Header::read(&head).ok().filter(|header| !not_started::is_frame(header))
         else {
             return Ok(());
         };
         let left = (header.len - HEADER_BYTES) as u64;
         let mut rest = (&mut *server).take(left);
-        if login_word::is_word(&header) {
+        if login_frame::is_frame(&header) {
             // Not recorded: this client's connection closes with the server's, so no other server
             // will need it.
             tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;

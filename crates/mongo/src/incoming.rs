@@ -4,21 +4,21 @@
 use std::{future::pending, pin::pin, time::Duration};
 
 use engine::Store;
-use memory::{Account, Share, Short};
+use memory::{Account, InsufficientMemory, Share};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt},
     sync::watch,
 };
 
 use crate::{
-    door::Door,
+    api::MongoApi,
     errors::TemporarilyUnavailable,
     limits::{LONG_BYTES, MESSAGE_TIMEOUT, ROOM_LOOK, ROOM_WAIT},
     parsed_command,
     pause::sleep,
     wire::{
         self, HEADER_BYTES, Header, Malformed, Message, OpCode,
-        arriving::{self, Arrived},
+        payload::{self, PayloadRead},
     },
 };
 
@@ -77,40 +77,40 @@ pub(crate) async fn read_payload(
     header: &Header,
     account: &Account,
     held: &mut Share,
-) -> Result<Arrived, ConnectionEnded> {
+) -> Result<PayloadRead, ConnectionEnded> {
     wait_for_room(account, header).await;
     let len = header.len - HEADER_BYTES;
-    let read = arriving::read_payload(stream, len, held);
+    let read = payload::read_payload(stream, len, held);
     let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;
     read.map_err(|_| ())
 }
 
 /// Returns the error for a lack of memory for a message or its parsed form: 365, which is
 /// retryable.
-pub(crate) fn memory_refusal(short: Short) -> Malformed {
+pub(crate) fn memory_refusal(short: InsufficientMemory) -> Malformed {
     Malformed::content(TemporarilyUnavailable, short.to_string())
 }
 
 /// Parses a message and reserves the memory of its parsed form. Long messages wait for their turn,
 /// so that parsing many of them does not delay short ones.
 pub(crate) async fn parse_message<S: Store>(
-    door: &Door<S>,
+    api: &MongoApi<S>,
     header: &Header,
     payload: Vec<u8>,
     held: &mut Share,
 ) -> Result<Message, Malformed> {
     let unpacked = wire::claimed_size(header, &payload);
-    if door.settings.max_message_bytes < unpacked.saturating_add(HEADER_BYTES) {
+    if api.settings.max_message_bytes < unpacked.saturating_add(HEADER_BYTES) {
         return Err(Malformed::fatal("a message larger than the limit after decompression"));
     }
     let bytes = payload.len().saturating_add(unpacked);
     held.set(bytes).map_err(memory_refusal)?;
     let parsed = pin!(async { wire::parse_message(header, payload) });
     let message = match LONG_BYTES <= bytes {
-        true => door.engine.lanes().run_long(parsed).await,
+        true => api.engine.lanes().run_long(parsed).await,
         false => parsed.await,
     }?;
-    let weight = parsed_command::parsed_bytes(&message, &door.commands);
+    let weight = parsed_command::parsed_bytes(&message, &api.commands);
     held.set(message.bytes.len().saturating_add(weight)).map_err(memory_refusal)?;
     Ok(message)
 }

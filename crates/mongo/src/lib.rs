@@ -7,11 +7,13 @@
 //! `relay` does the same for a command that came through the portal instead of a socket.
 //!
 //! Modules import each other in one direction. From bottom to top: limits, errors and arguments;
-//! messages, clients and cursors; the shared state (`door`); calls, parsers and replies; the
+//! messages, clients and cursors; the shared state (`api`); calls, parsers and replies; the
 //! commands; and the two entry points.
 
 /// Types of users, roles and privileges.
 mod access;
+/// The API's state, shared by all connections.
+mod api;
 /// The fields of a command, by name and type.
 mod arguments;
 /// Events of the audit log.
@@ -42,8 +44,6 @@ mod cursors;
 mod dialect;
 /// Checks of documents before they are stored.
 mod document_writer;
-/// The API's state, shared by all connections.
-mod door;
 /// Error codes and error replies.
 mod errors;
 /// Streams of replies to one request.
@@ -65,17 +65,18 @@ mod limits;
 /// The login state of a connection.
 mod login;
 /// The login control frame between servers.
-mod login_word;
+mod login_frame;
 mod machine;
 /// Rules for names of databases and collections.
 mod names;
 mod namespace_work;
-/// Retryable writes.
-mod numbered;
+/// The control frame NOT_STARTED, by which a server reports that it did not execute a message.
+mod not_started;
 /// The creation of the API's state, with the table of commands.
 mod open;
 /// Time limits and stop requests of an operation.
 mod operation;
+mod other_shards;
 /// Sending of replies.
 mod outgoing;
 /// The memory of parsed commands.
@@ -88,11 +89,14 @@ mod passwords;
 mod pause;
 /// The identity of a connection's peer.
 mod peer;
+mod pre_login_throttle;
 /// Rate-limited log lines about malformed messages.
 mod protocol_error_log;
 /// The start of queries.
 mod query;
 mod recent_log;
+/// Replies to logins while no server accepts them.
+mod refuse_login;
 /// Commands that come through the portal.
 mod relay;
 /// Messages that may be sent to another server.
@@ -101,21 +105,17 @@ mod repeatable;
 mod replies;
 /// The reserved property `_ts`.
 mod reserved_property;
+/// Retryable writes.
+mod retryable;
 /// The rights that commands require.
 mod rights;
 mod run_call;
 /// The session id of a command.
 mod session;
 mod session_set;
-mod siblings;
 mod slow;
-mod stranger_pace;
 /// Timestamps set by the server.
 mod timestamps;
-/// The control frame NOT_STARTED, by which a server reports that it did not execute a message.
-mod unbegun;
-/// Replies to logins while no server accepts them.
-mod unserved;
 /// The process's resource usage.
 mod usage;
 /// The storage of users and roles.
@@ -126,23 +126,23 @@ mod utf8;
 /// The wire format of messages.
 mod wire;
 
-pub use client_stream::{ClientStream, Ended};
+pub use api::{MongoApi, Settings, Silent, Topology};
+pub use client_stream::{ClientStream, ServeEnd};
 pub use command_row::{Access, ApiVersion1, CommandRow, ReadLevels, Work};
 pub use command_table::NotYet;
 pub use commands::{NOT_YET, table};
 pub use connection::{serve, serve_movable};
 pub use dialect::MongoDialect;
-pub use door::{Door, Settings, Silent, Topology};
 pub use errors::code_name;
 pub use evaluation::serve_process;
-pub use first_shard::{AskFirstShard, FirstShard, Heard};
-pub use forwarded::Rooms;
+pub use first_shard::{FirstShard, FirstShardTransport, UsersReply};
+pub use forwarded::ForwardAccounts;
 pub use homes::IsHome;
 pub use limits::MESSAGE_BYTES;
 pub use login::KnownUser;
 pub use machine::{Machine, MachineFigures};
+pub use other_shards::{OtherShards, OtherShardsTransport, ShardReplies};
 pub use peer::Peer;
 pub use recent_log::RecentLog;
 pub use relay::{NoReply, Right, Sender, home_of_command};
-pub use siblings::{Answers, AskSiblings, Siblings};
 pub use usage::Usage;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use engine::{Engine, Store};
 
 use crate::{
+    api::{MongoApi, Settings},
     commands::COMMANDS,
-    door::{Door, Settings},
 };
 
-impl<S: Store> Door<S> {
+impl<S: Store> MongoApi<S> {
     /// Creates the MongoDB API over an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
         Self::with_commands(engine, settings, COMMANDS)

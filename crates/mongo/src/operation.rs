@@ -14,7 +14,7 @@ use std::{
 };
 
 use document::DocBuf;
-use evaluation::{Error, Kind, Looked};
+use evaluation::{Error, ExecutionStats, Kind};
 
 use parking_lot::Mutex;
 
@@ -23,7 +23,7 @@ use crate::{
     errors::{
         ClientDisconnect, CursorKilled, Interrupted, InterruptedAtShutdown, MaxTimeMSExpired,
     },
-    rights::Need,
+    rights::Requirement,
 };
 
 /// Why an operation has to stop. It decides which error the client gets.
@@ -55,9 +55,9 @@ pub(crate) struct Operation {
     /// does not count.
     deadline: AtomicU64,
     /// The rights that the command required. Each batch of its cursor requires them again.
-    needs: Mutex<Vec<Need>>,
+    needs: Mutex<Vec<Requirement>>,
     /// Counts of keys and documents examined, for the slow log.
-    pub(crate) looked: Looked,
+    pub(crate) stats: ExecutionStats,
 }
 
 impl Default for Operation {
@@ -66,7 +66,7 @@ impl Default for Operation {
             why: AtomicU8::new(0),
             deadline: AtomicU64::new(FOREVER),
             needs: Mutex::default(),
-            looked: Looked::default(),
+            stats: ExecutionStats::default(),
         }
     }
 }
@@ -78,7 +78,7 @@ fn saturated_nanos(time: Duration) -> u64 {
 
 impl Operation {
     /// Adds to the rights that the operation requires.
-    pub(crate) fn note_needs(&self, mut needs: Vec<Need>) {
+    pub(crate) fn record_requirements(&self, mut needs: Vec<Requirement>) {
         let mut noted = self.needs.lock();
         if noted.is_empty() {
             *noted = needs;
@@ -88,7 +88,7 @@ impl Operation {
     }
 
     /// Returns the rights that the operation requires.
-    pub(crate) fn needs(&self) -> Vec<Need> {
+    pub(crate) fn needs(&self) -> Vec<Requirement> {
         self.needs.lock().clone()
     }
 
@@ -103,7 +103,7 @@ impl Operation {
     }
 
     /// Makes the operation stop at its next check, for this reason.
-    pub(crate) fn tell_to_stop(&self, why: StopReason) {
+    pub(crate) fn request_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
@@ -123,7 +123,7 @@ impl Operation {
     pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
         self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);
-        self.looked.begin_again();
+        self.stats.begin_again();
     }
 
     /// Changes the deadline, unless the operation has no time limit.
@@ -201,7 +201,7 @@ mod tests {
             (StopReason::ClientLeft, 279),
             (StopReason::Stopping, 11600),
         ] {
-            operation.tell_to_stop(why);
+            operation.request_stop(why);
             assert_eq!((number(&operation), operation.is_stopped()), (Some(want), true));
         }
     }
@@ -224,11 +224,11 @@ mod tests {
     #[test]
     fn what_stopped_one_request_does_not_stop_the_next() {
         let held = Operation::default();
-        held.tell_to_stop(StopReason::Killed);
+        held.request_stop(StopReason::Killed);
         held.resume_for(Duration::ZERO, &Operation::default());
         assert_eq!(number(&held), None);
         let asking = Operation::default();
-        asking.tell_to_stop(StopReason::ClientLeft);
+        asking.request_stop(StopReason::ClientLeft);
         held.resume_for(Duration::ZERO, &asking);
         assert_eq!(number(&held), Some(279));
     }

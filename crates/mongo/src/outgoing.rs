@@ -7,9 +7,9 @@ use engine::Store;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::{
+    api::MongoApi,
     client::Connection,
     counters::Counters,
-    door::Door,
     errors::Error,
     incoming::ConnectionEnded,
     limits::{LONG_BYTES, WRITE_TIMEOUT},
@@ -41,15 +41,15 @@ pub(crate) async fn send_refusal(
 /// Compresses a reply if its request was compressed. Large replies wait for their turn, since
 /// compression occupies a processor.
 pub(crate) async fn compress_reply<S: Store>(
-    door: &Door<S>,
+    api: &MongoApi<S>,
     message: &Message,
     reply: Vec<u8>,
 ) -> Vec<u8> {
     match message.compressor {
-        Some(compressor) if door.commands.may_compress(message.body()) => {
+        Some(compressor) if api.commands.may_compress(message.body()) => {
             let long = LONG_BYTES <= reply.len();
             let packed = pin!(async { wire::compress(reply, compressor) });
-            if long { door.engine.lanes().run_long(packed).await } else { packed.await }
+            if long { api.engine.lanes().run_long(packed).await } else { packed.await }
         }
         _ => reply,
     }

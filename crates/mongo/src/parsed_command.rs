@@ -4,7 +4,7 @@
 
 use std::pin::Pin;
 
-use engine::RunApart;
+use engine::BlockInPlace;
 
 use crate::{
     command_table::CommandTable,
@@ -27,11 +27,11 @@ pub(crate) fn parsed_bytes(message: &Message, commands: &CommandTable) -> usize 
 /// threads, since parsing and dropping it would block other tasks.
 pub(crate) async fn run_by_weight<T>(
     weight: usize,
-    run_apart: RunApart,
+    block_in_place: BlockInPlace,
     run: Pin<&mut impl Future<Output = T>>,
 ) -> T {
     if weight < LONG_BYTES {
         return run.await;
     }
-    engine::poll_apart(run_apart, run).await
+    engine::poll_in_place(block_in_place, run).await
 }

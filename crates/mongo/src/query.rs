@@ -9,10 +9,10 @@ use pipeline::exec::other_collections;
 
 use crate::{
     access::Action,
-    authorize::check_needs,
+    authorize::check_requirements,
     call::Call,
     errors::Result,
-    rights::{Need, Object},
+    rights::{Object, Requirement},
 };
 
 /// Starts a query of a command, whose row has checked the right to read the collection itself.
@@ -27,12 +27,12 @@ pub(crate) fn begin_query<S: Store>(
     let joined = other_collections(&plan.stages).into_iter().map(|(database, collection)| {
         let database = database.unwrap_or(&namespace.database);
         let other = Namespace::new(database, collection);
-        Need::of(Action::Find, Object::Collection(other))
+        Requirement::of(Action::Find, Object::Collection(other))
     });
-    let joined: Vec<Need> = joined.collect();
+    let joined: Vec<Requirement> = joined.collect();
     if !joined.is_empty() {
-        check_needs(call, &joined)?;
-        call.operation.note_needs(joined);
+        check_requirements(call, &joined)?;
+        call.operation.record_requirements(joined);
     }
-    Ok(call.door.engine.begin_query(Model::Documents, namespace, plan, context)?)
+    Ok(call.api.engine.begin_query(Model::Documents, namespace, plan, context)?)
 }

@@ -12,11 +12,11 @@ use document::{DocBuf, DocRef, ValueRef, validate};
 use engine::Store;
 
 use crate::{
+    api::MongoApi,
     call::Call,
     client::{Connection, RelayedSender},
     commands::{self, COMMANDS, Response},
     counters::Counters,
-    door::Door,
     errors::{Error, Unauthorized},
     homes::database_of_command,
     limits::MAX_COMMAND_BYTES,
@@ -71,13 +71,13 @@ impl std::error::Error for NoReply {}
 
 /// The connection of one relayed command.
 struct RelayedConnection<S: Store> {
-    door: Arc<Door<S>>,
+    api: Arc<MongoApi<S>>,
     connection: Arc<Connection>,
 }
 
 impl<S: Store> Drop for RelayedConnection<S> {
     fn drop(&mut self) {
-        self.door.remove_connection(&self.connection);
+        self.api.remove_connection(&self.connection);
     }
 }
 
@@ -85,7 +85,7 @@ impl<S: Store> Drop for RelayedConnection<S> {
 /// is only in the reply, and a lost batch cannot be read again.
 struct Reply<S: Store> {
     bytes: Bytes,
-    cursor: UntakenCursor<S>,
+    cursor: UndeliveredCursor<S>,
 }
 
 impl<S: Store> Reply<S> {
@@ -94,7 +94,7 @@ impl<S: Store> Reply<S> {
         let cursor = reply.get("cursor").and_then(ValueRef::as_document);
         let id = cursor.and_then(|cursor| cursor.get("id"));
         let id = id.and_then(|id| if let ValueRef::Int64(id) = id { Some(id) } else { None });
-        let cursor = UntakenCursor { door: Arc::clone(&visit.door), id };
+        let cursor = UndeliveredCursor { api: Arc::clone(&visit.api), id };
         Self { bytes: count_reply(&visit.connection, reply), cursor }
     }
 
@@ -106,15 +106,15 @@ impl<S: Store> Reply<S> {
 }
 
 /// A cursor that is closed on drop unless the sender has received its id.
-struct UntakenCursor<S: Store> {
-    door: Arc<Door<S>>,
+struct UndeliveredCursor<S: Store> {
+    api: Arc<MongoApi<S>>,
     id: Option<i64>,
 }
 
-impl<S: Store> Drop for UntakenCursor<S> {
+impl<S: Store> Drop for UndeliveredCursor<S> {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            self.door.cursors.close(id);
+            self.api.cursors.close(id);
         }
     }
 }
@@ -132,7 +132,7 @@ struct StopWhenDropped {
 impl Drop for StopWhenDropped {
     fn drop(&mut self) {
         if self.ends_with_client {
-            self.operation.tell_to_stop(StopReason::ClientLeft);
+            self.operation.request_stop(StopReason::ClientLeft);
             self.connection.stop_command(None, StopReason::ClientLeft);
         }
     }
@@ -146,7 +146,7 @@ pub fn home_of_command(database: &str, command: &[u8]) -> Option<String> {
     about.map(str::to_owned)
 }
 
-impl<S: Store> Door<S> {
+impl<S: Store> MongoApi<S> {
     /// Runs one command on a database and returns its reply, which may be an error. A command that
     /// only reads is stopped when the future is dropped; all other commands run to completion.
     ///
@@ -162,7 +162,7 @@ impl<S: Store> Door<S> {
         let writes = sender.right == Right::Write;
         let relayed = RelayedSender { writes, session: sender.session };
         let connection = self.add_connection(sender.peer.into(), Some(relayed));
-        let visit = RelayedConnection { door: Arc::clone(self), connection };
+        let visit = RelayedConnection { api: Arc::clone(self), connection };
         let connection = Arc::clone(&visit.connection);
         Counters::add(&connection.counters.bytes_in, command.len() as u64);
         if !writes && !self.commands.changes_nothing(message.body()) {
@@ -189,17 +189,17 @@ async fn run_message<S: Store>(
     message: Message,
     operation: Arc<Operation>,
 ) -> Result<Reply<S>, NoReply> {
-    let settings = &visit.door.settings;
+    let settings = &visit.api.settings;
     let mut held = settings.memory.share();
-    let weight = parsed_command::parsed_bytes(&message, &visit.door.commands);
+    let weight = parsed_command::parsed_bytes(&message, &visit.api.commands);
     if let Err(short) = held.set(message.bytes.len().saturating_add(weight)) {
         return Ok(Reply::new(&visit, &Error::from(short).to_reply().to_buf()));
     }
-    let answer = match Call::new(&visit.door, &visit.connection, &message, operation) {
+    let answer = match Call::new(&visit.api, &visit.connection, &message, operation) {
         Ok(call) => {
             let run = pin!(commands::run(&call));
-            let run = pin!(parsed_command::run_by_weight(weight, settings.run_apart, run));
-            visit.door.engine.lanes().run(run).await
+            let run = pin!(parsed_command::run_by_weight(weight, settings.block_in_place, run));
+            visit.api.engine.lanes().run(run).await
         }
         Err(error) => Response::Reply(error.to_reply().to_buf()),
     };

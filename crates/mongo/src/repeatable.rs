@@ -13,7 +13,7 @@ use crate::{
 /// does not continue anything (a cursor or a login), or it is a retryable write.
 pub(crate) fn is_repeatable(commands: &CommandTable, body: DocRef<'_>) -> bool {
     let Some(known) = commands.find_body(body) else { return false };
-    if known.row.numbered && body.get("txnNumber").is_some() {
+    if known.row.retryable && body.get("txnNumber").is_some() {
         return true;
     }
     !known.row.continues && commands.changes_nothing(body)

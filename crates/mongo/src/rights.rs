@@ -34,12 +34,12 @@ pub(crate) enum Rights {
     /// One of these actions on the collection that it names.
     Collection(&'static [Action]),
     /// A login, and the rights that this function derives from the arguments.
-    ByArguments(fn(&Asked<'_>) -> Result<Vec<Need>>),
+    ByArguments(fn(&CommandRequest<'_>) -> Result<Vec<Requirement>>),
 }
 
 /// A command whose rights are to be checked before it runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct CommandRequest<'a> {
     pub(crate) name: &'static str,
     /// The argument that names the command's collection.
     pub(crate) collection_in: &'static str,
@@ -49,7 +49,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) message: &'a Message,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> CommandRequest<'a> {
     /// Returns the command's arguments.
     pub(crate) fn args(&self) -> Args<'a> {
         Args::new(self.name, self.body)
@@ -127,7 +127,7 @@ impl Object {
 
 /// A condition on a sender's privileges. A command may have several, and all must be met.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Requirement {
     /// At least one of these actions on the object is permitted.
     OneOf(Actions, Object),
     /// All of these conditions are met.
@@ -138,7 +138,7 @@ pub(crate) enum Need {
     Not(Box<Self>),
 }
 
-impl Need {
+impl Requirement {
     /// Requires one of these actions on an object.
     pub(crate) fn one_of(actions: &[Action], on: Object) -> Self {
         Self::OneOf(Actions::of(actions), on)
@@ -168,15 +168,15 @@ impl Need {
 impl Rights {
     /// Returns what a command requires besides a login. Fails if the command names an invalid
     /// collection.
-    pub(crate) fn needs(&self, asked: &Asked<'_>) -> Result<Vec<Need>> {
+    pub(crate) fn needs(&self, request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
         Ok(match *self {
             Self::Open | Self::Login => Vec::new(),
-            Self::Server(actions) => vec![Need::one_of(actions, Object::Server)],
+            Self::Server(actions) => vec![Requirement::one_of(actions, Object::Server)],
             Self::Database(actions) => {
-                vec![Need::one_of(actions, Object::Database(asked.database.to_owned()))]
+                vec![Requirement::one_of(actions, Object::Database(request.database.to_owned()))]
             }
-            Self::Collection(actions) => vec![Need::one_of(actions, asked.collection()?)],
-            Self::ByArguments(needs) => needs(asked)?,
+            Self::Collection(actions) => vec![Requirement::one_of(actions, request.collection()?)],
+            Self::ByArguments(needs) => needs(request)?,
         })
     }
 }

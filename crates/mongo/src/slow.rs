@@ -15,12 +15,12 @@ use crate::{arguments::GENERIC, call::Call, counters::Counters, errors::Result};
 
 /// Values of the connection's counters before a command.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Before {
+pub(crate) struct CounterSnapshot {
     returned: u64,
     written: u64,
 }
 
-impl Before {
+impl CounterSnapshot {
     pub(crate) fn of(counters: &Counters) -> Self {
         let read = |counter: &AtomicU64| counter.load(Relaxed);
         let written = read(&counters.insert) + read(&counters.updated) + read(&counters.deleted);
@@ -30,25 +30,25 @@ impl Before {
 
 /// Reports a command to the tracer, and logs it if it took as long as the slow threshold. Names
 /// chosen by clients are escaped in the log.
-pub(crate) fn note_end<S: Store>(
+pub(crate) fn report_end<S: Store>(
     call: &Call<'_, S>,
     id: i32,
     took: Duration,
-    before: Before,
+    before: CounterSnapshot,
     reply: &Result<DocBuf>,
 ) {
-    let settings = &call.door.settings;
+    let settings = &call.api.settings;
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     let slow = settings.slow.as_ref().filter(|slow| slow.is_slow(took));
     if slow.is_none() && settings.tracer.is_none() {
         return;
     }
-    let now = Before::of(&call.connection.counters);
+    let now = CounterSnapshot::of(&call.connection.counters);
     // A `getMore` continues the operation that opened its cursor.
     let running = call.connection.running_command();
     let operation = running.map_or_else(|| call.operation.clone(), |running| running.operation);
     let app = call.connection.app_name().unwrap_or_default();
-    let (looked, collection) = (&operation.looked, named_collection(call));
+    let (stats, collection) = (&operation.stats, named_collection(call));
     let known = Operation {
         system: "mongodb",
         name: call.known.map_or("", |known| known.row.name),
@@ -57,9 +57,9 @@ pub(crate) fn note_end<S: Store>(
         took,
         code: reply.as_ref().err().map_or(0, |error| i64::from(error.code)),
         failed: reply.is_err(),
-        examined: looked.examined(),
+        examined: stats.examined(),
         returned: now.returned.saturating_sub(before.returned),
-        plan: looked.access().unwrap_or_default(),
+        plan: stats.access().unwrap_or_default(),
         charge: None,
         client: told(&app),
         request: &id.to_string(),

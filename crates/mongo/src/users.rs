@@ -13,7 +13,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use auth::Key;
 use document::{DocRef, Document, ObjectId, Value, doc};
-use engine::{Engine, Expected, Kind, Resource, ResourceChange, Store, What};
+use engine::{Engine, ErrorSubject, Expected, Kind, Resource, ResourceChange, Store};
 use parking_lot::Mutex;
 
 use crate::{
@@ -37,14 +37,14 @@ const SECRET_BYTES: usize = 32;
 /// A stored value and its version. A change names the version that it replaces, so that concurrent
 /// changes do not overwrite each other.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct Versioned<T> {
     /// The stored user or role.
     pub(crate) value: T,
     /// Version of the record: the stamp of its last commit.
     pub(crate) version: u64,
 }
 
-impl Kept<User> {
+impl Versioned<User> {
     /// Returns the change that replaces this version with `body`, or removes it if `body` is
     /// `None`.
     fn change(&self, body: Option<Document>) -> ResourceChange {
@@ -53,7 +53,7 @@ impl Kept<User> {
     }
 }
 
-impl Kept<Role> {
+impl Versioned<Role> {
     /// Returns the change that replaces this version with `body`, or removes it if `body` is
     /// `None`.
     fn change(&self, body: Option<Document>) -> ResourceChange {
@@ -95,14 +95,14 @@ fn damaged(what: &str) -> Error {
     Error::new(InternalError, format!("the record of a {what} is damaged"))
 }
 
-fn kept_user(record: &Resource) -> Result<Kept<User>> {
+fn decode_user(record: &Resource) -> Result<Versioned<User>> {
     let value = User::from_stored(DocRef::Tree(&record.body)).map_err(|_| damaged("user"))?;
-    Ok(Kept { value, version: record.stamp })
+    Ok(Versioned { value, version: record.stamp })
 }
 
-fn kept_role(record: &Resource) -> Result<Kept<Role>> {
+fn decode_role(record: &Resource) -> Result<Versioned<Role>> {
     let value = Role::from_stored(DocRef::Tree(&record.body)).map_err(|_| damaged("role"))?;
-    Ok(Kept { value, version: record.stamp })
+    Ok(Versioned { value, version: record.stamp })
 }
 
 impl<S: Store> Users<S> {
@@ -134,17 +134,17 @@ impl<S: Store> Users<S> {
 
     /// Returns the encoded answer for another shard's server that has the version with token
     /// `seen`.
-    pub(crate) fn told(&self, process: ObjectId, seen: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn encode_newer(&self, process: ObjectId, seen: &[u8]) -> Result<Vec<u8>> {
         let token = self.token(process);
         if token == seen {
             return Ok(make_answer(&token, None));
         }
         let mut records = self.records_below(&[ROOT, ROLES]);
         for user in self.engine.resources_below(&[ROOT, USERS]) {
-            let Kept { value, .. } = kept_user(&user)?;
+            let Versioned { value, .. } = decode_user(&user)?;
             // Credentials are left out: only this server handles logins.
-            let told = User { credentials: Default::default(), custom_data: None, ..value };
-            let (path, body) = (user.path.clone(), told.to_stored());
+            let encode_newer = User { credentials: Default::default(), custom_data: None, ..value };
+            let (path, body) = (user.path.clone(), encode_newer.to_stored());
             records.push(Arc::new(Resource { path, body, ..*user }));
         }
         Ok(make_answer(&token, Some(&records)))
@@ -173,33 +173,33 @@ impl<S: Store> Users<S> {
     }
 
     /// Returns the user of this name.
-    pub(crate) fn user(&self, name: &UserName) -> Result<Option<Kept<User>>> {
+    pub(crate) fn user(&self, name: &UserName) -> Result<Option<Versioned<User>>> {
         let record = self.record_at(&[ROOT, USERS, &name.database, &name.user]);
-        record.map(|record| kept_user(&record)).transpose()
+        record.map(|record| decode_user(&record)).transpose()
     }
 
     /// Returns the users of a database, or all users, ordered by database and name.
-    pub(crate) fn users(&self, database: Option<&str>) -> Result<Vec<Kept<User>>> {
+    pub(crate) fn users(&self, database: Option<&str>) -> Result<Vec<Versioned<User>>> {
         let records = match database {
             Some(database) => self.records_below(&[ROOT, USERS, database]),
             None => self.records_below(&[ROOT, USERS]),
         };
-        records.iter().map(|record| kept_user(record)).collect()
+        records.iter().map(|record| decode_user(record)).collect()
     }
 
     /// Returns the user-defined role of this name; built-in roles are not found.
-    pub(crate) fn role(&self, name: &RoleName) -> Result<Option<Kept<Role>>> {
+    pub(crate) fn role(&self, name: &RoleName) -> Result<Option<Versioned<Role>>> {
         let record = self.record_at(&[ROOT, ROLES, &name.database, &name.role]);
-        record.map(|record| kept_role(&record)).transpose()
+        record.map(|record| decode_role(&record)).transpose()
     }
 
     /// Returns the user-defined roles of a database, or all of them, ordered by database and name.
-    pub(crate) fn roles(&self, database: Option<&str>) -> Result<Vec<Kept<Role>>> {
+    pub(crate) fn roles(&self, database: Option<&str>) -> Result<Vec<Versioned<Role>>> {
         let records = match database {
             Some(database) => self.records_below(&[ROOT, ROLES, database]),
             None => self.records_below(&[ROOT, ROLES]),
         };
-        records.iter().map(|record| kept_role(record)).collect()
+        records.iter().map(|record| decode_role(record)).collect()
     }
 
     /// Returns whether the role exists, built-in or user-defined.
@@ -224,35 +224,35 @@ impl<S: Store> Users<S> {
         expand(names, kept)
     }
 
-    /// Stores a user, replacing version `over`; `None` stores a new user.
+    /// Stores a user, replacing version `expected_version`; `None` stores a new user.
     ///
     /// Fails with [`Kind::Exists`] or a similar kind if the stored version is another one.
     pub(crate) async fn put_user(
         &self,
         user: &User,
-        over: Option<u64>,
+        expected_version: Option<u64>,
     ) -> std::result::Result<(), engine::Error> {
         let path = [ROOT, USERS, &user.name.database, &user.name.user];
-        self.put(&path, user.to_stored(), over).await
+        self.put(&path, user.to_stored(), expected_version).await
     }
 
     /// Stores a role under the same conditions as `put_user`.
     pub(crate) async fn put_role(
         &self,
         role: &Role,
-        over: Option<u64>,
+        expected_version: Option<u64>,
     ) -> std::result::Result<(), engine::Error> {
         let path = [ROOT, ROLES, &role.name.database, &role.name.role];
-        self.put(&path, role.to_stored(), over).await
+        self.put(&path, role.to_stored(), expected_version).await
     }
 
     async fn put(
         &self,
         path: &[&str],
         body: Document,
-        over: Option<u64>,
+        expected_version: Option<u64>,
     ) -> std::result::Result<(), engine::Error> {
-        let expected = match over {
+        let expected = match expected_version {
             Some(version) => Expected::Version(version),
             None => Expected::Absent,
         };
@@ -279,7 +279,7 @@ impl<S: Store> Users<S> {
         let path = [ROOT, USERS, &name.database, &name.user];
         match self.engine.remove_resource(&path, Expected::Present).await {
             Ok(()) => Ok(true),
-            Err(error) if matches!(error.kind, Kind::NotFound(What::Document)) => Ok(false),
+            Err(error) if matches!(error.kind, Kind::NotFound(ErrorSubject::Document)) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -287,7 +287,7 @@ impl<S: Store> Users<S> {
     /// Removes all users of a database in one commit; returns how many there were.
     pub(crate) async fn remove_users(&self, database: &str) -> Result<usize> {
         let users = self.users(Some(database))?;
-        let remove = |user: &Kept<User>| user.change(None);
+        let remove = |user: &Versioned<User>| user.change(None);
         self.engine.change_resources(users.iter().map(remove).collect()).await?;
         Ok(users.len())
     }

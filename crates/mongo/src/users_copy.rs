@@ -26,7 +26,7 @@ use crate::{
 
 /// The current state of the copy.
 #[derive(Debug, Default)]
-struct Held {
+struct CachedUsers {
     /// Token of the first shard that identifies the version of the copy.
     token: Vec<u8>,
     /// The records of users and roles, sorted by path.
@@ -47,7 +47,7 @@ struct Held {
 #[derive(Debug)]
 pub(crate) struct UsersCopy {
     first: FirstShard,
-    held: Mutex<Arc<Held>>,
+    held: Mutex<Arc<CachedUsers>>,
     /// Lock that a task holds while it requests the current state from the first shard.
     asking: tokio::sync::Mutex<()>,
 }
@@ -58,7 +58,7 @@ impl UsersCopy {
         Self { first, held: Mutex::default(), asking: tokio::sync::Mutex::default() }
     }
 
-    fn held(&self) -> Arc<Held> {
+    fn held(&self) -> Arc<CachedUsers> {
         Arc::clone(&self.held.lock())
     }
 
@@ -98,13 +98,13 @@ impl UsersCopy {
     ///
     /// Fails with 91 if the first shard could not be reached for `USERS_GOOD`.
     pub(crate) async fn check_good(&self) -> Result<()> {
-        if !self.is_good() {
+        if !self.is_current() {
             self.catch_up().await;
         }
-        if self.is_good() { Ok(()) } else { Err(unreached()) }
+        if self.is_current() { Ok(()) } else { Err(unreached()) }
     }
 
-    fn is_good(&self) -> bool {
+    fn is_current(&self) -> bool {
         let age = |as_of| clock::monotonic_time().saturating_sub(as_of);
         self.held().as_of.is_some_and(|as_of| age(as_of) < USERS_GOOD)
     }
@@ -164,7 +164,7 @@ impl UsersCopy {
         let heard = if token.is_some() { held.heard.max(Some(asked)) } else { held.heard };
         // Without a first answer it is unknown whether users exist.
         let as_of = heard.and(held.as_of.max(Some(asked)));
-        *held = Arc::new(Held {
+        *held = Arc::new(CachedUsers {
             heard,
             as_of,
             token: token.unwrap_or_else(|| held.token.clone()),
@@ -222,7 +222,7 @@ fn read_records(records: ArrayRef<'_>) -> Option<Vec<Arc<Resource>>> {
         let body: Document = record.get("body")?.as_document()?.to_tree();
         let Some(ValueRef::Int64(stamp)) = record.get("stamp") else { return None };
         let stamp = u64::try_from(stamp).ok()?;
-        read.push(Arc::new(Resource { path: path?, body, stamp, birth: stamp, ts: 0 }));
+        read.push(Arc::new(Resource { path: path?, body, stamp, creation_stamp: stamp, ts: 0 }));
     }
     read.sort_by(|one, other| one.path.cmp(&other.path));
     Some(read)
@@ -233,7 +233,7 @@ mod tests {
     use std::{collections::VecDeque, io};
 
     use super::*;
-    use crate::first_shard::{AskFirstShard, Heard};
+    use crate::first_shard::{FirstShardTransport, UsersReply};
 
     type Answers = VecDeque<io::Result<Option<Vec<u8>>>>;
 
@@ -241,8 +241,8 @@ mod tests {
     #[derive(Clone, Default)]
     struct Script(Arc<Mutex<(Answers, Vec<Vec<u8>>)>>);
 
-    impl AskFirstShard for Script {
-        fn ask(&self, seen: Vec<u8>, _: bool) -> Heard<'_> {
+    impl FirstShardTransport for Script {
+        fn ask(&self, seen: Vec<u8>, _: bool) -> UsersReply<'_> {
             let mut script = self.0.lock();
             script.1.push(seen);
             let answer = script.0.pop_front();
@@ -253,7 +253,13 @@ mod tests {
 
     fn record(path: &[&str], value: i32) -> Arc<Resource> {
         let path = path.iter().map(|part| (*part).to_owned()).collect();
-        Arc::new(Resource { path, body: doc! { "value": value }, stamp: 7, birth: 7, ts: 0 })
+        Arc::new(Resource {
+            path,
+            body: doc! { "value": value },
+            stamp: 7,
+            creation_stamp: 7,
+            ts: 0,
+        })
     }
 
     #[tokio::test]

@@ -3,13 +3,13 @@
 
 use std::{fmt, net::IpAddr};
 
-use auth::{CurrentKeys, Guesses, Keys, Right};
+use auth::{CurrentKeys, GuessLimiter, Keys, Right};
 use axum::http::{HeaderMap, header};
 
 use crate::{
     error::{Error, Result},
     host::only_reads,
-    session::{By, Session, Sessions},
+    session::{AuthMethod, Session, Sessions},
 };
 
 /// Whether senders must authenticate.
@@ -42,22 +42,22 @@ impl Login {
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) right: Right,
-    pub(crate) by: By,
+    pub(crate) by: AuthMethod,
 }
 
 /// Authenticates senders.
 #[derive(Debug)]
-pub(crate) struct Doorman {
+pub(crate) struct Authenticator {
     pub(crate) login: Login,
     pub(crate) keys: CurrentKeys,
     pub(crate) sessions: Sessions,
     /// Number of requests with wrong keys, for each client address.
-    guesses: Guesses,
+    guesses: GuessLimiter,
 }
 
-impl Doorman {
+impl Authenticator {
     pub(crate) fn new(login: Login, keys: CurrentKeys, sessions: Sessions) -> Self {
-        Self { login, keys, sessions, guesses: Guesses::default() }
+        Self { login, keys, sessions, guesses: GuessLimiter::default() }
     }
 
     /// Returns the access of the sender; `None` if it is unknown. Fails for a wrong key, and if
@@ -70,15 +70,17 @@ impl Doorman {
     ) -> Result<Option<Access>> {
         match self.login {
             Login::Refused => return Err(Error::key_is_known()),
-            Login::Open => return Ok(Some(Access { right: Right::Write, by: By::Nothing })),
+            Login::Open => {
+                return Ok(Some(Access { right: Right::Write, by: AuthMethod::Nothing }));
+            }
             Login::Required => {}
         }
         if let Some(key) = bearer_key(headers) {
             let (place, right) = self.check_key(key, peer)?;
-            return Ok(Some(Access { right, by: By::Key(place) }));
+            return Ok(Some(Access { right, by: AuthMethod::Key(place) }));
         }
         let session = self.find_session(headers);
-        Ok(session.map(|session| Access { right: session.right, by: By::Session(session) }))
+        Ok(session.map(|session| Access { right: session.right, by: AuthMethod::Session(session) }))
     }
 
     /// Returns the session in a request's cookies, whether or not one is required.
@@ -91,7 +93,7 @@ impl Doorman {
     /// keys from an address, further wrong ones get 429. A correct key is always accepted, so that
     /// senders who share an address do not lock each other out.
     pub(crate) fn check_key(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
-        let wrong = || match self.guesses.note_wrong(peer, clock::monotonic_time()) {
+        let wrong = || match self.guesses.record_wrong_key(peer, clock::monotonic_time()) {
             Some(seconds) => Error::too_many_attempts(seconds),
             None => Error::wrong_key(),
         };
@@ -111,14 +113,14 @@ impl Doorman {
     /// Returns the sender's access, or an error if the sender is unknown, a change lacks its CSRF
     /// token, or a read-only key is used for a change. The token is required for sessions, and for
     /// pages without login, because other sites can make a browser send requests in both cases.
-    pub(crate) fn admit(&self, of: &Asked<'_>) -> Result<Access> {
+    pub(crate) fn admit(&self, of: &AuthRequest<'_>) -> Result<Access> {
         let access = self.known_access(of.headers, of.peer)?.ok_or_else(Error::not_signed_in)?;
         // A cross-site read changes nothing, and the other site cannot read the response.
         if !only_reads(of.method) {
             match &access.by {
-                By::Session(session) => self.check_token(of.headers, Some(session))?,
-                By::Nothing if of.is_page => self.check_token(of.headers, None)?,
-                By::Nothing | By::Key(_) => {}
+                AuthMethod::Session(session) => self.check_token(of.headers, Some(session))?,
+                AuthMethod::Nothing if of.is_page => self.check_token(of.headers, None)?,
+                AuthMethod::Nothing | AuthMethod::Key(_) => {}
             }
             if access.right == Right::Read && !of.only_asks {
                 return Err(Error::read_only());
@@ -130,7 +132,7 @@ impl Doorman {
 
 /// The parts of a request that authentication needs. `Debug` omits the headers, which contain keys
 /// and cookies.
-pub(crate) struct Asked<'a> {
+pub(crate) struct AuthRequest<'a> {
     pub(crate) method: &'a axum::http::Method,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) peer: Option<IpAddr>,
@@ -141,7 +143,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) only_asks: bool,
 }
 
-impl fmt::Debug for Asked<'_> {
+impl fmt::Debug for AuthRequest<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Asked").field("method", &self.method).finish_non_exhaustive()
     }
@@ -164,7 +166,8 @@ mod tests {
         headers.insert(header::AUTHORIZATION, "Bearer planted".parse().unwrap());
         headers.insert(header::COOKIE, "ebb_session=planted".parse().unwrap());
         let method = &axum::http::Method::GET;
-        let asked = Asked { method, headers: &headers, peer: None, is_page: true, only_asks: true };
+        let asked =
+            AuthRequest { method, headers: &headers, peer: None, is_page: true, only_asks: true };
         assert_eq!(format!("{asked:?}"), "Asked { method: GET, .. }");
     }
 

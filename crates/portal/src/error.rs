@@ -52,7 +52,7 @@ impl Error {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", "the body is too large")
     }
 
-    pub(crate) fn door_closed() -> Self {
+    pub(crate) fn api_disabled() -> Self {
         Self::new(StatusCode::NOT_FOUND, "DoorClosed", "this API is off on this server")
     }
 

@@ -12,13 +12,13 @@ use axum::{
 };
 
 use crate::{
-    access::{Asked, Login},
-    doors::Doors,
+    access::{AuthRequest, Login},
+    apis::Apis,
     error::{Error, Result},
     host::{self, check_site, only_reads},
     portal::Portal,
     security,
-    session::By,
+    session::AuthMethod,
 };
 
 /// Paths for monitoring; they need no login and work even if the portal refuses everyone.
@@ -42,7 +42,7 @@ pub const CLIENT: &str = "x-ebb-client";
 const PREVIEW: &str = "/expiry/preview";
 
 /// The middleware around every route; refused requests do not reach the route.
-pub(crate) async fn pass_gate<D: Doors>(
+pub(crate) async fn pass_gate<D: Apis>(
     State(portal): State<Arc<Portal<D>>>,
     mut request: Request,
     next: Next,
@@ -59,7 +59,7 @@ pub(crate) async fn pass_gate<D: Doors>(
 /// Refuses a request that may not proceed, and stores the sender's rights in it for the route. The
 /// host is checked first, for all paths: with another host name, a page of another site could read
 /// even the responses of the health routes.
-fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
+fn check_request<D: Apis>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
     let headers = request.headers();
     let host = host::check_host(&portal.hosts, request.uri(), headers)?;
     let path = request.uri().path();
@@ -71,7 +71,7 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
         return Ok(());
     }
     // After the health routes, which must work even if the portal refuses everyone.
-    if portal.doorman.login == Login::Refused {
+    if portal.authenticator.login == Login::Refused {
         return Err(Error::key_is_known());
     }
     let [foreign, below] = FOREIGN;
@@ -80,7 +80,7 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
         return Ok(());
     }
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let access = portal.doorman.admit(&Asked {
+    let access = portal.authenticator.admit(&AuthRequest {
         method: request.method(),
         headers,
         peer: peer.map(|peer| peer.0.ip()),
@@ -94,7 +94,7 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
         }
         // Browsers send cookies automatically, and an open address requires no key. A key in a
         // header is as good as the programs' header.
-        if !matches!(access.by, By::Key(_)) && !headers.contains_key(CLIENT) {
+        if !matches!(access.by, AuthMethod::Key(_)) && !headers.contains_key(CLIENT) {
             return Err(Error::not_a_program());
         }
     }

@@ -1,6 +1,6 @@
 //! The portal's part of the admin address: authentication, sessions, the files of the web pages,
 //! and the requests that these pages make. It depends neither on the APIs' protocols nor on the
-//! engine. It calls the APIs through the trait [`Doors`], which the server implements.
+//! engine. It calls the APIs through the trait [`Apis`], which the server implements.
 //!
 //! ```text
 //! request → gate (host, site, key or session) → route of the server
@@ -11,9 +11,9 @@
 
 mod access;
 mod activity;
+mod apis;
 mod body;
-mod doors;
-mod ended;
+mod ended_sessions;
 mod error;
 mod files;
 mod gate;
@@ -27,8 +27,8 @@ mod security;
 mod session;
 
 pub use access::Login;
-pub use doors::{Doors, Refused, Sender};
-pub use ended::{Keep, Kept};
+pub use apis::{Apis, Refused, Sender};
+pub use ended_sessions::{SessionStore, StoreText};
 pub use error::Error;
 pub use files::BUILT;
 pub use gate::{BACKUP, CLIENT};

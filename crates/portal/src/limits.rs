@@ -12,7 +12,7 @@ pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Lifetime of a session in seconds from its login; use does not extend it.
 pub(crate) const SESSION_SECONDS: i64 = 12 * 60 * 60;
 /// Maximum number of ended sessions that are stored individually. Beyond it, all sessions up to an
-/// expiry are ended, as `ended.rs` describes.
+/// expiry are ended, as `ended_sessions.rs` describes.
 pub(crate) const MAX_ENDED_SESSIONS: usize = 10_000;
 /// Maximum length of an activity id of a client. A longer id is replaced by a generated one.
 pub(crate) const MAX_ACTIVITY_BYTES: usize = 64;

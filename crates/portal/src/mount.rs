@@ -8,7 +8,7 @@ use axum::{
 };
 
 use crate::{
-    doors::Doors,
+    apis::Apis,
     error::Error,
     files, gate, login,
     portal::{NOSQL, Portal},
@@ -18,7 +18,7 @@ use crate::{
 /// Returns the routes of the portal and of the server, with the portal's checks around all of them.
 /// Paths that start with `/_` require a login if the portal does. Other paths without a route are
 /// files of the pages, or links into them.
-pub fn mount<D: Doors>(portal: Arc<Portal<D>>, routes: Router) -> Router {
+pub fn mount<D: Apis>(portal: Arc<Portal<D>>, routes: Router) -> Router {
     let session = get(login::get_login::<D>).post(login::sign_in::<D>).delete(login::sign_out::<D>);
     Router::new()
         .route(gate::SESSION, session)

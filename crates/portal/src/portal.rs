@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use auth::{CurrentKeys, Hosts, NotAKey, Secret};
+use auth::{CurrentKeys, Hosts, InvalidKey, Secret};
 
 use crate::{
-    access::{Doorman, Login},
-    doors::Doors,
-    ended::Kept,
+    access::{Authenticator, Login},
+    apis::Apis,
+    ended_sessions::SessionStore,
     session::Sessions,
 };
 
@@ -45,27 +45,27 @@ pub struct Settings {
     /// Random secret of this process; signatures made with it become invalid at a restart.
     pub secret: Secret,
     /// Storage of sessions that were ended before their expiry.
-    pub ended: Kept,
+    pub ended: SessionStore,
 }
 
 /// The portal of one server. All routes share it; only its sessions and its counts of wrong keys
 /// change.
 #[derive(Debug)]
 pub struct Portal<D> {
-    pub(crate) doors: D,
-    pub(crate) doorman: Doorman,
+    pub(crate) apis: D,
+    pub(crate) authenticator: Authenticator,
     pub(crate) account: CurrentKeys,
     pub(crate) hosts: Hosts,
     pub(crate) addresses: Addresses,
 }
 
-impl<D: Doors> Portal<D> {
+impl<D: Apis> Portal<D> {
     /// Creates a portal for these APIs. Fails if a key cannot be used for signing.
-    pub fn new(settings: Settings, doors: D) -> Result<Arc<Self>, NotAKey> {
+    pub fn new(settings: Settings, apis: D) -> Result<Arc<Self>, InvalidKey> {
         let sessions = Sessions::new(&settings.keys, &settings.secret, settings.ended)?;
         Ok(Arc::new(Self {
-            doors,
-            doorman: Doorman::new(settings.login, settings.keys, sessions),
+            apis,
+            authenticator: Authenticator::new(settings.login, settings.keys, sessions),
             account: settings.account,
             hosts: Hosts::new(&settings.hosts),
             addresses: settings.addresses,
@@ -89,7 +89,7 @@ mod tests {
             hosts: vec!["shown".to_owned()],
             addresses: Addresses::default(),
             secret: Secret::from_text("planted".to_owned()),
-            ended: Kept { text: "planted".to_owned(), ..Kept::nowhere() },
+            ended: SessionStore { text: "planted".to_owned(), ..SessionStore::nowhere() },
         };
         let text = format!("{settings:?}");
         assert!(text.contains("shown") && !text.contains("planted"), "{text}");

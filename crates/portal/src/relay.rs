@@ -13,8 +13,8 @@ use axum::{
 use crate::{
     access::Access,
     activity::{self, ACTIVITY},
+    apis::{Apis, Refused, Sender},
     body,
-    doors::{Doors, Refused, Sender},
     error::{Error, Result},
     limits::MAX_BODY_BYTES,
     portal::{NOSQL, Portal},
@@ -25,7 +25,7 @@ const OWN: [HeaderName; 2] = [header::COOKIE, header::AUTHORIZATION];
 
 /// Handles requests under `/_portal/api/nosql`: returns the response of the NoSQL API, or 404 if it
 /// is disabled.
-pub(crate) async fn relay_nosql<D: Doors>(
+pub(crate) async fn relay_nosql<D: Apis>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,
     request: Request,
@@ -37,7 +37,7 @@ pub(crate) async fn relay_nosql<D: Doors>(
     }
     parts.uri = inner_uri(&parts.uri)?;
     let request = axum::http::Request::from_parts(parts, body);
-    portal.doors.nosql(access.right, request).await.ok_or_else(Error::door_closed)
+    portal.apis.nosql(access.right, request).await.ok_or_else(Error::api_disabled)
 }
 
 /// Returns the path after the relay's prefix, with its query, still percent-encoded, since ids may
@@ -52,7 +52,7 @@ fn inner_uri(uri: &Uri) -> Result<Uri> {
 
 /// Handles `POST /_portal/api/mongo/{database}`: the body is a command and the response its reply,
 /// both BSON. The status is 200 even if the reply says that the command failed.
-pub(crate) async fn relay_mongo<D: Doors>(
+pub(crate) async fn relay_mongo<D: Apis>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,
     Path(database): Path<String>,
@@ -61,11 +61,11 @@ pub(crate) async fn relay_mongo<D: Doors>(
     let (parts, body) = request.into_parts();
     let command = body::read_body(&parts, body, MAX_BODY_BYTES).await?;
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
-    let session = portal.doorman.sessions.identity(&access.by);
+    let session = portal.authenticator.sessions.identity(&access.by);
     let sender = Sender { right: access.right, peer, session };
-    let ran = portal.doors.mongo(sender, database, command).await;
+    let ran = portal.apis.mongo(sender, database, command).await;
     let reply = ran.map_err(|refused| match refused {
-        Refused::DoorClosed => Error::door_closed(),
+        Refused::ApiDisabled => Error::api_disabled(),
         Refused::Malformed(why) => Error::bad_request(why),
         Refused::TooLarge(why) => Error::new(StatusCode::PAYLOAD_TOO_LARGE, "TooLarge", why),
         Refused::Ended(why) => Error::new(StatusCode::SERVICE_UNAVAILABLE, "Ended", why),

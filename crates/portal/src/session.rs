@@ -1,6 +1,6 @@
 //! Session cookies and the CSRF tokens of pages. A session ends when it expires, when the key with
-//! which it was started is removed, or by a logout. Only logouts are stored (`ended.rs`); sessions
-//! survive a restart.
+//! which it was started is removed, or by a logout. Only logouts are stored (`ended_sessions.rs`);
+//! sessions survive a restart.
 //!
 //! ```text
 //! ebb_session = <end, seconds since 1970>.<w or r>.<16 hex digits>.<HMAC-SHA256, base64>
@@ -9,17 +9,17 @@
 use std::{io, sync::Arc};
 
 use arc_swap::ArcSwap;
-use auth::{CurrentKeys, Key, Keys, NotAKey, Right, Secret};
+use auth::{CurrentKeys, InvalidKey, Key, Keys, Right, Secret};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::{
-    ended::{Ended, Kept},
+    ended_sessions::{EndedSessions, SessionStore},
     limits::SESSION_SECONDS,
 };
 
 /// How a sender was authenticated.
 #[derive(Clone, Debug)]
-pub(crate) enum By {
+pub(crate) enum AuthMethod {
     /// Not authenticated: the address is open.
     Nothing,
     /// Authenticated by a key in this request, given by its position in the account.
@@ -65,22 +65,22 @@ pub(crate) struct Sessions {
     current: CurrentKeys,
     /// A key derived from each of the account's keys. If an account key is removed, so is its
     /// derived key, which ends the sessions started with it.
-    derived: ArcSwap<Derived>,
+    derived: ArcSwap<SessionKeys>,
     /// Random key of this process. It signs the tokens of pages without a session, and the
     /// identities of senders.
     own: Key,
-    ended: Ended,
+    ended: EndedSessions,
 }
 
 /// The derived session keys, and the account keys from which they were derived.
 #[derive(Debug)]
-struct Derived {
+struct SessionKeys {
     from: Arc<Keys>,
     keys: Vec<(Key, Right)>,
 }
 
-impl Derived {
-    fn of(from: Arc<Keys>) -> Result<Self, NotAKey> {
+impl SessionKeys {
+    fn of(from: Arc<Keys>) -> Result<Self, InvalidKey> {
         Ok(Self { keys: from.derive_keys(LABEL)?, from })
     }
 }
@@ -90,20 +90,20 @@ impl Sessions {
     pub(crate) fn new(
         current: &CurrentKeys,
         secret: &Secret,
-        ended: Kept,
-    ) -> Result<Self, NotAKey> {
-        let derived = ArcSwap::from_pointee(Derived::of(current.load())?);
+        ended: SessionStore,
+    ) -> Result<Self, InvalidKey> {
+        let derived = ArcSwap::from_pointee(SessionKeys::of(current.load())?);
         let own = Key::of(secret.bytes())?;
-        Ok(Self { current: current.clone(), derived, own, ended: Ended::new(ended) })
+        Ok(Self { current: current.clone(), derived, own, ended: EndedSessions::new(ended) })
     }
 
     /// Returns the session keys; derives them again if the account's keys have changed.
-    fn keys(&self) -> Arc<Derived> {
+    fn keys(&self) -> Arc<SessionKeys> {
         let (now, held) = (self.current.load(), self.derived.load_full());
         if Arc::ptr_eq(&now, &held.from) {
             return held;
         }
-        match Derived::of(now) {
+        match SessionKeys::of(now) {
             // Concurrent callers derive equal keys.
             Ok(derived) => {
                 let derived = Arc::new(derived);
@@ -192,11 +192,11 @@ impl Sessions {
 
     /// Returns an identifier that all requests of one session, or with one key, have in common.
     /// Open cursors belong to this identity.
-    pub(crate) fn identity(&self, by: &By) -> [u8; 32] {
+    pub(crate) fn identity(&self, by: &AuthMethod) -> [u8; 32] {
         match by {
-            By::Nothing => self.own.sign(&[IDENTITY]),
-            By::Key(place) => self.own.sign(&[IDENTITY, b"key\0", &place.to_le_bytes()]),
-            By::Session(session) => {
+            AuthMethod::Nothing => self.own.sign(&[IDENTITY]),
+            AuthMethod::Key(place) => self.own.sign(&[IDENTITY, b"key\0", &place.to_le_bytes()]),
+            AuthMethod::Session(session) => {
                 self.own.sign(&[IDENTITY, b"session\0", session.sealed.bytes()])
             }
         }
@@ -250,7 +250,7 @@ mod tests {
         let named = |text| Keys::new(&[(text, Right::Write)]).unwrap();
         let current = CurrentKeys::new(named(WRITER));
         let secret = Secret::from_bytes(vec![7; 32]);
-        let all = Sessions::new(&current, &secret, Kept::nowhere()).unwrap();
+        let all = Sessions::new(&current, &secret, SessionStore::nowhere()).unwrap();
         let old = all.begin_session(0, 0).unwrap();
         assert!(all.open_cookie(old.value(), 1).is_some());
         current.replace(named(READER));
@@ -264,8 +264,16 @@ mod tests {
     #[test]
     fn a_session_has_an_identity_of_its_own() {
         let all = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
-        let begun = |place: usize, now: i64| By::Session(all.begin_session(place, now).unwrap());
-        let senders = [By::Nothing, By::Key(0), By::Key(1), begun(0, 0), begun(1, 0), begun(1, 1)];
+        let begun =
+            |place: usize, now: i64| AuthMethod::Session(all.begin_session(place, now).unwrap());
+        let senders = [
+            AuthMethod::Nothing,
+            AuthMethod::Key(0),
+            AuthMethod::Key(1),
+            begun(0, 0),
+            begun(1, 0),
+            begun(1, 1),
+        ];
         let names: Vec<[u8; 32]> = senders.iter().map(|by| all.identity(by)).collect();
         for (at, name) in names.iter().enumerate() {
             assert!(!names[..at].contains(name), "{:?}", senders[at]);
@@ -277,7 +285,7 @@ mod tests {
         Sessions::new(
             &Keys::new(keys).unwrap().into(),
             &Secret::from_bytes(vec![7; 32]),
-            Kept::nowhere(),
+            SessionStore::nowhere(),
         )
         .unwrap()
     }
@@ -287,7 +295,7 @@ mod tests {
         let all = sessions(&[(WRITER, Right::Write)]);
         let session = all.begin_session(0, 1000).unwrap();
         let seal = session.value().rsplit_once('.').unwrap().1.to_owned();
-        let text = format!("{all:?} {session:?} {:?}", By::Session(session.clone()));
+        let text = format!("{all:?} {session:?} {:?}", AuthMethod::Session(session.clone()));
         assert!(text.contains("Session") && text.contains("Write"), "{text}");
         assert!(!text.contains(&seal) && !text.contains(WRITER), "{text}");
     }

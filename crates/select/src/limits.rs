@@ -4,7 +4,7 @@
 pub const MAX_RUN_BYTES: usize = 256 * 1024 * 1024;
 /// Bytes of a long sort position that a continuation token keeps; a hash replaces the rest. Tokens
 /// travel in a header, which clients and proxies limit to a few kilobytes.
-pub const MARK_BYTES: usize = 512;
+pub const RESUME_BYTES: usize = 512;
 /// Bytes of the hash at the end of a truncated sort position.
 pub const HASH_BYTES: usize = 16;
 /// Rows that are read after a full page to learn whether a next page exists. If none of them

@@ -7,7 +7,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::{
     config::{Config, TlsMode},
     failure::{Failure, failed},
-    listen::{self, Taken},
+    listen::{self, BoundSocket},
 };
 
 /// Refuses configurations without any listener, and, unless the operator has allowed it, a MongoDB
@@ -57,18 +57,18 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
 }
 
 /// Binds the address of the setting `--<setting>`; the error names the setting and a remedy.
-pub(crate) async fn take_setting(
+pub(crate) async fn bind_setting(
     setting: &str,
     address: &str,
     config: &Config,
-) -> Result<Taken, Failure> {
-    let taken = listen::take_address(address).await;
+) -> Result<BoundSocket, Failure> {
+    let taken = listen::bind_address(address).await;
     taken.map_err(|error| unusable(setting, address, &error, &ports_of(config)))
 }
 
 /// Listens on a bound address. If two servers bind the same address concurrently, the second one
 /// fails here.
-pub(crate) fn listen_on(setting: &str, taken: Taken) -> Result<TcpListener, Failure> {
+pub(crate) fn listen_on(setting: &str, taken: BoundSocket) -> Result<TcpListener, Failure> {
     let address = taken.address.to_string();
     // All configured addresses are bound by now, so no alternative port is proposed.
     taken.listen().map_err(|error| unusable(setting, &address, &error, &[]))

@@ -15,7 +15,7 @@ use std::{
 
 use clock::{Clock, ClockMode, monotonic_time};
 use engine::{Engine, Kind};
-use mongo::Door;
+use mongo::MongoApi;
 use store::Health;
 use tokio::sync::watch;
 use tracing::Instrument as _;
@@ -143,22 +143,22 @@ fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut 
 /// housekeeping. They run until `stop`; `serve::Running::stop` waits for them.
 pub(crate) fn start(
     engine: &Engine<AnyStore>,
-    door: Option<Arc<Door<AnyStore>>>,
+    api: Option<Arc<MongoApi<AnyStore>>>,
     unused_days: Option<u32>,
     stop: &watch::Receiver<bool>,
 ) -> [tokio::task::JoinHandle<()>; 4] {
     // The spans carry the shard of a cluster into the log lines.
     [
-        tokio::spawn(tend_store(engine.clone(), stop.clone()).in_current_span()),
+        tokio::spawn(maintain_store(engine.clone(), stop.clone()).in_current_span()),
         tokio::spawn(build_indexes(engine.clone(), stop.clone()).in_current_span()),
-        tokio::spawn(tend_paths(engine.clone(), unused_days, stop.clone()).in_current_span()),
-        tokio::spawn(keep_house(engine.clone(), door, stop.clone()).in_current_span()),
+        tokio::spawn(maintain_paths(engine.clone(), unused_days, stop.clone()).in_current_span()),
+        tokio::spawn(run_housekeeping(engine.clone(), api, stop.clone()).in_current_span()),
     ]
 }
 
 /// Logs a failure, as a debug message if another node of the cluster now owns the data (`moved`):
 /// tasks of an ended term may fail for this reason before they are stopped.
-fn note_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
+fn log_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
     if moved {
         tracing::debug!(%error, "{doing}");
     } else {
@@ -168,7 +168,7 @@ fn note_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
 
 /// Maintains the store until `stop`, in two concurrent loops: housekeeping may wait for a slow
 /// disk, and the store's health must be polled even then.
-async fn tend_store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
+async fn maintain_store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
     tokio::join!(watch_store(&engine, stop.clone()), keep_store(&engine, stop));
 }
 
@@ -178,10 +178,10 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
     let mut refusing = false;
     loop {
         // The catalog first: the store refuses commits until the engine has reloaded it.
-        if let Health::Anew = engine.store().health()
+        if let Health::Reopened = engine.store().health()
             && let Err(error) = engine.recover_reopened().await
         {
-            note_failure(error.kind == Kind::Moved, &error, "cannot reload the catalog");
+            log_failure(error.kind == Kind::Moved, &error, "cannot reload the catalog");
         }
         // Poll again: reloading the catalog may just have made it healthy.
         let health = engine.store().health();
@@ -206,7 +206,7 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
         let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
         // An outer error is a panic or the end of the runtime.
         if let (Ok(Err(error)), Health::Good) = (ticked, engine.store().health()) {
-            note_failure(error.kind == store::Kind::Moved, &error, "store maintenance failed");
+            log_failure(error.kind == store::Kind::Moved, &error, "store maintenance failed");
         }
         tokio::select! {
             () = wait_for(TICK_EVERY) => {}
@@ -221,7 +221,7 @@ async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>
     tokio::select! {
         built = engine.resume_builds() => {
             if let Err(error) = built {
-                note_failure(error.kind == Kind::Moved, &error, "cannot finish index builds");
+                log_failure(error.kind == Kind::Moved, &error, "cannot finish index builds");
             }
         }
         _ = stop.changed() => {}
@@ -229,7 +229,7 @@ async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>
 }
 
 /// Records until `stop` which container paths were used, and drops those unused for long.
-async fn tend_paths(
+async fn maintain_paths(
     engine: Engine<AnyStore>,
     unused_days: Option<u32>,
     mut stop: watch::Receiver<bool>,
@@ -241,9 +241,9 @@ async fn tend_paths(
         }
         // While writes are refused, `watch_store` has logged the reason.
         if let (Err(error), Health::Good) =
-            (engine.tend_paths(unused_days).await, engine.store().health())
+            (engine.maintain_paths(unused_days).await, engine.store().health())
         {
-            note_failure(
+            log_failure(
                 error.kind == Kind::Moved,
                 &error,
                 "cannot maintain the path indexes of containers",
@@ -253,35 +253,35 @@ async fn tend_paths(
 }
 
 /// Follows until `stop` the users, which the first shard of a cluster stores.
-pub(crate) async fn follow_users(door: Arc<Door<AnyStore>>, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn follow_users(api: Arc<MongoApi<AnyStore>>, mut stop: watch::Receiver<bool>) {
     tokio::select! {
-        never = door.follow_users() => match never {},
+        never = api.follow_users() => match never {},
         _ = stop.changed() => {}
     }
 }
 
 /// Runs the reaper and closes idle cursors until `stop`. `now` and the due times are readings of
 /// the monotonic clock. A failed pass is retried after a second.
-async fn keep_house(
+async fn run_housekeeping(
     engine: Engine<AnyStore>,
-    door: Option<Arc<Door<AnyStore>>>,
+    api: Option<Arc<MongoApi<AnyStore>>>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut door_due = Duration::ZERO;
+    let mut api_due = Duration::ZERO;
     loop {
         let now = monotonic_time();
         let due = match engine.reap_once(now).await {
             Ok(due) => due,
             Err(error) => {
-                note_failure(error.kind == Kind::Moved, &error, "reap");
+                log_failure(error.kind == Kind::Moved, &error, "reap");
                 now + Duration::from_secs(1)
             }
         };
-        if let Some(door) = &door
-            && door_due <= now
+        if let Some(api) = &api
+            && api_due <= now
         {
             // Only checked when the reaper is due, about once a second.
-            door_due = door.tick(now);
+            api_due = api.tick(now);
         }
         // At least 10 ms, so that a reaper that is always due leaves time for requests. The API's
         // due time does not shorten the wait: cursors may time out a little late.

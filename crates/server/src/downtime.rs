@@ -26,7 +26,7 @@ pub(crate) fn check_jump(clock: &Clock, most: Option<Duration>) -> Result<(), Re
 }
 
 /// Logs the duration of a long downtime and how many documents expired meanwhile.
-pub(crate) async fn tell_downtime(engine: Engine<AnyStore>) {
+pub(crate) async fn log_downtime(engine: Engine<AnyStore>) {
     let status = engine.clock().status();
     let Started { last: Some(last), .. } = status.started else { return };
     let off_ms = status.started.off_ms();

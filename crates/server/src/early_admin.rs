@@ -9,7 +9,7 @@ use crate::{
     addresses, admin,
     entrance::{ADMIN, Bound, Entrance},
     failure::Failure,
-    listen::{self, Places},
+    listen::{self, ConnectionLimits},
 };
 
 /// Accepts clients of the admin address and passes them to the [`Entrance`] once it is set.
@@ -56,8 +56,9 @@ impl<E: Entrance> EarlyAdmin<E> {
                 }
             }
         };
-        let places = Places::of_admin(listen::descriptor_limit());
-        let accepted = listen::accept_connections(listener, stopped.clone(), places, serve);
+        let connection_limits = ConnectionLimits::of_admin(listen::descriptor_limit());
+        let accepted =
+            listen::accept_connections(listener, stopped.clone(), connection_limits, serve);
         Ok(Self { entrance, opened, task: Some(tokio::spawn(accepted)) })
     }
 
@@ -152,8 +153,8 @@ mod tests {
         assert!(ask(address, "/readyz").await.starts_with("HTTP/1.1 204 open"));
         let mut rest = Vec::new();
         kept.read_to_end(&mut rest).await.unwrap();
-        let places = Places::of_apis(None);
-        let apis = bound.accept(&open, &stopped, &places).unwrap();
+        let connection_limits = ConnectionLimits::of_apis(None);
+        let apis = bound.accept(&open, &stopped, &connection_limits).unwrap();
         assert_eq!(apis.len(), 1 + usize::from(config.cosmos_addr.is_some()));
         TcpStream::connect(mongo).await.unwrap();
     }

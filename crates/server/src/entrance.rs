@@ -11,9 +11,9 @@ use crate::{
     addresses,
     config::Config,
     failure::Failure,
-    listen::{self, Places, Taken},
+    listen::{self, BoundSocket, ConnectionLimits},
     misdirected::PortalAddress,
-    tls::{Listener, Opened, Opener, Socket, Tls},
+    tls::{ClientAcceptor, Listener, Opened, Socket, Tls},
 };
 
 /// Serves clients; each call returns when its connection has ended.
@@ -42,13 +42,13 @@ pub(crate) trait Entrance: Send + Sync + 'static {
 
 /// The configured addresses, bound but not listened on, so that clients are refused; `None` if off.
 pub(crate) struct Bound {
-    pub(crate) mongo: Option<Taken>,
-    pub(crate) nosql: Option<Taken>,
-    pub(crate) admin: Option<Taken>,
+    pub(crate) mongo: Option<BoundSocket>,
+    pub(crate) nosql: Option<BoundSocket>,
+    pub(crate) admin: Option<BoundSocket>,
     /// Performs the TLS handshake of clients of the MongoDB API.
-    mongo_opener: Opener,
+    mongo_opener: ClientAcceptor,
     /// Performs the TLS handshake of clients of the admin address.
-    pub(crate) admin_opener: Opener,
+    pub(crate) admin_opener: ClientAcceptor,
 }
 
 /// Name of the setting, for error messages.
@@ -68,8 +68,9 @@ impl Bound {
         let admin = take(ADMIN, config.admin_addr.as_deref(), config).await?;
         let scheme = config.admin_tls.http_scheme();
         let portal = admin.as_ref().map(|taken| PortalAddress { bound: taken.address, scheme });
-        let opener =
-            |listener, mode| Opener::new(listener, mode, tls.cloned(), strangers.clone(), portal);
+        let opener = |listener, mode| {
+            ClientAcceptor::new(listener, mode, tls.cloned(), strangers.clone(), portal)
+        };
         Ok(Self {
             mongo,
             nosql,
@@ -80,17 +81,18 @@ impl Bound {
     }
 
     /// Listens on the APIs' addresses and accepts clients until `stopped`, with one task per
-    /// address. Both APIs share the connection permits in `places`.
+    /// address. Both APIs share the connection permits in `connection_limits`.
     pub(crate) fn accept<E: Entrance>(
         self,
         entrance: &Arc<E>,
         stopped: &watch::Receiver<bool>,
-        places: &Places,
+        connection_limits: &ConnectionLimits,
     ) -> Result<Vec<JoinHandle<()>>, Failure> {
         let mut tasks = Vec::new();
         if let Some(taken) = self.mongo {
             let listener = addresses::listen_on(MONGO, taken)?;
-            let (entrance, stop, places) = (Arc::clone(entrance), stopped.clone(), places.clone());
+            let (entrance, stop, connection_limits) =
+                (Arc::clone(entrance), stopped.clone(), connection_limits.clone());
             let opener = self.mongo_opener;
             let serve = move |stream, peer, stop| {
                 let (entrance, opener) = (Arc::clone(&entrance), opener.clone());
@@ -106,15 +108,21 @@ impl Bound {
                     }
                 }
             };
-            tasks.push(tokio::spawn(listen::accept_connections(listener, stop, places, serve)));
-        }
-        if let Some(taken) = self.nosql {
-            let listener = addresses::listen_on(NOSQL, taken)?;
-            let (entrance, stop, places) = (Arc::clone(entrance), stopped.clone(), places.clone());
             tasks.push(tokio::spawn(listen::accept_connections(
                 listener,
                 stop,
-                places,
+                connection_limits,
+                serve,
+            )));
+        }
+        if let Some(taken) = self.nosql {
+            let listener = addresses::listen_on(NOSQL, taken)?;
+            let (entrance, stop, connection_limits) =
+                (Arc::clone(entrance), stopped.clone(), connection_limits.clone());
+            tasks.push(tokio::spawn(listen::accept_connections(
+                listener,
+                stop,
+                connection_limits,
                 move |stream, peer, _| Arc::clone(&entrance).nosql(stream, peer),
             )));
         }
@@ -126,9 +134,9 @@ async fn take(
     setting: &str,
     address: Option<&str>,
     config: &Config,
-) -> Result<Option<Taken>, Failure> {
+) -> Result<Option<BoundSocket>, Failure> {
     match address {
-        Some(address) => addresses::take_setting(setting, address, config).await.map(Some),
+        Some(address) => addresses::bind_setting(setting, address, config).await.map(Some),
         None => Ok(None),
     }
 }

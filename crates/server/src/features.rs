@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use store::{Snapshot, Stamp};
 
-use crate::{any_store::AnyStore, data_dir::Refused, whole_file};
+use crate::{any_store::AnyStore, atomic_file, data_dir::Refused};
 
 /// Name of the file in the data directory; JSON, see [`Stored`].
 const FILE: &str = "features.json";
@@ -54,12 +54,12 @@ pub(crate) struct Features {
     carry_timestamps: Arc<AtomicBool>,
     /// Source of `per_document_ttl`. Its lock also serializes writes of the file.
     source: Mutex<Source>,
-    keeper: Keeper,
+    storage: SwitchStorage,
 }
 
 /// Where the switches are stored.
 #[derive(Debug)]
-enum Keeper {
+enum SwitchStorage {
     Nowhere,
     /// The switches are stored in a file of the data directory.
     Folder(PathBuf),
@@ -77,7 +77,11 @@ impl Features {
     pub(crate) fn of_cluster(engine: &Engine<AnyStore>, flag: Option<bool>) -> Arc<Self> {
         let stored = engine.resource_at(&RECORD);
         let stored = stored.and_then(|record| switch_of(&record.body));
-        Self::made(flag, stored, Keeper::Cluster(engine.clone(), tokio::sync::Mutex::default()))
+        Self::made(
+            flag,
+            stored,
+            SwitchStorage::Cluster(engine.clone(), tokio::sync::Mutex::default()),
+        )
     }
 
     /// Returns the switches: the flag if given, else the stored value, else on. Without a folder
@@ -88,8 +92,9 @@ impl Features {
             Some(folder) => read_switch(&folder.join(FILE))?,
             None => None,
         };
-        let keeper = folder.map_or(Keeper::Nowhere, |folder| Keeper::Folder(folder.to_owned()));
-        Ok(Self::made(flag, stored, keeper))
+        let storage = folder
+            .map_or(SwitchStorage::Nowhere, |folder| SwitchStorage::Folder(folder.to_owned()));
+        Ok(Self::made(flag, stored, storage))
     }
 
     /// Returns the stored value; `None` if there is no file.
@@ -118,7 +123,7 @@ impl Features {
     pub(crate) fn store_in(folder: &Path, on: bool) -> io::Result<()> {
         let stored = Stored { version: VERSION, per_document_ttl: on };
         let text = serde_json::to_vec(&stored).map_err(io::Error::other)?;
-        whole_file::write_whole(folder, FILE, &text)
+        atomic_file::replace_atomically(folder, FILE, &text)
     }
 
     /// Returns key and value of the equivalent record in a cluster's catalog.
@@ -137,7 +142,7 @@ impl Features {
         Ok(switch_of(&engine::read_stored_resource(&value)?.body))
     }
 
-    fn made(flag: Option<bool>, stored: Option<bool>, keeper: Keeper) -> Arc<Self> {
+    fn made(flag: Option<bool>, stored: Option<bool>, storage: SwitchStorage) -> Arc<Self> {
         let (on, source) = match (flag, stored) {
             (Some(on), _) => (on, Source::Flag),
             (None, Some(on)) => (on, Source::Stored),
@@ -147,7 +152,7 @@ impl Features {
             per_document_ttl: Arc::new(AtomicBool::new(on)),
             carry_timestamps: Arc::default(),
             source: Mutex::new(source),
-            keeper,
+            storage,
         })
     }
 
@@ -185,7 +190,7 @@ impl Features {
     /// Sets `per_document_ttl`; durable and in effect on return. Runs on a blocking thread and to
     /// completion even if the client disconnects. On failure the switch is unchanged.
     pub(crate) async fn turn_per_document_ttl(self: &Arc<Self>, on: bool) -> io::Result<()> {
-        if let Keeper::Cluster(engine, turning) = &self.keeper {
+        if let SwitchStorage::Cluster(engine, turning) = &self.storage {
             let _one = turning.lock().await;
             return self.turn_in_cluster(engine, on).await;
         }
@@ -194,7 +199,7 @@ impl Features {
         turned.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    /// Sets the switch in the cluster's data; the caller holds the lock of `keeper`.
+    /// Sets the switch in the cluster's data; the caller holds the lock of `storage`.
     async fn turn_in_cluster(&self, engine: &Engine<AnyStore>, on: bool) -> io::Result<()> {
         let body = doc! { "per_document_ttl": on };
         let there = engine.resource_at(&RECORD).is_some();
@@ -210,7 +215,7 @@ impl Features {
     fn turn_now(&self, on: bool) -> io::Result<()> {
         // Held while the file is written, so that concurrent changes leave the same value in both.
         let mut source = self.source.lock();
-        if let Keeper::Folder(folder) = &self.keeper {
+        if let SwitchStorage::Folder(folder) = &self.storage {
             Self::store_in(folder, on)?;
         }
         // Requests see it from here on; one in progress may have read the old value.

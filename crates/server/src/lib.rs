@@ -11,10 +11,12 @@
 mod addresses;
 mod admin;
 mod any_store;
+mod atomic_file;
 mod background;
 mod backup;
 mod banner;
 mod checkpoint;
+mod checksummed;
 mod config;
 mod data_dir;
 mod downtime;
@@ -28,7 +30,6 @@ mod free_memory;
 mod give_way;
 mod host;
 mod interrupt;
-mod kept_lines;
 mod listen;
 mod logging;
 mod machine;
@@ -43,13 +44,13 @@ mod process;
 mod quickstart;
 mod ready;
 mod reaping;
+mod recent_lines;
 mod relayed;
 mod restore;
 mod role_file;
-mod sealed;
 mod serve;
+mod server_context;
 mod shares;
-mod site;
 mod supervised;
 mod term;
 mod test_clocks;
@@ -60,7 +61,6 @@ mod testing_nosql;
 mod tls;
 mod tracer;
 mod verify;
-mod whole_file;
 
 pub use audit::{Broken, Checked, check as check_audit};
 pub use auth::Secret;
@@ -78,13 +78,13 @@ pub use memory::LEAST as LEAST_MEMORY;
 pub use mongo::MESSAGE_BYTES;
 
 pub use node::{
-    Forgotten, Moved, NewCluster, NodeVerified, accept_loss, dump_cluster, forget_node,
-    init_cluster, verify_node,
+    MigrationProgress, NewCluster, NodeVerified, RemovedNode, accept_loss, dump_cluster,
+    forget_node, init_cluster, verify_node,
 };
 pub use nosql::{first_key, new_key_file};
 pub use offline_backup::backup_directory;
 pub use portal::CLIENT as CLIENT_HEADER;
-pub use process::{Beside, Reread, serve, serve_beside};
+pub use process::{Companion, ReloadSettings, serve, serve_with_companion};
 pub use restore::{
     BackupChecked, Restore, Restored, Source, clock_of_backup, restore, verify_backup,
 };

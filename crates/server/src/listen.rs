@@ -30,13 +30,13 @@ const BACKLOG: u32 = 4096;
 /// A bound address that is not listened on yet: no other program can bind it, and the system
 /// refuses clients.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct BoundSocket {
     socket: TcpSocket,
     /// The bound address, with its actual port.
     pub(crate) address: SocketAddr,
 }
 
-impl Taken {
+impl BoundSocket {
     /// Listens on it: from here on clients may connect and wait to be accepted.
     pub(crate) fn listen(self) -> io::Result<TcpListener> {
         self.socket.listen(BACKLOG)
@@ -46,10 +46,10 @@ impl Taken {
 /// Binds an address `host:port`. If the name resolves to several addresses, the first that can be
 /// bound is used; if none can, this fails with the last error. Port 0 binds a free port. Must run
 /// inside the runtime, which polls the socket.
-pub(crate) async fn take_address(address: &str) -> io::Result<Taken> {
+pub(crate) async fn bind_address(address: &str) -> io::Result<BoundSocket> {
     let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
     for address in lookup_host(address).await? {
-        match take_socket(address) {
+        match bind_socket(address) {
             Ok(taken) => return Ok(taken),
             Err(error) => failed = error,
         }
@@ -66,7 +66,7 @@ pub(crate) async fn is_loopback(address: &str) -> bool {
     }
 }
 
-fn take_socket(address: SocketAddr) -> io::Result<Taken> {
+fn bind_socket(address: SocketAddr) -> io::Result<BoundSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // Lets a restarted server bind its port while old connections linger. On other systems the
     // option would let two servers share a port.
@@ -74,21 +74,21 @@ fn take_socket(address: SocketAddr) -> io::Result<Taken> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     let address = socket.local_addr()?;
-    Ok(Taken { socket, address })
+    Ok(BoundSocket { socket, address })
 }
 
 /// Descriptors reserved for the store's files, or half of all if there are fewer than 512.
-const KEPT_DESCRIPTORS: u64 = 256;
+const RESERVED_DESCRIPTORS: u64 = 256;
 
 /// Maximum connections of the admin address, at most an eighth of all descriptors. They come from
 /// the reserve, so that an operator can connect when all other permits are taken.
-const ADMIN_PLACES: u64 = 64;
+const ADMIN_CONNECTIONS: u64 = 64;
 
 /// Connection limits of the API listeners. A client takes a client permit, and each connection a
 /// descriptor permit: the client's own and, in a cluster, one to the node it is forwarded to.
 /// Excess connections are closed at once, which leaves the store descriptors for its files.
 #[derive(Clone)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionLimits {
     clients: Arc<Semaphore>,
     descriptors: Arc<Semaphore>,
     /// Whether the last connection to another node found no descriptor, to log this once.
@@ -96,12 +96,12 @@ pub(crate) struct Places {
 }
 
 /// The connection and descriptor permits of a client, released on drop.
-pub(crate) struct Place {
+pub(crate) struct ConnectionPermit {
     _client: OwnedSemaphorePermit,
     _descriptor: OwnedSemaphorePermit,
 }
 
-impl Places {
+impl ConnectionLimits {
     fn of(clients: usize, descriptors: usize) -> Self {
         Self {
             clients: Arc::new(Semaphore::new(clients)),
@@ -113,18 +113,18 @@ impl Places {
     /// Returns the limits for `limit` descriptors (`None`: unlimited): all but the reserve, at
     /// least half.
     pub(crate) fn of_descriptors(limit: Option<u64>) -> Self {
-        let places = limit.map_or(Semaphore::MAX_PERMITS, |limit| {
-            let places = limit.saturating_sub(KEPT_DESCRIPTORS).max(limit / 2);
-            usize::try_from(places).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
+        let connection_limits = limit.map_or(Semaphore::MAX_PERMITS, |limit| {
+            let connection_limits = limit.saturating_sub(RESERVED_DESCRIPTORS).max(limit / 2);
+            usize::try_from(connection_limits).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
         });
-        Self::of(Semaphore::MAX_PERMITS, places)
+        Self::of(Semaphore::MAX_PERMITS, connection_limits)
     }
 
     /// Returns the limits of this process's APIs: by its descriptors, and at most `most` clients.
     pub(crate) fn of_apis(most: Option<usize>) -> Self {
-        let places = Self::of_descriptors(descriptor_limit());
+        let connection_limits = Self::of_descriptors(descriptor_limit());
         let clients = most.unwrap_or(Semaphore::MAX_PERMITS).min(Semaphore::MAX_PERMITS);
-        Self { clients: Arc::new(Semaphore::new(clients)), ..places }
+        Self { clients: Arc::new(Semaphore::new(clients)), ..connection_limits }
     }
 
     /// Returns the limits for connections from other nodes of a cluster. They take descriptor
@@ -134,10 +134,10 @@ impl Places {
     }
 
     /// Takes permits for a client until the result is dropped; `None` if none are free.
-    pub(crate) fn take(&self) -> Option<Place> {
+    pub(crate) fn take(&self) -> Option<ConnectionPermit> {
         let client = Arc::clone(&self.clients).try_acquire_owned().ok()?;
         let descriptor = Arc::clone(&self.descriptors).try_acquire_owned().ok()?;
-        Some(Place { _client: client, _descriptor: descriptor })
+        Some(ConnectionPermit { _client: client, _descriptor: descriptor })
     }
 
     /// Takes a descriptor permit for a connection to another node, in addition to the client's
@@ -155,8 +155,9 @@ impl Places {
 
     /// Returns the limits of the admin address, which are separate from those of the APIs.
     pub(crate) fn of_admin(limit: Option<u64>) -> Self {
-        let places = limit.map_or(ADMIN_PLACES, |limit| (limit / 8).min(ADMIN_PLACES));
-        Self::of(usize::try_from(places).unwrap_or(usize::MAX), Semaphore::MAX_PERMITS)
+        let connection_limits =
+            limit.map_or(ADMIN_CONNECTIONS, |limit| (limit / 8).min(ADMIN_CONNECTIONS));
+        Self::of(usize::try_from(connection_limits).unwrap_or(usize::MAX), Semaphore::MAX_PERMITS)
     }
 }
 
@@ -172,7 +173,7 @@ pub(crate) fn descriptor_limit() -> Option<u64> {
 pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
     mut stop: watch::Receiver<bool>,
-    places: Places,
+    connection_limits: ConnectionLimits,
     serve: impl Fn(TcpStream, SocketAddr, watch::Receiver<bool>) -> F,
 ) {
     let mut clients = JoinSet::new();
@@ -188,7 +189,7 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
         };
         match accepted {
             Ok((stream, peer)) => {
-                let place = places.take();
+                let place = connection_limits.take();
                 if place.is_none() && !full {
                     tracing::warn!("the connection limit is reached; new connections are closed");
                 }

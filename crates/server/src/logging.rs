@@ -18,7 +18,7 @@ use tracing_subscriber::{
 
 use crate::{
     config::{Config, LogFormat},
-    kept_lines::KeptLines,
+    recent_lines::RecentLines,
 };
 
 /// Handle to change the level of the process's logger.
@@ -49,7 +49,7 @@ pub(crate) fn start_logging(config: &Config) {
     let filtered = registry().with(filter);
     // Comes first, since layers of one format share the text of a span's fields, here without
     // colours.
-    let kept = fmt::layer().with_writer(|| KeptLines).with_ansi(false);
+    let kept = fmt::layer().with_writer(|| RecentLines).with_ansi(false);
     let started = match format {
         LogFormat::Text => {
             tracing::subscriber::set_global_default(filtered.with(kept).with(lines()))

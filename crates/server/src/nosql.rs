@@ -7,20 +7,21 @@ use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 use arc_swap::ArcSwap;
 use auth::{CurrentKeys, Secret};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use cosmos::{CurrentCertificate, Door, Hosts, Keys, Settings, Shard};
+use cosmos::{CurrentCertificate, Hosts, Keys, NoSqlApi, Settings, Shard};
 use engine::Engine;
 use memory::Account;
 
 use crate::{
     any_store::AnyStore,
+    checksummed,
     config::{Config, TlsMode},
     data_dir::{Refused, SECRETS_FOLDER},
-    explorer::{AtDoor, Explorer},
+    explorer::{Explorer, ExplorerPages},
     failure::Failure,
     give_way::{give_way, run_apart},
     listen, machine,
     role_file::read_roles,
-    sealed, tls,
+    tls,
 };
 
 /// File of the secret that signs continuation and resource tokens.
@@ -74,7 +75,7 @@ pub(crate) async fn read_settings(
         hosts,
         account: "localhost".to_owned(),
         shard: Shard::default(),
-        siblings: None,
+        other_shards: None,
         opened: Arc::default(),
         endpoint: config.account_endpoint.clone(),
         keys: account.clone(),
@@ -82,32 +83,32 @@ pub(crate) async fn read_settings(
         secret,
         certificate: certificate.filter(|_| config.cosmos_tls != TlsMode::Off),
         needs_tls: config.cosmos_tls == TlsMode::Require,
-        strangers: strangers.clone(),
+        unknown_clients: strangers.clone(),
         memory: memory.clone(),
         give_way,
-        run_apart,
+        block_in_place: run_apart,
         audit: None,
         tracer: None,
         slow: None,
         max_time: config.limits.max_time,
         max_body_bytes: config.limits.max_body_bytes.unwrap_or(*cosmos::BODY_BYTES.end()),
         enforce_throughput: config.enforce_throughput,
-        pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
+        pages: Some(Arc::new(ExplorerPages(Arc::clone(explorer)))),
     })
 }
 
 /// Creates the API's server object, and finishes changes that an earlier process left incomplete.
-pub(crate) async fn open_door(
+pub(crate) async fn open_api(
     engine: Engine<AnyStore>,
     settings: Settings,
-) -> Result<Arc<Door<AnyStore>>, Failure> {
-    let door =
-        Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
+) -> Result<Arc<NoSqlApi<AnyStore>>, Failure> {
+    let api =
+        NoSqlApi::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
     // On a full disk this has to wait for another start; this one serves what exists.
-    if let Err(error) = door.mend().await {
+    if let Err(error) = api.mend().await {
         tracing::warn!(%error, "repair the offers of containers");
     }
-    Ok(door)
+    Ok(api)
 }
 
 /// Returns the host names that the API accepts. With the public key, a page of any web site could
@@ -168,10 +169,10 @@ pub fn new_key_file() -> Result<Secret, Failure> {
 /// invalidate all tokens.
 fn read_secret(folder: Option<&Path>) -> io::Result<Secret> {
     let Some(folder) = folder else { return random_secret() };
-    match sealed::read_sealed(&folder.join(SECRET), SECRET_BYTES) {
+    match checksummed::read_checksummed(&folder.join(SECRET), SECRET_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let made = random_secret()?;
-            sealed::write_sealed(folder, SECRET, made.bytes())?;
+            checksummed::write_checksummed(folder, SECRET, made.bytes())?;
             Ok(made)
         }
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -209,7 +210,7 @@ fn fill_randomly(bytes: &mut [u8]) -> io::Result<()> {
 /// Missing files are not damage: the next start creates them.
 pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
     let path = data_dir.join(SECRETS_FOLDER).join(SECRET);
-    let secret = sealed::read_sealed(&path, SECRET_BYTES).map(drop);
+    let secret = checksummed::read_checksummed(&path, SECRET_BYTES).map(drop);
     let damaged = secret.err().filter(|error| error.kind() == io::ErrorKind::InvalidData);
     let damaged = damaged.into_iter().chain(tls::find_damage(data_dir));
     damaged.map(|error| error.to_string()).collect()

@@ -7,7 +7,7 @@ use clock::{Checkpoint, LEASE_MS};
 use store_tree::TreeStore;
 
 use crate::{
-    backup::{Taking, Wanted, lineage_of},
+    backup::{BackupKind, BackupRun, lineage_of},
     checkpoint::CheckpointFile,
     config::Config,
     data_dir::{DataDir, NODE_FILE, Refused},
@@ -42,14 +42,16 @@ pub fn backup_directory(
     };
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let options = store_options(&config, plan_memory(&config), path);
-    let tree = TreeStore::open_still(&options, options.journal_folder()).map_err(refused_store)?;
+    let tree = TreeStore::open_without_commits(&options, options.journal_folder())
+        .map_err(refused_store)?;
     // The server used no instant after its checkpoint plus the lease.
     let owed_ms = if last.manual { 0 } else { LEASE_MS };
     let ms = last.ms.saturating_add(owed_ms);
     let clock = Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ms, ..last };
     // The backup contains everything from before the checkpoint; a server that starts now may
     // continue within the lease.
-    let taking = Taking::begin(&tree.images(), Wanted::Full, lineage_of(path)?, &last, None)?;
+    let taking =
+        BackupRun::begin(&tree.images(), BackupKind::Full, lineage_of(path)?, &last, None)?;
     let switches = || Features::stored_bytes(path).map_err(Failure::Refused);
     let written = taking.write(out, || clock, switches, goes_on, tell);
     drop((tree, directory));

@@ -10,7 +10,7 @@
 use std::{path::Path, sync::Arc};
 
 use clock::{Checkpoint, Clock};
-use engine::{Engine, KeepNothing, Options, Persist};
+use engine::{DiscardCheckpoints, Engine, Options, Persist};
 use memory::Plan;
 use mongo::MongoDialect;
 use store::MemoryStore;
@@ -42,7 +42,7 @@ pub(crate) struct Opened {
 
 /// A data directory with a running clock and a store that is not open yet. Fields are dropped in
 /// declaration order.
-pub(crate) struct Timed {
+pub(crate) struct ClockedDirectory {
     clock: Arc<Clock>,
     file: Option<CheckpointFile>,
     timekeeper: Timekeeper,
@@ -57,7 +57,10 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
 }
 
 /// Opens the data directory and its clock, which is fast. Fails as [`open_store`] does.
-pub(crate) fn open_clock_of(config: &Config, must_exist: bool) -> Result<Timed, Failure> {
+pub(crate) fn open_clock_of(
+    config: &Config,
+    must_exist: bool,
+) -> Result<ClockedDirectory, Failure> {
     let mode = match config.clock {
         ClockMode::System => clock::ClockMode::System,
         ClockMode::Manual => clock::ClockMode::Manual,
@@ -99,14 +102,14 @@ pub(crate) fn open_clock_of(config: &Config, must_exist: bool) -> Result<Timed, 
     clock.mark_persisted(&first);
     // From here on the lease is renewed, however long the store takes to open.
     let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
-    Ok(Timed { clock, file, timekeeper, data_dir })
+    Ok(ClockedDirectory { clock, file, timekeeper, data_dir })
 }
 
-impl Timed {
+impl ClockedDirectory {
     /// Opens the store, which replays its journal, and the engine. Fails as [`open_store`] does.
     pub(crate) async fn open_engine(self, config: &Config) -> Result<Opened, Failure> {
         let Self { clock, file, timekeeper, data_dir } = self;
-        let time = Engine::<AnyStore>::timepiece(&clock);
+        let time = Engine::<AnyStore>::commit_clock(&clock);
         let plan = plan_memory(config);
         let store = match &data_dir {
             None => AnyStore::Memory(MemoryStore::bounded(plan.data_bytes(), time)),
@@ -117,7 +120,7 @@ impl Timed {
         };
         let persist: Arc<dyn Persist> = match &file {
             Some(file) => Arc::new(file.clone()),
-            None => Arc::new(KeepNothing),
+            None => Arc::new(DiscardCheckpoints),
         };
         let (measured, images) = (store.tree_metrics(), store.images());
         let options = engine_options(config, plan, clock, persist);

@@ -33,22 +33,26 @@ const LONGEST_END: Duration = Duration::from_millis(9_500);
 
 /// Runs a server until SIGTERM, SIGINT, or its terminal is closed. Returns `Ok` after an orderly
 /// shutdown. SIGHUP calls `reread` for the current settings.
-pub fn serve(config: &Config, reread: &Reread<'_>) -> Result<(), Failure> {
-    serve_beside(config, reread, Box::new(|_| Ok(())))
+pub fn serve(config: &Config, reread: &ReloadSettings<'_>) -> Result<(), Failure> {
+    serve_with_companion(config, reread, Box::new(|_| Ok(())))
 }
 
 /// Reads the settings again; the error is a text for the log.
-pub type Reread<'a> = dyn Fn() -> Result<Config, String> + 'a;
+pub type ReloadSettings<'a> = dyn Fn() -> Result<Config, String> + 'a;
 
 /// A function that runs alongside a server and receives its admin address. Boxed: with a generic
 /// type the compiler would instantiate the whole server again in the calling crate.
-pub type Beside = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send>;
+pub type Companion = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send>;
 
 /// Runs a server until a signal, with a companion function. Once the server accepts, `beside` runs
 /// on its own thread with the admin address (`None` if that listener is off). If `beside` fails,
 /// the server stops and returns its text as the failure; if it succeeds, the server continues. The
 /// shutdown does not wait for `beside`.
-pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Result<(), Failure> {
+pub fn serve_with_companion(
+    config: &Config,
+    reread: &ReloadSettings<'_>,
+    beside: Companion,
+) -> Result<(), Failure> {
     // First: connection limits and temporary files depend on the descriptor limit.
     raise_descriptor_limit();
     // Files of the server are accessible to its owner only.
@@ -66,12 +70,13 @@ pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Res
         .map_err(failed)?;
     runtime.block_on(async {
         // Before `start`, which writes the ready file: its reader may send a signal at once.
-        let mut signals = Signals::take_signals().map_err(failed)?;
-        let early_end = tokio::spawn(end_while_starting(Signals::take_signals().map_err(failed)?));
+        let mut signals = Signals::register_signals().map_err(failed)?;
+        let early_end =
+            tokio::spawn(end_while_starting(Signals::register_signals().map_err(failed)?));
         let running = start(config).await;
         early_end.abort();
         let running = running?;
-        supervised::tell_ready();
+        supervised::notify_ready();
         supervised::start_watchdog();
         let admin = running.admin().map(str::to_owned);
         let (sender, failure) = oneshot::channel();
@@ -84,7 +89,7 @@ pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Res
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
-        supervised::tell_stopping();
+        supervised::notify_stopping();
         // The time limit starts before the orderly shutdown and needs no worker of the runtime.
         end_in_time(running.only_closes()).map_err(failed)?;
         running.stop().await.and(ended)
@@ -101,15 +106,15 @@ async fn end_while_starting(mut signals: Signals) {
 }
 
 /// Makes a server read its files again.
-fn reload(running: &Running, reread: &Reread<'_>) {
-    supervised::tell_reloading();
+fn reload(running: &Running, reread: &ReloadSettings<'_>) {
+    supervised::notify_reloading();
     match reread() {
         // The log level is the only setting that a running server adopts.
         Ok(config) => logging::change_level(&config),
         Err(error) => tracing::error!(%error, "the log level was not changed"),
     }
     running.reload();
-    supervised::tell_ready();
+    supervised::notify_ready();
 }
 
 /// Starts a thread that exits the process if the orderly shutdown takes longer than
@@ -143,7 +148,7 @@ struct Signals {
 
 impl Signals {
     /// Replaces the default handling of the three signals for the whole process. Needs a runtime.
-    fn take_signals() -> std::io::Result<Self> {
+    fn register_signals() -> std::io::Result<Self> {
         let terminate = unix::signal(SignalKind::terminate())?;
         let interrupt = unix::signal(SignalKind::interrupt())?;
         let hangup = unix::signal(SignalKind::hangup())?;

@@ -19,7 +19,8 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Returns the contents before an address is bound; `Site::open` fills in the addresses.
+    /// Returns the contents before an address is bound; `ServerContext::open` fills in the
+    /// addresses.
     pub(crate) fn starting() -> Self {
         let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
         Self { mongo: None, cosmos: None, admin: None, pid, version }

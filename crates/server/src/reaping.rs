@@ -13,7 +13,7 @@ use engine::Engine;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::{any_store::AnyStore, whole_file};
+use crate::{any_store::AnyStore, atomic_file};
 
 /// Name of the file in the data directory; JSON, see [`Pause`]. Reaping is paused if the file
 /// exists, with any content.
@@ -109,7 +109,7 @@ fn read_pause(file: &Path) -> io::Result<Option<Pause>> {
 fn write_pause(folder: &Path, pause: Option<Pause>) -> io::Result<()> {
     if let Some(pause) = pause {
         let text = serde_json::to_vec(&pause).map_err(io::Error::other)?;
-        return whole_file::write_whole(folder, FILE, &text);
+        return atomic_file::replace_atomically(folder, FILE, &text);
     }
     match fs::remove_file(folder.join(FILE)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

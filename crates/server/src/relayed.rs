@@ -27,9 +27,9 @@ const STOP_TIME: Duration = Duration::from_secs(1);
 
 /// The APIs of this process. An API is `None` if it is off, or its data are on another node.
 #[derive(Clone, Default)]
-pub(crate) struct Doors {
-    pub(crate) mongo: Option<Arc<mongo::Door<AnyStore>>>,
-    pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
+pub(crate) struct Apis {
+    pub(crate) mongo: Option<Arc<mongo::MongoApi<AnyStore>>>,
+    pub(crate) cosmos: Option<Arc<cosmos::NoSqlApi<AnyStore>>>,
 }
 
 /// Future result of a request that may be executed on another node.
@@ -62,7 +62,7 @@ pub(crate) type RelayOnce = Arc<OnceLock<Arc<dyn Relay>>>;
 /// The APIs that are open now, and the signal that cancels requests.
 #[derive(Clone)]
 pub(crate) struct Relayed {
-    pub(crate) doors: watch::Receiver<Doors>,
+    pub(crate) apis: watch::Receiver<Apis>,
     pub(crate) elsewhere: RelayOnce,
     pub(crate) stop: watch::Receiver<bool>,
 }
@@ -84,14 +84,14 @@ impl Relayed {
     }
 }
 
-impl portal::Doors for Relayed {
+impl portal::Apis for Relayed {
     /// Sends a request to the NoSQL API; `None` if it is off, 503 while the server stops.
     async fn nosql(&self, right: Right, request: Request<Bytes>) -> Option<Response> {
         let answer = match self.elsewhere.get() {
             Some(relay) => self.until_stop(relay.nosql(right, request)).await,
             None => {
-                let door = self.doors.borrow().cosmos.clone()?;
-                let answer = self.until_stop(door.relay(right, request)).await;
+                let api = self.apis.borrow().cosmos.clone()?;
+                let answer = self.until_stop(api.relay(right, request)).await;
                 answer.map(|answer| Some(answer.map(Body::new)))
             }
         };
@@ -116,12 +116,12 @@ impl portal::Doors for Relayed {
         let ran = match self.elsewhere.get() {
             Some(relay) => self.until_stop(relay.mongo(sender, database, command)).await,
             None => {
-                let door = self.doors.borrow().mongo.clone().ok_or(Refused::DoorClosed)?;
-                self.until_stop(door.relay(sender, &database, &command)).await.map(Some)
+                let api = self.apis.borrow().mongo.clone().ok_or(Refused::ApiDisabled)?;
+                self.until_stop(api.relay(sender, &database, &command)).await.map(Some)
             }
         };
         let ran = ran.ok_or_else(|| Refused::Ended("the server is stopping".to_owned()))?;
-        ran.ok_or(Refused::DoorClosed)?.map_err(|none| match none {
+        ran.ok_or(Refused::ApiDisabled)?.map_err(|none| match none {
             NoReply::Malformed(why) => Refused::Malformed(why),
             NoReply::TooLarge => Refused::TooLarge(none.to_string()),
             NoReply::Closed => Refused::Ended(none.to_string()),

@@ -26,25 +26,25 @@ use crate::{
     banner,
     config::{ClusterConfig, Config},
     data_dir::DataDir,
-    downtime::tell_downtime,
+    downtime::log_downtime,
     early_admin::EarlyAdmin,
     failure::{Failure, failed},
     features::Features,
     figures,
     free_memory::return_free_memory,
-    listen::Places,
+    listen::ConnectionLimits,
     logging,
     node::{self, Node},
     open::{Opened, open_clock_of},
     ready,
-    site::Site,
+    server_context::ServerContext,
     term::{Shards, Term, end_tasks},
 };
 
 /// A running server. Dropping it without [`Running::stop`] also signals its tasks to end, but does
 /// not wait for them or close the store.
 pub struct Running {
-    site: Arc<Site>,
+    context: Arc<ServerContext>,
     /// Signals the listeners to stop.
     stop: watch::Sender<bool>,
     /// Tasks of the listeners and other background tasks, which end after `stop`.
@@ -71,36 +71,36 @@ struct Own {
 
 impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running").field("ready", &self.site.ready).finish_non_exhaustive()
+        f.debug_struct("Running").field("ready", &self.context.ready).finish_non_exhaustive()
     }
 }
 
 impl Running {
     /// Returns the address of the MongoDB API, `host:port`, or `None` if it is off.
     pub fn mongo(&self) -> Option<&str> {
-        self.site.ready.mongo.as_deref()
+        self.context.ready.mongo.as_deref()
     }
 
     /// Returns the address of the NoSQL API, `host:port`, or `None` if it is off.
     pub fn cosmos(&self) -> Option<&str> {
-        self.site.ready.cosmos.as_deref()
+        self.context.ready.cosmos.as_deref()
     }
 
     /// Returns the address of the admin listener, `host:port`, or `None` if it is off.
     pub fn admin(&self) -> Option<&str> {
-        self.site.ready.admin.as_deref()
+        self.context.ready.admin.as_deref()
     }
 
     /// Reloads certificates and keys of the listeners (for new connections), the account's keys and
     /// the token roles, and reopens the audit log, which may have been rotated. Unusable files
     /// change nothing and are logged.
     pub fn reload(&self) {
-        self.site.reload_keys();
-        self.site.reload_roles();
-        if let Some(Err(error)) = self.site.audit.as_ref().map(|audit| audit.reopen()) {
+        self.context.reload_keys();
+        self.context.reload_roles();
+        if let Some(Err(error)) = self.context.audit.as_ref().map(|audit| audit.reopen()) {
             tracing::error!(%error, "cannot reopen the audit log; still writing to the old file");
         }
-        match &self.site.tls {
+        match &self.context.tls {
             Some(tls) => tls.reload(),
             None => tracing::info!("nothing to reload: no address uses TLS"),
         }
@@ -118,23 +118,23 @@ impl Running {
     /// over the shards that it owns. Fails if the store could not write its remaining data;
     /// acknowledged writes are durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
-        let Self { site, stop, tasks, data, only_closes } = self;
-        site.note("stop");
-        let traces = site.traces.clone();
+        let Self { context, stop, tasks, data, only_closes } = self;
+        context.note("stop");
+        let traces = context.traces.clone();
         let stopped = match data {
             Data::Own(own) => {
                 stop.send_replace(true);
-                own.term.say_end();
+                own.term.signal_end();
                 end_tasks(tasks).await;
                 only_closes.store(true, Ordering::SeqCst);
-                own.stop(site).await
+                own.stop(context).await
             }
             Data::Shared(node) => {
                 // Ending the node's terms ends their connections.
                 node.hand_over().await;
                 stop.send_replace(true);
                 end_tasks(tasks).await;
-                drop(site);
+                drop(context);
                 only_closes.store(true, Ordering::SeqCst);
                 node.stop().await
             }
@@ -147,14 +147,14 @@ impl Running {
 
 impl Own {
     /// Ends the background work and closes the store. No requests are left at this point.
-    async fn stop(self, site: Arc<Site>) -> Result<(), Failure> {
+    async fn stop(self, context: Arc<ServerContext>) -> Result<(), Failure> {
         let Self { term, timekeeper, data_dir } = self;
-        term.end(&site).await;
+        term.end(&context).await;
         // After the tasks, so that no request can still write.
         let closed = term.shared.engine.store().close().await;
         // Commits pending in the store may need a new lease of the clock, so the clock is stopped
         // after the store and the engine.
-        drop((term, site));
+        drop((term, context));
         drop(timekeeper);
         drop(data_dir);
         closed.map_err(failed)
@@ -187,13 +187,13 @@ pub(crate) async fn start_node<L: Ledger>(
 ) -> Result<Running, Failure> {
     let began = clock::monotonic_time();
     let (stop, stopped) = watch::channel(false);
-    let node::Opened { site, node, mut tasks } =
+    let node::Opened { context, node, mut tasks } =
         node::open(config, cluster, ledger, &stopped).await?;
     tasks.push(tokio::spawn(return_free_memory(stopped)));
-    announce_ready(&site, began)?;
-    site.note("start");
+    announce_ready(&context, began)?;
+    context.note("start");
     let data = Data::Shared(Box::new(node));
-    Ok(Running { site, stop, tasks, data, only_closes: Arc::default() })
+    Ok(Running { context, stop, tasks, data, only_closes: Arc::default() })
 }
 
 /// Starts a standalone server.
@@ -202,7 +202,8 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     // Bound in this order so that on failure the engine is dropped first and the directory last.
     let timed = open_clock_of(config, false)?;
     let (stop, stopped) = watch::channel(false);
-    let (site, mut bound) = Site::open(config, timed.data_dir.as_ref(), None, &stopped).await?;
+    let (context, mut bound) =
+        ServerContext::open(config, timed.data_dir.as_ref(), None, &stopped).await?;
     let admin = EarlyAdmin::listen(&mut bound, &stopped)?;
     let Opened { data_dir, timekeeper, engine, measured, images } =
         timed.open_engine(config).await?;
@@ -213,31 +214,32 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
         // Lost entries' numbers are assigned again, which ends the chain of backups.
         begin_lineage(folder)?;
     }
-    let term = Term::begin(&site, engine, (measured, images), features, Shards::default()).await?;
+    let term =
+        Term::begin(&context, engine, (measured, images), features, Shards::default()).await?;
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
-    let places = Places::of_apis(config.limits.max_connections);
-    tasks.extend(bound.accept(&term, &stopped, &places)?);
+    let connection_limits = ConnectionLimits::of_apis(config.limits.max_connections);
+    tasks.extend(bound.accept(&term, &stopped, &connection_limits)?);
     tasks.extend(admin.hand_to(&term));
-    tasks.push(tokio::spawn(tell_downtime(term.shared.engine.clone())));
+    tasks.push(tokio::spawn(log_downtime(term.shared.engine.clone())));
     let shared = term.shared.clone();
     let gather = move || admin::figures::gathered(&shared);
-    tasks.push(tokio::spawn(figures::keep(Arc::clone(&site.figures), gather, stopped)));
+    tasks.push(tokio::spawn(figures::keep(Arc::clone(&context.figures), gather, stopped)));
     // Last: a reader of the ready file may connect at once.
-    announce_ready(&site, began)?;
-    site.note("start");
+    announce_ready(&context, began)?;
+    context.note("start");
     let data = Data::Own(Own { term, timekeeper, data_dir });
-    Ok(Running { site: Arc::new(site), stop, tasks, data, only_closes: Arc::default() })
+    Ok(Running { context: Arc::new(context), stop, tasks, data, only_closes: Arc::default() })
 }
 
 /// Announces that every listener accepts: in the ready file, the banner and the log, with the
 /// duration of the start. Fails if the ready file cannot be written, since a script waits for it.
-fn announce_ready(site: &Site, began: Duration) -> Result<(), Failure> {
-    let (config, ready) = (&site.config, &site.ready);
+fn announce_ready(context: &ServerContext, began: Duration) -> Result<(), Failure> {
+    let (config, ready) = (&context.config, &context.ready);
     if let Some(path) = &config.ready_file {
         ready::write_ready_file(path, ready).map_err(failed)?;
     }
     let took = clock::monotonic_time().saturating_sub(began);
-    banner::print_banner(config, ready, site.reaping.pause().is_some(), took);
+    banner::print_banner(config, ready, context.reaping.pause().is_some(), took);
     tracing::info!(
         mongo = ready.mongo.as_deref(),
         cosmos = ready.cosmos.as_deref(),

@@ -36,6 +36,6 @@ pub(crate) fn open_accounts(config: &Config) -> (Plan, Account, Account) {
     // Some memory is shared by all operations, so it belongs to no operation's account. Only the
     // first server of a process has an effect here.
     mongo::serve_process(&memory, give_way);
-    let strangers = memory.split_off(plan.strangers_bytes());
+    let strangers = memory.split_off(plan.handshake_bytes());
     (plan, memory, strangers)
 }

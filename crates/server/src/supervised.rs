@@ -8,25 +8,25 @@ use sd_notify::NotifyState;
 use crate::background;
 
 /// Reports states to the service manager (systemd), if there is one; failures are ignored.
-fn tell(states: &[NotifyState<'_>]) {
+fn notify(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::debug!(%error, "cannot notify the service manager");
     }
 }
 
 /// Reports that clients are accepted, or that a reload is complete.
-pub(crate) fn tell_ready() {
-    tell(&[NotifyState::Ready]);
+pub(crate) fn notify_ready() {
+    notify(&[NotifyState::Ready]);
 }
 
 /// Reports that a reload has started, with the time, which the protocol requires.
-pub(crate) fn tell_reloading() {
+pub(crate) fn notify_reloading() {
     let since = i128::try_from(clock::monotonic_time().as_micros()).unwrap_or(i128::MAX);
-    tell(&[NotifyState::Reloading, NotifyState::MonotonicUsec(since)]);
+    notify(&[NotifyState::Reloading, NotifyState::MonotonicUsec(since)]);
 }
 
-pub(crate) fn tell_stopping() {
-    tell(&[NotifyState::Stopping]);
+pub(crate) fn notify_stopping() {
+    notify(&[NotifyState::Stopping]);
 }
 
 /// Starts the watchdog, if requested: a periodic task that reports that the runtime's workers run
@@ -36,7 +36,7 @@ pub(crate) fn start_watchdog() {
     let every = (longest / 3).max(Duration::from_millis(10));
     tokio::spawn(async move {
         loop {
-            tell(&[NotifyState::Watchdog]);
+            notify(&[NotifyState::Watchdog]);
             background::wait_for(every).await;
         }
     });

@@ -6,7 +6,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use engine::Engine;
-use mongo::{Door, FirstShard, IsHome, Siblings, Topology};
+use mongo::{FirstShard, IsHome, MongoApi, OtherShards, Topology};
 use parking_lot::Mutex;
 use store_tree::{Images, TreeMetrics};
 use tokio::{
@@ -17,16 +17,16 @@ use tokio::{
 };
 
 use crate::{
-    admin::{self, Shared, doctor::Subject},
+    admin::{self, Shared, doctor::CheckContext},
     any_store::AnyStore,
     background,
     entrance::Entrance,
     failure::{Failure, failed},
     features::Features,
     give_way::{give_way, run_apart},
-    host, kept_lines, machine, nosql,
-    relayed::Doors,
-    site::Site,
+    host, machine, nosql, recent_lines,
+    relayed::Apis,
+    server_context::ServerContext,
     tls::{Opened, Socket},
 };
 
@@ -36,14 +36,14 @@ pub(crate) struct Shards {
     /// Tells which databases of the MongoDB API belong to this shard; `None` if all do.
     pub(crate) is_home: Option<IsHome>,
     /// Sends requests to the other shards; `None` if there are none.
-    pub(crate) siblings: Option<Siblings>,
+    pub(crate) siblings: Option<OtherShards>,
     /// Access to the server of the first shard, which stores the users of the MongoDB API; `None`
     /// if this server is the first shard's.
     pub(crate) first: Option<FirstShard>,
     /// The shard's number and the number of shards, for the NoSQL API.
     pub(crate) nosql: cosmos::Shard,
     /// Sends requests of the NoSQL API to the other shards.
-    pub(crate) nosql_siblings: Option<cosmos::Siblings>,
+    pub(crate) nosql_siblings: Option<cosmos::OtherShards>,
 }
 
 /// An engine with the APIs and background work that serve it.
@@ -64,82 +64,83 @@ impl Term {
     /// Creates the APIs and starts the background work. Changes that an earlier process left
     /// incomplete are finished on return, so that no request sees them.
     pub(crate) async fn begin(
-        site: &Site,
+        context: &ServerContext,
         engine: Engine<AnyStore>,
         (measured, images): (Option<Arc<TreeMetrics>>, Option<Images>),
         features: Arc<Features>,
         shards: Shards,
     ) -> Result<Arc<Self>, Failure> {
         let (stop, stopped) = watch::channel(false);
-        let mongo = site.ready.mongo.as_ref().map(|bound| {
-            let settings = mongo_settings(site, bound.clone(), &features);
+        let mongo = context.ready.mongo.as_ref().map(|bound| {
+            let settings = mongo_settings(context, bound.clone(), &features);
             let (is_home, siblings) = (shards.is_home.clone(), shards.siblings.clone());
             let first_shard = shards.first.clone();
-            let settings = mongo::Settings { is_home, siblings, first_shard, ..settings };
-            Door::new(engine.clone(), settings)
+            let settings =
+                mongo::Settings { is_home, other_shards: siblings, first_shard, ..settings };
+            MongoApi::new(engine.clone(), settings)
         });
-        if let Some(door) = &mongo {
-            let root = site.config.root_user.as_ref();
+        if let Some(api) = &mongo {
+            let root = context.config.root_user.as_ref();
             let root = root.map(|root| (root.name.as_str(), &root.password));
-            door.prepare_access(root).await.map_err(failed)?;
+            api.prepare_access(root).await.map_err(failed)?;
         }
-        let cosmos = match &site.nosql {
+        let cosmos = match &context.nosql {
             Some(settings) => {
                 let settings = cosmos::Settings {
                     shard: shards.nosql,
-                    siblings: shards.nosql_siblings.clone(),
+                    other_shards: shards.nosql_siblings.clone(),
                     ..settings.clone()
                 };
-                Some(nosql::open_door(engine.clone(), settings).await?)
+                Some(nosql::open_api(engine.clone(), settings).await?)
             }
             None => None,
         };
-        let doors = Doors { mongo: mongo.clone(), cosmos };
+        let apis = Apis { mongo: mongo.clone(), cosmos };
         let shared = Shared {
             engine: engine.clone(),
             measured,
             images,
             backups: Arc::new(Semaphore::new(1)),
-            plan: site.plan,
-            memory: site.memory.clone(),
-            temporary: site.files.clone(),
-            doors: doors.clone(),
-            elsewhere: site.elsewhere.clone(),
-            audit: site.audit.clone(),
-            subject: Subject {
-                config: Arc::new(site.config.clone()),
-                ready: Arc::new(site.ready.clone()),
+            plan: context.plan,
+            memory: context.memory.clone(),
+            temporary: context.files.clone(),
+            apis: apis.clone(),
+            elsewhere: context.elsewhere.clone(),
+            audit: context.audit.clone(),
+            subject: CheckContext {
+                config: Arc::new(context.config.clone()),
+                ready: Arc::new(context.ready.clone()),
             },
             features,
-            figures: Arc::clone(&site.figures),
-            slow: site.slow.clone(),
-            reaping: Arc::clone(&site.reaping),
-            explorer: Arc::clone(&site.explorer),
-            index_unused_days: site.config.index_unused_days,
+            figures: Arc::clone(&context.figures),
+            slow: context.slow.clone(),
+            reaping: Arc::clone(&context.reaping),
+            explorer: Arc::clone(&context.explorer),
+            index_unused_days: context.config.index_unused_days,
             stopping: stopped.clone(),
         };
-        site.reaping.apply(&engine);
+        context.reaping.apply(&engine);
         let known_routes = admin::routes(shared.clone());
-        let routes = site.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
-        site.doors.send_replace(doors);
-        let follows = shards.first.is_some() && site.config.mongo_auth;
+        let routes = context.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
+        context.apis.send_replace(apis);
+        let follows = shards.first.is_some() && context.config.mongo_auth;
         let follows = mongo.clone().filter(|_| follows);
-        let follows = follows.map(|door| background::follow_users(door, stopped.clone()));
-        let tasks = background::start(&engine, mongo, site.config.index_unused_days, &stopped);
+        let follows = follows.map(|api| background::follow_users(api, stopped.clone()));
+        let tasks = background::start(&engine, mongo, context.config.index_unused_days, &stopped);
         let tasks = tasks.into_iter().chain(follows.map(tokio::spawn)).collect();
         Ok(Arc::new(Self { shared, routes, known_routes, stop, tasks: Mutex::new(tasks) }))
     }
 
     /// Signals connections and background work to end.
-    pub(crate) fn say_end(&self) {
+    pub(crate) fn signal_end(&self) {
         self.stop.send_replace(true);
     }
 
     /// Ends the background work, within about nine seconds; connections end by themselves. Nothing
     /// of the term writes after this returns.
-    pub(crate) async fn end(&self, site: &Site) {
-        self.say_end();
-        site.doors.send_replace(Doors::default());
+    pub(crate) async fn end(&self, context: &ServerContext) {
+        self.signal_end();
+        context.apis.send_replace(Apis::default());
         let tasks = std::mem::take(&mut *self.tasks.lock());
         end_tasks(tasks).await;
     }
@@ -150,15 +151,15 @@ impl Term {
         &self,
         client: &mut mongo::ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
         peer: mongo::Peer,
-    ) -> mongo::Ended {
-        let Some(door) = self.shared.doors.mongo.clone() else { return mongo::Ended::Closed };
-        mongo::serve_movable(door, client, peer, self.stop.subscribe()).await
+    ) -> mongo::ServeEnd {
+        let Some(api) = self.shared.apis.mongo.clone() else { return mongo::ServeEnd::Closed };
+        mongo::serve_movable(api, client, peer, self.stop.subscribe()).await
     }
 
     /// Returns the NoSQL API, with its stop signal, for requests that arrive at this node; `None`
     /// if it is off.
-    pub(crate) fn nosql_door(&self) -> Option<cosmos::Here<AnyStore>> {
-        Some(cosmos::Here::new(self.shared.doors.cosmos.clone()?, self.stop.subscribe()))
+    pub(crate) fn nosql_endpoint(&self) -> Option<cosmos::LocalEndpoint<AnyStore>> {
+        Some(cosmos::LocalEndpoint::new(self.shared.apis.cosmos.clone()?, self.stop.subscribe()))
     }
 
     /// Returns the admin routes for requests that are already authorized.
@@ -174,18 +175,18 @@ impl Term {
 
 impl Entrance for Term {
     fn count_silent(&self) -> impl Send + 'static {
-        self.shared.doors.mongo.as_ref().map(|door| door.count_silent())
+        self.shared.apis.mongo.as_ref().map(|api| api.count_silent())
     }
 
     async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
-        let Some(door) = self.shared.doors.mongo.clone() else { return };
+        let Some(api) = self.shared.apis.mongo.clone() else { return };
         let peer = client.peer(peer);
-        mongo::serve(door, client.socket, peer, self.stop.subscribe()).await;
+        mongo::serve(api, client.socket, peer, self.stop.subscribe()).await;
     }
 
     async fn nosql(self: Arc<Self>, stream: TcpStream, _: SocketAddr) {
-        let Some(door) = self.shared.doors.cosmos.clone() else { return };
-        cosmos::serve(door, stream, self.stop.subscribe()).await;
+        let Some(api) = self.shared.apis.cosmos.clone() else { return };
+        cosmos::serve(api, stream, self.stop.subscribe()).await;
     }
 
     async fn admin(self: Arc<Self>, stream: Socket, peer: SocketAddr, stop: watch::Receiver<bool>) {
@@ -206,32 +207,36 @@ pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
 }
 
 /// Returns the settings of the MongoDB API. `host` is the address reported to drivers.
-fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Settings {
+fn mongo_settings(context: &ServerContext, host: String, features: &Features) -> mongo::Settings {
     let usual = mongo::Settings::default();
     mongo::Settings {
         per_document_ttl: features.per_document_ttl(),
         carry_timestamps: features.carry_timestamps(),
         host,
-        strangers: site.strangers.clone(),
-        memory: site.memory.clone(),
-        temporary: site.files.clone(),
+        unknown_clients: context.strangers.clone(),
+        memory: context.memory.clone(),
+        temporary: context.files.clone(),
         give_way,
-        run_apart,
-        asks_for_login: site.config.mongo_auth,
-        audit: site.audit.clone(),
-        topology: match &site.config.cluster {
+        block_in_place: run_apart,
+        asks_for_login: context.config.mongo_auth,
+        audit: context.audit.clone(),
+        topology: match &context.config.cluster {
             Some(_) => Topology::Router,
             None => Topology::Standalone,
         },
-        tracer: site.traces.tracer(),
-        slow: site.slow.clone(),
-        max_time: site.config.limits.max_time,
-        max_cursors: site.config.limits.max_cursors.unwrap_or(usual.max_cursors),
-        max_message_bytes: site.config.limits.max_message_bytes.unwrap_or(usual.max_message_bytes),
+        tracer: context.traces.tracer(),
+        slow: context.slow.clone(),
+        max_time: context.config.limits.max_time,
+        max_cursors: context.config.limits.max_cursors.unwrap_or(usual.max_cursors),
+        max_message_bytes: context
+            .config
+            .limits
+            .max_message_bytes
+            .unwrap_or(usual.max_message_bytes),
         usage: machine::process_usage,
         machine: host::machine,
         machine_figures: host::figures,
-        recent_log: kept_lines::recent_log,
+        recent_log: recent_lines::recent_log,
         ..usual
     }
 }

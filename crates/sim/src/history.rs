@@ -18,7 +18,7 @@ use crate::{
     op::{self, Op},
     path::Path,
     shape::Index,
-    world::{How, World},
+    world::{StopPoint, World},
 };
 
 /// Number of steps of a history. Short histories are easier to read after a failure, and there are
@@ -43,7 +43,7 @@ struct Log(String);
 
 impl Log {
     /// Records the next step, with the database time since the start.
-    fn note_step(&mut self, model: &Model, what: &dyn std::fmt::Debug) {
+    fn record_step(&mut self, model: &Model, what: &dyn std::fmt::Debug) {
         let ms = model.now_ms - test_kit::START_MS;
         let _ = writeln!(self.0, "  at {ms}: {what:?}");
     }
@@ -72,20 +72,20 @@ fn run_steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
     let mut world = World::new(rules);
     if rng.bool() {
         let default = Some(rng.i64(1..6));
-        world.operate(Op::SetDefault(default), How::Through)?;
-        log.note_step(&world.model, &Op::SetDefault(default));
+        world.operate(Op::SetDefault(default), StopPoint::Through)?;
+        log.record_step(&world.model, &Op::SetDefault(default));
     }
     for _ in 0..STEPS {
         random_step(&mut world, &mut rng, log)?;
         if !world.is_held() {
             let path = Path::random_path(&mut rng, &world.model, IDS);
-            world.look(path, How::Through)?;
+            world.look(path, StopPoint::Through)?;
         }
     }
-    log.note_step(&world.model, &"the end");
+    log.record_step(&world.model, &"the end");
     world.let_go()?;
     world.open_gate()?;
-    world.look_everywhere(IDS)
+    world.read_everywhere(IDS)
 }
 
 /// Performs one random step.
@@ -94,32 +94,32 @@ fn random_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Res
         0..=12 => operate_step(world, rng, log),
         13..=18 => {
             let to = later_instant(&world.model, rng);
-            log.note_step(&world.model, &("move", to - world.model.now_ms));
+            log.record_step(&world.model, &("move", to - world.model.now_ms));
             world.move_to(to);
             Ok(())
         }
         19..=21 if world.is_held() => {
-            log.note_step(&world.model, &"publish");
+            log.record_step(&world.model, &"publish");
             world.open_gate()
         }
         19..=21 if world.has_stopped() => {
-            log.note_step(&world.model, &"let go");
+            log.record_step(&world.model, &"let go");
             world.let_go()
         }
         22..=24 if world.has_stopped() => {
-            log.note_step(&world.model, &"let go");
+            log.record_step(&world.model, &"let go");
             world.let_go()
         }
         25 | 26 => {
-            log.note_step(&world.model, &"reap");
+            log.record_step(&world.model, &"reap");
             world.reap()
         }
         27 => {
-            log.note_step(&world.model, &"restart");
+            log.record_step(&world.model, &"restart");
             world.restart()
         }
         28..=30 if !world.is_held() => cursor_step(world, rng, log),
-        _ => look_step(world, rng, log),
+        _ => read_step(world, rng, log),
     }
 }
 
@@ -127,20 +127,20 @@ fn random_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Res
 fn cursor_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     if world.cursor_count() == 0 || rng.u8(0..4) == 0 {
         let sorted = rng.bool();
-        log.note_step(&world.model, &("cursor", sorted));
+        log.record_step(&world.model, &("cursor", sorted));
         world.open_cursor(sorted);
     }
     let which = rng.usize(0..world.cursor_count());
-    log.note_step(&world.model, &("next batch of cursor", which));
+    log.record_step(&world.model, &("next batch of cursor", which));
     world.next_batch(which, rng.usize(1..3))
 }
 
 /// Reads along a random path. The read may be stopped after it has opened its view.
-fn look_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
+fn read_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let path = Path::random_path(rng, &world.model, IDS);
     let stop = !world.is_held() && !world.has_stopped() && rng.bool();
-    let how = if stop { How::Stopped(rng.u64(1..4)) } else { How::Through };
-    log.note_step(&world.model, &(&path, how));
+    let how = if stop { StopPoint::Stopped(rng.u64(1..4)) } else { StopPoint::Through };
+    log.record_step(&world.model, &(&path, how));
     world.look(path, how)
 }
 
@@ -159,11 +159,13 @@ fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Re
     // A first array is recorded by a separate commit, which must not be the one held.
     let arrays = world.notes_arrays(&op);
     let how = match rng.u8(0..8) {
-        0 | 1 if free && op.is_single() && !arrays => How::Held,
-        2 | 3 if free && op.is_single() && !world.has_stopped() => How::Stopped(rng.u64(1..5)),
-        _ => How::Through,
+        0 | 1 if free && op.is_single() && !arrays => StopPoint::Held,
+        2 | 3 if free && op.is_single() && !world.has_stopped() => {
+            StopPoint::Stopped(rng.u64(1..5))
+        }
+        _ => StopPoint::Through,
     };
-    log.note_step(&world.model, &(&op, how));
+    log.record_step(&world.model, &(&op, how));
     world.operate(op, how)
 }
 

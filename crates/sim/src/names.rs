@@ -22,7 +22,7 @@ const STEPS: usize = 60;
 /// The names of collections. There are few, so that operations conflict.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 /// Maximum number of concurrent operations.
-const MOST_UNDER_WAY: usize = 6;
+const MAX_PENDING: usize = 6;
 
 /// A collection name, one of [`NAMES`].
 type Name = &'static str;
@@ -199,7 +199,7 @@ impl NamesWorld {
     /// Starts or continues an operation, opens a gate, restarts, or abandons an operation.
     fn random_step(&mut self, rng: &mut fastrand::Rng) -> Result<(), String> {
         match rng.u8(0..20) {
-            0..=8 if self.under.len() < MOST_UNDER_WAY => {
+            0..=8 if self.under.len() < MAX_PENDING => {
                 let op = self.random_op(rng);
                 match rng.u8(0..4) {
                     0 => self.kit.store.gate().shut(),
@@ -222,12 +222,12 @@ impl NamesWorld {
                 self.kit.store.gate().open();
                 let (op, mut task) = self.under.remove(rng.usize(0..self.under.len()));
                 if let Some(told) = task.poll() {
-                    return self.note_outcome(op, told);
+                    return self.record_outcome(op, told);
                 }
                 self.log.push(format!("nobody waits for {op:?}"));
                 drop(task);
                 self.left = true;
-                self.note_doubt(op);
+                self.record_doubt(op);
             }
             _ => {}
         }
@@ -235,7 +235,7 @@ impl NamesWorld {
     }
 
     /// Records that an operation may or may not have taken effect.
-    fn note_doubt(&mut self, op: NameOp) {
+    fn record_doubt(&mut self, op: NameOp) {
         match op {
             NameOp::Insert(_, id) => {
                 self.doubtful.insert(id);
@@ -251,7 +251,7 @@ impl NamesWorld {
         self.kit.store.gate().open();
         self.kit.store.turnstile().open();
         for (op, _) in std::mem::take(&mut self.under) {
-            self.note_doubt(op);
+            self.record_doubt(op);
         }
         self.kit.restart();
         self.left = false;
@@ -261,12 +261,12 @@ impl NamesWorld {
     fn poll_op(&mut self, at: usize) -> Result<(), String> {
         let Some(told) = self.under[at].1.poll() else { return Ok(()) };
         let (op, _) = self.under.remove(at);
-        self.note_outcome(op, told)
+        self.record_outcome(op, told)
     }
 
     /// Records the result of an operation. A name that is missing, or that exists already, is no
     /// error here: another operation was executed before.
-    fn note_outcome(
+    fn record_outcome(
         &mut self,
         op: NameOp,
         told: Result<NameOutcome, engine::Error>,
@@ -284,7 +284,7 @@ impl NamesWorld {
             Ok(NameOutcome::Inserted(of, id)) => {
                 self.known.entry(of).or_default().acknowledged.insert(id);
             }
-            Ok(NameOutcome::Dropped | NameOutcome::Renamed) => self.note_doubt(op),
+            Ok(NameOutcome::Dropped | NameOutcome::Renamed) => self.record_doubt(op),
             Ok(NameOutcome::Nothing) => {}
             Err(error) => match error.kind {
                 Kind::NotFound(_) | Kind::Exists(_) => {}

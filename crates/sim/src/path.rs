@@ -40,7 +40,7 @@ pub(crate) enum Path {
 
 /// Result of a read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Seen {
+pub(crate) enum ReadResult {
     /// Documents, by id.
     Docs(Vec<Document>),
     /// Pairs of a number of documents and their bytes.
@@ -82,19 +82,27 @@ impl Path {
     }
 
     /// Reads along this path; returns what was seen.
-    pub(crate) async fn look_along(self, engine: Engine<PausingStore>, name: Namespace) -> Seen {
+    pub(crate) async fn read_along(
+        self,
+        engine: Engine<PausingStore>,
+        name: Namespace,
+    ) -> ReadResult {
         let hinted = matches!(self, Self::Index(_));
-        match self.try_look(engine, name).await {
+        match self.try_read(engine, name).await {
             Ok(seen) => seen,
-            Err(Error { kind: Kind::Gone | Kind::NotFound(_), .. }) => Seen::Gone,
+            Err(Error { kind: Kind::Gone | Kind::NotFound(_), .. }) => ReadResult::Gone,
             // The hinted index was dropped, or is not built yet.
-            Err(Error { kind: Kind::HintRefused(_), .. }) if hinted => Seen::Gone,
-            Err(error) => Seen::Failed(format!("{:?}: {}", error.kind, error.message)),
+            Err(Error { kind: Kind::HintRefused(_), .. }) if hinted => ReadResult::Gone,
+            Err(error) => ReadResult::Failed(format!("{:?}: {}", error.kind, error.message)),
         }
     }
 
     /// Reads along the path; the caller handles a missing index.
-    async fn try_look(self, engine: Engine<PausingStore>, name: Namespace) -> Result<Seen, Error> {
+    async fn try_read(
+        self,
+        engine: Engine<PausingStore>,
+        name: Namespace,
+    ) -> Result<ReadResult, Error> {
         let pair = |amount: engine::Amount| (amount.documents, amount.bytes);
         let within = |within: engine::HorizonAmounts| {
             vec![pair(within.hour), pair(within.day), pair(within.week)]
@@ -103,19 +111,19 @@ impl Path {
         match &self {
             Self::Count => {
                 let live = engine.live_amount(&collection).await?;
-                return Ok(Seen::Amounts(vec![pair(live)]));
+                return Ok(ReadResult::Amounts(vec![pair(live)]));
             }
             Self::Forecast => {
                 let forecast = engine.forecast_collection(&collection).await?;
                 let mut out = within(forecast.expires_within);
                 out.push(pair(forecast.live));
-                return Ok(Seen::Amounts(out));
+                return Ok(ReadResult::Amounts(out));
             }
             Self::Preview(default) => {
                 let preview = engine.preview_default(&collection, default_ttl(*default)).await?;
                 let mut out = within(preview.expires_within);
                 out.push(pair(preview.expires_now));
-                return Ok(Seen::Amounts(out));
+                return Ok(ReadResult::Amounts(out));
             }
             _ => {}
         }
@@ -135,7 +143,7 @@ impl Path {
         if self == Self::Twice {
             let again = found.split_off(found.len() / 2);
             if found != again {
-                return Ok(Seen::Failed(format!("first {found:?}, then {again:?}")));
+                return Ok(ReadResult::Failed(format!("first {found:?}, then {again:?}")));
             }
         }
         if self == Self::Backward {
@@ -144,25 +152,25 @@ impl Path {
         if !matches!(self, Self::Scan | Self::Backward | Self::Twice) {
             found.sort_by_key(id_of);
         }
-        Ok(Seen::Docs(found))
+        Ok(ReadResult::Docs(found))
     }
 
     /// Returns the result that the path is expected to have by the model. For a forecast, a copy of
     /// the model is moved forward.
-    pub(crate) fn expected_in(&self, model: &Model) -> Seen {
+    pub(crate) fn expected_in(&self, model: &Model) -> ReadResult {
         match self {
-            Self::Count => Seen::Amounts(vec![model.live_amount()]),
+            Self::Count => ReadResult::Amounts(vec![model.live_amount()]),
             Self::Forecast => {
                 let mut out = expirations_within(model);
                 out.push(model.live_amount());
-                Seen::Amounts(out)
+                ReadResult::Amounts(out)
             }
             Self::Preview(default) => {
                 let mut after = model.clone();
                 after.apply_op(&crate::op::Op::SetDefault(*default));
                 let mut out = expirations_within(&after);
                 out.push(minus(model.live_amount(), after.live_amount()));
-                Seen::Amounts(out)
+                ReadResult::Amounts(out)
             }
             _ => {
                 let filter = self.filter_document();
@@ -172,7 +180,7 @@ impl Path {
                 };
                 let docs =
                     model.live_documents().map(|(_, doc)| &doc.body).filter(|body| wanted(body));
-                Seen::Docs(docs.cloned().collect())
+                ReadResult::Docs(docs.cloned().collect())
             }
         }
     }

@@ -23,14 +23,14 @@ use crate::{
     dialect::ParsedDialect,
     model::{Doc, Model},
     op::{Op, Outcome},
-    path::{Path, Seen},
+    path::{Path, ReadResult},
 };
 
 /// Kind of an operation in progress.
 #[derive(Clone, Debug)]
 enum Activity {
     /// A read by this path.
-    Look(Path),
+    Read(Path),
     /// An operation, which may change data or settings.
     Do(Op),
     /// A pass of the reaper.
@@ -41,7 +41,7 @@ enum Activity {
 #[derive(Debug)]
 enum ActivityAnswer {
     /// Result of a read.
-    Seen(Seen),
+    ReadResult(ReadResult),
     /// Result of a change.
     Told(Outcome),
     /// A completed pass of the reaper.
@@ -50,7 +50,7 @@ enum ActivityAnswer {
 
 /// An operation in progress.
 #[derive(Debug)]
-struct UnderWay {
+struct PendingOperation {
     /// The activity whose result is compared with the model when it completes.
     what: Activity,
     /// The task that performs the operation, polled by the simulation.
@@ -75,7 +75,7 @@ pub(crate) struct World {
     /// The state of all published commits, while a commit is held; otherwise `None`.
     published: Option<Model>,
     /// The operations in progress. If a commit is held, its operation is the first.
-    under: Vec<UnderWay>,
+    under: Vec<PendingOperation>,
     /// Queries between two batches.
     cursors: Vec<OpenCursor>,
     /// Number of passes of the reaper; each advances its clock by one second.
@@ -84,7 +84,7 @@ pub(crate) struct World {
 
 /// How far an operation runs before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum StopPoint {
     /// It runs to completion.
     Through,
     /// Its commit is held between stamp and publication.
@@ -133,7 +133,7 @@ impl World {
     /// Returns whether a change of settings is in progress.
     pub(crate) fn changes_settings(&self) -> bool {
         let changes =
-            |under: &UnderWay| matches!(&under.what, Activity::Do(op) if op.is_settings());
+            |under: &PendingOperation| matches!(&under.what, Activity::Do(op) if op.is_settings());
         self.under.iter().any(changes)
     }
 
@@ -146,8 +146,10 @@ impl World {
     fn task_of(&mut self, what: &Activity) -> Task<ActivityAnswer> {
         let (engine, name): (_, Namespace) = (self.kit.engine.clone(), self.kit.namespace());
         match what.clone() {
-            Activity::Look(path) => {
-                Task::new(async move { ActivityAnswer::Seen(path.look_along(engine, name).await) })
+            Activity::Read(path) => {
+                Task::new(
+                    async move { ActivityAnswer::ReadResult(path.read_along(engine, name).await) },
+                )
             }
             Activity::Do(op) => {
                 Task::new(async move { ActivityAnswer::Told(op.run_op(engine, name).await) })
@@ -182,16 +184,16 @@ impl World {
     /// An operation to be held is polled while the gate is closed: its commit is stamped and waits
     /// for publication. An operation to be stopped is polled until the turnstile pauses its n-th
     /// read. An operation that completes before that is checked at once.
-    fn begin_operation(&mut self, what: Activity, how: How) -> Checked {
+    fn begin_operation(&mut self, what: Activity, how: StopPoint) -> Checked {
         match how {
-            How::Through => {}
-            How::Held => self.kit.store.gate().shut(),
-            How::Stopped(nth) => self.kit.store.turnstile().stop_nth(nth),
+            StopPoint::Through => {}
+            StopPoint::Held => self.kit.store.gate().shut(),
+            StopPoint::Stopped(nth) => self.kit.store.turnstile().stop_nth(nth),
         }
         let before = self.in_force();
         let task = self.task_of(&what);
         let (start, clean) = (self.visible_model().clone(), !self.is_held());
-        let mut under = UnderWay { what, task, start, clean, stopped: false, told: None };
+        let mut under = PendingOperation { what, task, start, clean, stopped: false, told: None };
         // Polled once: it completes, waits for a held commit, or is paused at the turnstile.
         let answer = under.task.poll();
         self.kit.store.turnstile().disarm();
@@ -200,14 +202,14 @@ impl World {
         }
         match answer {
             Some(answer) => {
-                if how == How::Held {
+                if how == StopPoint::Held {
                     self.kit.store.gate().open();
                 }
                 return self.check_answer(under, answer);
             }
-            None if how == How::Held => self.hold_commit(under),
+            None if how == StopPoint::Held => self.hold_commit(under),
             None => {
-                under.stopped = matches!(how, How::Stopped(_)) && clean;
+                under.stopped = matches!(how, StopPoint::Stopped(_)) && clean;
                 self.under.push(under);
             }
         }
@@ -219,7 +221,7 @@ impl World {
     ///
     /// From here on there are two states: `published` is visible, `model` is ordered. Only one
     /// commit is held at a time, so two states suffice.
-    fn hold_commit(&mut self, mut under: UnderWay) {
+    fn hold_commit(&mut self, mut under: PendingOperation) {
         self.published = Some(self.model.clone());
         if let Activity::Do(op) = &under.what
             && !self.builds_index(op)
@@ -262,7 +264,7 @@ impl World {
     ///
     /// A change takes effect when its commit is published. This may be long before the operation
     /// completes, since counters are built afterwards.
-    fn take_effect(&mut self, under: &mut UnderWay) {
+    fn take_effect(&mut self, under: &mut PendingOperation) {
         let Activity::Do(op) = &under.what else { return };
         if under.told.is_some() || !op.is_settings() {
             return;
@@ -273,10 +275,10 @@ impl World {
     }
 
     /// Compares the result of an operation with the expected one.
-    fn check_answer(&mut self, under: UnderWay, answer: ActivityAnswer) -> Checked {
+    fn check_answer(&mut self, under: PendingOperation, answer: ActivityAnswer) -> Checked {
         match (&under.what, answer) {
-            (Activity::Look(path), ActivityAnswer::Seen(seen)) => {
-                self.check_look(&under, path, &seen)
+            (Activity::Read(path), ActivityAnswer::ReadResult(seen)) => {
+                self.check_read(&under, path, &seen)
             }
             (Activity::Do(op), ActivityAnswer::Told(told)) => self.check_op(&under, op, told),
             _ => Ok(()),
@@ -286,9 +288,9 @@ impl World {
     /// Checks the result of a read. It has to match the state of the read's view. If the read was
     /// not stopped and a held commit changes settings, it also has to match the state under the new
     /// settings.
-    fn check_look(&self, under: &UnderWay, path: &Path, seen: &Seen) -> Checked {
+    fn check_read(&self, under: &PendingOperation, path: &Path, seen: &ReadResult) -> Checked {
         // The named index was dropped, or is not built yet.
-        if *seen == Seen::Gone && under.start.indexes != self.model.indexes {
+        if *seen == ReadResult::Gone && under.start.indexes != self.model.indexes {
             return Ok(());
         }
         let then = if under.stopped { &under.start } else { self.visible_model() };
@@ -323,7 +325,7 @@ impl World {
     /// Checks the result of a change against the model. Applies the change to the model, unless
     /// that was done when its commit was held. While a commit is held, no other operation may take
     /// effect.
-    fn check_op(&mut self, under: &UnderWay, op: &Op, told: Outcome) -> Checked {
+    fn check_op(&mut self, under: &PendingOperation, op: &Op, told: Outcome) -> Checked {
         if let Some(want) = &under.told {
             return expect_same(op, &told, want);
         }
@@ -357,18 +359,18 @@ impl World {
     }
 
     /// Runs an operation.
-    pub(crate) fn operate(&mut self, op: Op, how: How) -> Checked {
+    pub(crate) fn operate(&mut self, op: Op, how: StopPoint) -> Checked {
         self.begin_operation(Activity::Do(op), how)
     }
 
     /// Reads along a path.
-    pub(crate) fn look(&mut self, path: Path, how: How) -> Checked {
-        self.begin_operation(Activity::Look(path), how)
+    pub(crate) fn look(&mut self, path: Path, how: StopPoint) -> Checked {
+        self.begin_operation(Activity::Read(path), how)
     }
 
     /// Starts a pass of the reaper and runs it to completion.
     pub(crate) fn reap(&mut self) -> Checked {
-        self.begin_operation(Activity::Reap, How::Through)
+        self.begin_operation(Activity::Reap, StopPoint::Through)
     }
 
     /// Moves the clock.
@@ -489,7 +491,7 @@ impl World {
     ///
     /// This runs at the end of a history, when no operation is in progress: the results of all
     /// paths have to match the model.
-    pub(crate) fn look_everywhere(&mut self, ids: i32) -> Checked {
+    pub(crate) fn read_everywhere(&mut self, ids: i32) -> Checked {
         let indexes: Vec<_> = self.model.indexes.keys().copied().collect();
         let mut paths = vec![Path::Scan, Path::Backward, Path::Count, Path::Forecast];
         paths.extend(indexes.into_iter().map(Path::Index));
@@ -498,7 +500,7 @@ impl World {
         paths.push(Path::Preview(Some(2)));
         for path in paths {
             let (engine, name) = (self.kit.engine.clone(), self.kit.namespace());
-            let seen = ready(path.clone().look_along(engine, name));
+            let seen = ready(path.clone().read_along(engine, name));
             expect_same(&path, &seen, &path.expected_in(&self.model))?;
         }
         Ok(())

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use cluster::{BaseRecord, Ledger, Place, Reply, Request, Settings, ShardRecord, Swapped};
+use cluster::{BaseRecord, Ledger, Position, Reply, Request, Settings, ShardRecord, Swapped};
 use tokio::sync::{
     mpsc::{Receiver, UnboundedSender},
     oneshot,
@@ -12,23 +12,23 @@ use tokio::sync::{
 use uuid::Uuid;
 
 use crate::{
-    asking::{insist, shard_record, write},
     feeder::Step,
-    own_copy::Made,
+    local_copy::BaseMessage,
+    requests::{retry_until_reply, shard_record, write},
 };
 
 /// Ticks of the driver between attempts to make a base, about 10 s.
-const PAUSE_LOOKS: u32 = 2_000;
+const RETRY_TICKS: u32 = 2_000;
 /// Number of consecutive empty segments after which an epoch is assumed to have no further
 /// segments.
 const EMPTY_MAX: u64 = 2;
 
 /// Shard and outcome of an attempt to make a base.
-pub(crate) type MadeBase = (u32, Option<BaseRecord>);
+pub(crate) type BaseOutcome = (u32, Option<BaseRecord>);
 
 /// Decides when the owner makes the next base (full copy of the shard).
 #[derive(Debug, Default)]
-pub(crate) struct BaseDue {
+pub(crate) struct BaseSchedule {
     /// Bytes of the journal since the last base, as far as this node has seen them.
     bytes: u64,
     /// Number of the last entry in the newest base.
@@ -43,20 +43,20 @@ pub(crate) struct BaseDue {
     wanted: Vec<(u64, oneshot::Sender<u64>)>,
 }
 
-impl BaseDue {
+impl BaseSchedule {
     /// Counts bytes of committed entries.
-    pub(crate) fn note(&mut self, bytes: u64) {
+    pub(crate) fn count_bytes(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
     /// Requests a base that contains this entry; `done` receives the number of the base's last
     /// entry.
-    pub(crate) fn want(&mut self, entry: u64, done: oneshot::Sender<u64>) {
+    pub(crate) fn request(&mut self, entry: u64, done: oneshot::Sender<u64>) {
         self.wanted.push((entry, done));
     }
 
     /// Notifies callers whose requested base exists.
-    fn tell(&mut self) {
+    fn notify_waiting(&mut self) {
         let n = self.n;
         for (_, done) in self.wanted.extract_if(.., |(entry, _)| *entry <= n) {
             // The caller may have stopped waiting.
@@ -68,11 +68,11 @@ impl BaseDue {
     /// Returns whether an owner that has committed up to `n` should start a base; `seen` is the
     /// newest known one. The interval grows with the size of the base, so that each byte is written
     /// to bases about three times at most.
-    pub(crate) fn begins(&mut self, n: u64, seen: Option<BaseRecord>, settings: &Settings) -> bool {
+    pub(crate) fn is_due(&mut self, n: u64, seen: Option<BaseRecord>, settings: &Settings) -> bool {
         if let Some(seen) = seen.filter(|seen| self.n < seen.n) {
             (self.n, self.size, self.bytes) = (seen.n, seen.bytes, 0);
         }
-        self.tell();
+        self.notify_waiting();
         let is_due = settings.base_bytes.max(self.size / 2) <= self.bytes
             || settings.base_entries <= n.saturating_sub(self.n)
             || !self.wanted.is_empty();
@@ -85,12 +85,12 @@ impl BaseDue {
     }
 
     /// Records the outcome of making a base.
-    pub(crate) fn note_made(&mut self, base: Option<BaseRecord>) {
+    pub(crate) fn record_outcome(&mut self, base: Option<BaseRecord>) {
         self.is_made = false;
         match base {
             Some(base) if self.n <= base.n => (self.n, self.size) = (base.n, base.bytes),
             Some(_) => {}
-            None => self.pause = PAUSE_LOOKS,
+            None => self.pause = RETRY_TICKS,
         }
     }
 }
@@ -100,22 +100,22 @@ impl BaseDue {
 pub(crate) async fn put<L: Ledger>(
     ledger: Arc<L>,
     shard: u32,
-    mut made: Receiver<Made>,
+    mut made: Receiver<BaseMessage>,
 ) -> Option<BaseRecord> {
     let ledger = &*ledger;
-    let Some(Made::At(place)) = made.recv().await else { return None };
+    let Some(BaseMessage::At(position)) = made.recv().await else { return None };
     let id = Uuid::new_v4().as_u64_pair().0.max(1);
-    let Place { epoch, segment, n, checksum } = place;
+    let Position { epoch, segment, n, checksum } = position;
     let mut base = BaseRecord { id, epoch, segment, n, checksum, pieces: 0, bytes: 0 };
     loop {
         match made.recv().await {
-            Some(Made::Piece(body)) => {
+            Some(BaseMessage::Piece(body)) => {
                 base.bytes += body.len() as u64;
                 write(ledger, Request::PutPiece { shard, base: id, piece: base.pieces, body })
                     .await;
                 base.pieces += 1;
             }
-            Some(Made::End) => break,
+            Some(BaseMessage::End) => break,
             // Reading the tree failed.
             _ => {
                 forget(ledger, shard, &base).await;
@@ -125,13 +125,13 @@ pub(crate) async fn put<L: Ledger>(
     }
     let record = shard_record(ledger, shard).await;
     let newest = record.newest_base().copied();
-    if newest.is_some_and(|newest| n <= newest.n) || !record.admits(place) {
+    if newest.is_some_and(|newest| n <= newest.n) || !record.admits(position) {
         forget(ledger, shard, &base).await;
         return None;
     }
     let bases: Vec<BaseRecord> = newest.into_iter().chain([base]).collect();
     let request = Request::SetBase { shard, before: record.base(), bases: bases.clone() };
-    let swapped = insist(ledger, request, |reply| match reply {
+    let swapped = retry_until_reply(ledger, request, |reply| match reply {
         Reply::Swapped(swapped) => Some(swapped),
         _ => None,
     });
@@ -182,7 +182,7 @@ async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> 
     let (mut end, mut segment) = (start, start);
     while segment < end + EMPTY_MAX {
         let request = Request::ReadEntries { shard, epoch, segment, after: 0, limit: 1 };
-        let parts = insist(ledger, request, |reply| match reply {
+        let parts = retry_until_reply(ledger, request, |reply| match reply {
             Reply::Parts(parts) => Some(parts),
             _ => None,
         });
@@ -203,7 +203,7 @@ pub(crate) async fn load<L: Ledger>(
 ) {
     for number in 0..base.pieces {
         let request = Request::LoadPiece { shard, base: base.id, piece: number };
-        let loaded = insist(&*ledger, request, |reply| match reply {
+        let loaded = retry_until_reply(&*ledger, request, |reply| match reply {
             Reply::Piece(piece) => Some(piece),
             _ => None,
         });
@@ -236,18 +236,18 @@ mod tests {
         let mut settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
         settings.base_bytes = 100;
         for (size, wanted) in [(0, 100), (100, 100), (200, 100), (1_000, 500)] {
-            let mut due = BaseDue::default();
-            assert!(!due.begins(7, Some(base(7, size)), &settings));
-            due.note(wanted - 1);
-            assert!(!due.begins(8, Some(base(7, size)), &settings), "{size}");
-            due.note(1);
-            assert!(due.begins(9, Some(base(7, size)), &settings), "{size}");
+            let mut due = BaseSchedule::default();
+            assert!(!due.is_due(7, Some(base(7, size)), &settings));
+            due.count_bytes(wanted - 1);
+            assert!(!due.is_due(8, Some(base(7, size)), &settings), "{size}");
+            due.count_bytes(1);
+            assert!(due.is_due(9, Some(base(7, size)), &settings), "{size}");
             // The next interval starts at this base and depends on its size.
-            due.note_made(Some(base(9, 2_000)));
-            due.note(999);
-            assert!(!due.begins(10, Some(base(7, size)), &settings), "{size}");
-            due.note(1);
-            assert!(due.begins(10, Some(base(7, size)), &settings), "{size}");
+            due.record_outcome(Some(base(9, 2_000)));
+            due.count_bytes(999);
+            assert!(!due.is_due(10, Some(base(7, size)), &settings), "{size}");
+            due.count_bytes(1);
+            assert!(due.is_due(10, Some(base(7, size)), &settings), "{size}");
         }
     }
 }

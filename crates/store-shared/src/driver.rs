@@ -4,17 +4,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use cluster::{Answer, Fact, Ledger, Member, Settings, Token, Unanswered, View};
+use cluster::{Ledger, LedgerResult, Member, Settings, ShardEvent, Token, Unanswered, View};
 use tokio::sync::{
     mpsc::{UnboundedReceiver, UnboundedSender},
     watch,
 };
 
 use crate::{
-    bases::MadeBase,
+    bases::BaseOutcome,
     feeder::Step,
     node_host::NodeHost,
-    replicator::{Command, ToDriver},
+    replicator::{Command, DriverCommand},
     shard_driver::ShardDriver,
 };
 
@@ -38,7 +38,7 @@ pub(crate) struct Driver<L> {
     /// End of the lease at the last check.
     pub(crate) until: u64,
     pub(crate) boot_clock: BootClock,
-    pub(crate) commands: UnboundedReceiver<ToDriver>,
+    pub(crate) commands: UnboundedReceiver<DriverCommand>,
     pub(crate) settings: Settings,
     /// The published view of the cluster.
     pub(crate) view: watch::Sender<View>,
@@ -48,59 +48,62 @@ impl<L: Ledger> Driver<L> {
     /// Runs until it is stopped or all command senders are dropped.
     pub(crate) async fn run(mut self) {
         let mut host = NodeHost::of(&self.shards);
-        let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel::<(Token, Answer)>();
+        let (answers, mut answered) =
+            tokio::sync::mpsc::unbounded_channel::<(Token, LedgerResult)>();
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let (bases, mut based) = tokio::sync::mpsc::unbounded_channel::<MadeBase>();
+        let (bases, mut based) = tokio::sync::mpsc::unbounded_channel::<BaseOutcome>();
         let mut looks = 0_u32;
         loop {
             tokio::select! {
                 _ = ticks.tick() => {
                     looks += 1;
                     if looks.is_multiple_of(LOOKS_BETWEEN_NOTES) {
-                        self.shards.iter().for_each(|shard| shard.tell(Step::Note));
+                        self.shards.iter().for_each(|shard| shard.tell(Step::SavePosition));
                     }
                     if looks.is_multiple_of(LOOKS_BETWEEN_VIEWS) {
                         self.view.send_replace(self.member.view());
                     }
                 }
                 command = self.commands.recv() => match command {
-                    Some(ToDriver::Of(shard, command)) => self.obey(shard, command, &mut host),
-                    Some(ToDriver::Stop) | None => {
+                    Some(DriverCommand::Of(shard, command)) => {
+                        self.execute_command(shard, command, &mut host);
+                    }
+                    Some(DriverCommand::Stop) | None => {
                         return self.shards.iter_mut().for_each(ShardDriver::end_waiting);
                     }
                 },
                 Some((shard, base)) = based.recv() => {
                     if let Some(shard) = self.shard(shard) {
-                        shard.due.note_made(base);
+                        shard.due.record_outcome(base);
                     }
                 }
                 Some((token, answer)) = answered.recv() => {
                     let now = (self.boot_clock)();
-                    self.member.answer(token, answer, now, &mut host);
-                    self.note_renewed();
+                    self.member.handle_reply(token, answer, now, &mut host);
+                    self.handle_renewal();
                 }
             }
-            self.go_on(&answers, &mut host, &bases);
+            self.run_due_actions(&answers, &mut host, &bases);
         }
     }
 
     /// Performs the actions that have become due.
-    fn go_on(
+    fn run_due_actions(
         &mut self,
-        answers: &UnboundedSender<(Token, Answer)>,
+        answers: &UnboundedSender<(Token, LedgerResult)>,
         host: &mut NodeHost,
-        bases: &UnboundedSender<MadeBase>,
+        bases: &UnboundedSender<BaseOutcome>,
     ) {
         let now = (self.boot_clock)();
-        if self.shards.iter().any(|shard| shard.clock.has_news()) {
+        if self.shards.iter().any(|shard| shard.clock.has_new_checkpoint()) {
             self.member.hurry(now);
         }
         for shard in &mut self.shards {
             shard.append_queued(&mut self.member, now);
         }
         self.member.tick((self.boot_clock)(), host);
-        for ask in self.member.asks() {
+        for ask in self.member.take_requests() {
             let (ledger, answers) = (Arc::clone(&self.ledger), answers.clone());
             tokio::spawn(async move {
                 let asked = tokio::time::timeout(PATIENCE, ledger.execute(ask.request)).await;
@@ -110,8 +113,8 @@ impl<L: Ledger> Driver<L> {
                 let _ = answers.send((ask.token, answer));
             });
         }
-        for (shard, fact) in self.member.facts() {
-            self.act(shard, fact);
+        for (shard, event) in self.member.take_events() {
+            self.act(shard, event);
         }
         let changed = {
             let seen = self.view.borrow();
@@ -129,32 +132,34 @@ impl<L: Ledger> Driver<L> {
         self.shards.get_mut(usize::try_from(shard).ok()?)
     }
 
-    fn act(&mut self, number: u32, fact: Fact) {
+    fn act(&mut self, number: u32, event: ShardEvent) {
         let ledger = Arc::clone(&self.ledger);
         if let Some(shard) = self.shard(number) {
-            shard.act(fact, &ledger);
+            shard.act(event, &ledger);
         }
     }
 
     /// Executes a command for a shard.
-    fn obey(&mut self, number: u32, command: Command, host: &mut NodeHost) {
+    fn execute_command(&mut self, number: u32, command: Command, host: &mut NodeHost) {
         let now = (self.boot_clock)();
         let member = &mut self.member;
         match command {
             Command::CopyFailed(error) => {
-                member.stand_down(number, now, host);
+                member.suspend(number, now, host);
                 if let Some(shard) = self.shard(number) {
                     shard.tell(Step::CopyFailed(error));
                 }
             }
-            Command::StandDown => member.stand_down(number, now, host),
-            Command::FollowFrom(place, unsure) => member.go_on(number, place, unsure),
+            Command::Suspend => member.suspend(number, now, host),
+            Command::FollowFrom(position, may_have_diverged) => {
+                member.resume(number, position, may_have_diverged)
+            }
             Command::HandOver => member.hand_over(number),
-            Command::Look => member.look(number, now),
-            Command::GoFirst => member.go_first(number, now),
-            Command::HoldBack(time) => {
+            Command::Refresh => member.refresh(number, now),
+            Command::ClaimFirst => member.claim_first(number, now),
+            Command::DeferClaim(time) => {
                 let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-                member.hold_back(number, now.saturating_add(time));
+                member.defer_claim(number, now.saturating_add(time));
             }
             Command::Append { body, done } => {
                 if let Some(shard) = self.shard(number) {
@@ -163,23 +168,23 @@ impl<L: Ledger> Driver<L> {
             }
             Command::MakeBase(wanted) => {
                 // Dropping the sender tells the caller that this node is not the owner.
-                let Some(committed) = member.owner(number).map(|owner| owner.place().n) else {
+                let Some(committed) = member.owner(number).map(|owner| owner.position().n) else {
                     return;
                 };
                 let entry = wanted.entry.unwrap_or(committed);
-                let _ = wanted.told.send(entry);
+                let _ = wanted.accepted.send(entry);
                 if let Some(shard) = self.shard(number) {
-                    shard.due.want(entry, wanted.done);
+                    shard.due.request(entry, wanted.done);
                 }
             }
         }
     }
 
     /// Extends the lease after an applied heartbeat, and reports its checkpoints as durable.
-    fn note_renewed(&mut self) {
+    fn handle_renewal(&mut self) {
         let until = self.member.lease().until();
         if self.until < until {
-            self.shards.iter().for_each(|shard| shard.clock.note_renewed());
+            self.shards.iter().for_each(|shard| shard.clock.confirm_checkpoint());
         }
         self.until = until;
     }

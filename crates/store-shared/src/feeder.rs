@@ -6,13 +6,13 @@
 //! * Normal: events are applied to the tree.
 //! * `Waits`: the tree failed; recovery is retried. A damaged copy is deleted here and loaded anew.
 //! * `Loads`: the tree is being rebuilt from a base.
-//! * `Told`: the tree works again. Its position was sent to the driver; events that were sent
-//!   before it are ignored. With `WentOn` normal operation resumes.
+//! * `Recovered`: the tree works again. Its position was sent to the driver; events that were sent
+//!   before it are ignored. With `Resumed` normal operation resumes.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cluster::{BaseRecord, Entry, Heritage, Place};
+use cluster::{BaseRecord, ClockLowerBounds, Entry, Position};
 use journal::EncodedEntry;
 use store::{Error, Health, Kind, Store as _};
 use tokio::sync::{
@@ -22,10 +22,10 @@ use tokio::sync::{
 
 use crate::{
     entries::entries_of,
+    local_copy::{BaseMessage, FIRST, LocalCopy},
     node_clock::NodeClock,
     outstanding::{Outstanding, backlog_of},
-    own_copy::{FIRST, Made, OwnCopy},
-    place_file::Noted,
+    position_file::PositionRecord,
     replicator::{Command, Commands, Replicator},
     role::Role,
 };
@@ -40,9 +40,9 @@ const PAUSE_MAX: u32 = 60;
 #[derive(Debug)]
 pub(crate) enum Step {
     /// Apply a committed entry of another owner, or one that this owner has adopted.
-    Apply(Entry, Place),
+    Apply(Entry, Position),
     /// This node has claimed the shard with this epoch.
-    Opened(u64, Heritage),
+    Opened(u64, ClockLowerBounds),
     /// The lease covers the term.
     Serving,
     /// The term has ended.
@@ -58,60 +58,60 @@ pub(crate) enum Step {
     /// The base that was being loaded was deleted.
     BaseGone,
     /// Read all visible data, in pieces of this size.
-    MakeBase(mpsc::Sender<Made>, usize),
+    MakeBase(mpsc::Sender<BaseMessage>, usize),
     /// The following tasks continue from the position that was passed to the driver.
-    WentOn,
+    Resumed,
     /// Another second has passed.
-    Note,
+    SavePosition,
 }
 
 /// Recovery state of a failed tree.
 #[derive(Debug)]
-enum Mending {
+enum Recovery {
     /// The tree is retried after this number of seconds.
-    Waits { error: Error, notes: u32 },
+    Waits { error: Error, seconds: u32 },
     /// The tree is being rebuilt from this base.
     Loads(BaseRecord),
     /// The store works again, and the driver has received the position to follow from.
-    Told,
+    Recovered,
 }
 
 /// The state of the feeder thread.
 pub(crate) struct Feeder {
-    pub(crate) copy: OwnCopy,
+    pub(crate) copy: LocalCopy,
     pub(crate) clock: Arc<dyn NodeClock>,
     pub(crate) role: watch::Sender<Role>,
     pub(crate) outstanding: Arc<Outstanding>,
     pub(crate) commands: Commands,
     pub(crate) replicator: Arc<Replicator>,
-    mending: Option<Mending>,
+    recovery: Option<Recovery>,
     pause: u32,
 }
 
 impl Feeder {
     pub(crate) fn new(
-        copy: OwnCopy,
+        copy: LocalCopy,
         clock: Arc<dyn NodeClock>,
         role: watch::Sender<Role>,
         outstanding: Arc<Outstanding>,
         commands: Commands,
         replicator: Arc<Replicator>,
     ) -> Self {
-        let (mending, pause) = (None, 0);
-        Self { copy, clock, role, outstanding, commands, replicator, mending, pause }
+        let (recovery, pause) = (None, 0);
+        Self { copy, clock, role, outstanding, commands, replicator, recovery, pause }
     }
 
     /// Runs until the driver ends.
     pub(crate) fn run(mut self, mut steps: UnboundedReceiver<Step>) {
         while let Some(step) = steps.blocking_recv() {
-            if self.mending.is_some() {
-                self.mend(step);
+            if self.recovery.is_some() {
+                self.try_recover(step);
                 continue;
             }
             let mut entries = Vec::new();
             let mut next = Some(step);
-            while let Some(Step::Apply(entry, place)) = next {
-                entries.push((entry, place));
+            while let Some(Step::Apply(entry, position)) = next {
+                entries.push((entry, position));
                 next = if entries.len() < AT_ONCE { steps.try_recv().ok() } else { None };
             }
             let backlog = backlog_of(entries.iter().map(|(entry, _)| entry));
@@ -124,9 +124,9 @@ impl Feeder {
     }
 
     /// Applies entries.
-    fn apply(&mut self, entries: Vec<(Entry, Place)>) -> Result<(), Error> {
+    fn apply(&mut self, entries: Vec<(Entry, Position)>) -> Result<(), Error> {
         let Some((_, last)) = entries.last() else { return Ok(()) };
-        let place = *last;
+        let position = *last;
         let known = self.copy.tree.last_entry()?;
         // The first entry of a store is identical on every node and not replicated.
         let mut n = known.min(FIRST);
@@ -138,7 +138,7 @@ impl Feeder {
             wanted.extend(own.into_iter().filter(|one| known < one.n()));
         }
         self.copy.tree.follow(wanted)?;
-        self.copy.book.note(Noted { n, place });
+        self.copy.positions.record(PositionRecord { n, position });
         // A missing entry has been found.
         self.role.send_if_modified(|role| {
             let failed = matches!(role, Role::Failed(_));
@@ -153,13 +153,14 @@ impl Feeder {
     /// Handles a step other than an entry.
     fn act(&mut self, step: Step) -> Result<(), Error> {
         match step {
-            // Entries are handled by the caller; `WentOn` only matters during recovery.
-            Step::Apply(..) | Step::WentOn => {}
-            Step::Opened(epoch, heritage) => {
-                self.clock.open(&heritage)?;
+            // Entries are handled by the caller; `Resumed` only matters during recovery.
+            Step::Apply(..) | Step::Resumed => {}
+            Step::Opened(epoch, lower_bounds) => {
+                self.clock.open(&lower_bounds)?;
                 self.replicator.open();
                 self.copy.tree.lead()?;
-                self.role.send_replace(Role::Opened { epoch, heritage: Arc::new(heritage) });
+                self.role
+                    .send_replace(Role::Opened { epoch, lower_bounds: Arc::new(lower_bounds) });
             }
             Step::Serving => {
                 self.role.send_modify(|role| {
@@ -178,20 +179,20 @@ impl Feeder {
             Step::CopyFailed(error) => return Err(error),
             Step::Piece { number, body, kept } => {
                 self.tell_failed("loading the newest base of the cluster".to_owned());
-                self.copy.tree.keep_piece(number, &body)?;
+                self.copy.tree.store_piece(number, &body)?;
                 let _ = kept.send(());
             }
             Step::BaseThere(base) => {
                 self.copy.begin_load(&base)?;
-                self.mending = Some(Mending::Loads(base));
+                self.recovery = Some(Recovery::Loads(base));
             }
             Step::BaseGone => {
                 let text = "the base that was being loaded was deleted; starting over";
                 return Err(Error::new(Kind::Unavailable, text));
             }
             Step::MakeBase(made, piece_bytes) => self.copy.make_base(made, piece_bytes),
-            Step::Note => {
-                self.copy.note_place()?;
+            Step::SavePosition => {
+                self.copy.save_position()?;
                 self.copy.tree.tick()?;
                 // A full disk is no failure: it rejects commits that need space and accepts
                 // deletes.
@@ -220,48 +221,50 @@ impl Feeder {
     fn fail(&mut self, error: Error) {
         self.tell_failed(error.to_string());
         // Ends the shard's clock with the instant that the release records.
-        self.commands.send(Command::StandDown);
+        self.commands.send(Command::Suspend);
         self.wait(error);
     }
 
     fn wait(&mut self, error: Error) {
-        self.mending = Some(Mending::Waits { error, notes: self.pause });
+        self.recovery = Some(Recovery::Waits { error, seconds: self.pause });
         self.pause = (2 * self.pause).clamp(1, PAUSE_MAX);
     }
 
     /// Handles a task during recovery; tasks from before the recovery are ignored.
-    fn mend(&mut self, step: Step) {
-        match (step, &mut self.mending) {
+    fn try_recover(&mut self, step: Step) {
+        match (step, &mut self.recovery) {
             (Step::Apply(entry, _), _) => self.outstanding.remove(backlog_of([&entry])),
             (Step::CopyFailed(error), _) => {
                 self.tell_failed(error.to_string());
                 self.wait(error);
             }
-            (Step::WentOn, Some(Mending::Told)) => {
-                self.mending = None;
+            (Step::Resumed, Some(Recovery::Recovered)) => {
+                self.recovery = None;
                 self.role.send_replace(Role::Following);
             }
-            (Step::Note, Some(Mending::Waits { notes: notes @ 1.., .. })) => *notes -= 1,
-            (Step::Note, Some(Mending::Waits { error, .. })) => {
-                let mended = self.copy.mend(error);
-                self.go_on(mended);
+            (Step::SavePosition, Some(Recovery::Waits { seconds: seconds @ 1.., .. })) => {
+                *seconds -= 1
             }
-            (Step::Note, Some(Mending::Loads(base))) => {
+            (Step::SavePosition, Some(Recovery::Waits { error, .. })) => {
+                let recovered = self.copy.try_recover(error);
+                self.follow_from_tree(recovered);
+            }
+            (Step::SavePosition, Some(Recovery::Loads(base))) => {
                 let loaded = self.copy.loaded(base);
-                self.go_on(loaded);
+                self.follow_from_tree(loaded);
             }
             _ => {}
         }
     }
 
     /// Makes the driver follow from the tree's position, once that is known.
-    fn go_on(&mut self, stands: Result<Option<Place>, Error>) {
+    fn follow_from_tree(&mut self, stands: Result<Option<Position>, Error>) {
         match stands {
             Ok(None) => {}
-            Ok(Some(place)) => {
-                let unsure = self.copy.is_unsure();
-                self.commands.send(Command::FollowFrom(place, unsure));
-                self.mending = Some(Mending::Told);
+            Ok(Some(position)) => {
+                let may_have_diverged = self.copy.may_have_diverged();
+                self.commands.send(Command::FollowFrom(position, may_have_diverged));
+                self.recovery = Some(Recovery::Recovered);
             }
             Err(error) => {
                 self.tell_failed(error.to_string());

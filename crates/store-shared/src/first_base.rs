@@ -11,7 +11,7 @@ use store::{Error, Kind, Space, Stamp};
 use store_tree::{BaseReader, TreeOptions, TreeStore};
 use uuid::Uuid;
 
-use crate::asking::{ask, shard_of, swap, written};
+use crate::requests::{send_request, shard_of, swap, written};
 
 /// Number of the journal entry that the first base contains last.
 const ENTRY: u64 = 1;
@@ -27,7 +27,7 @@ pub struct FirstBase {
 impl FirstBase {
     /// Opens the store of a stand-alone server for reading.
     pub fn open(options: &TreeOptions) -> Result<Self, Error> {
-        let tree = TreeStore::open_still(options, options.journal_folder())?;
+        let tree = TreeStore::open_without_commits(options, options.journal_folder())?;
         Ok(Self { reader: tree.base()?, _tree: tree })
     }
 
@@ -50,7 +50,7 @@ impl FirstBase {
         clock: Bytes,
         tell: &mut (dyn FnMut(u32, u64) + Send),
     ) -> Result<(), Error> {
-        let making = Making { ledger, shard: 0 };
+        let making = BaseCreation { ledger, shard: 0 };
         let before = making.clear().await?;
         let id = Uuid::new_v4().as_u64_pair().0.max(1);
         let epoch = before.epoch + 1;
@@ -65,7 +65,7 @@ impl FirstBase {
             base.bytes += body.len() as u64;
             let piece = base.pieces;
             let put = Request::PutPiece { shard: making.shard, base: id, piece, body };
-            ask(ledger, put, written).await?;
+            send_request(ledger, put, written).await?;
             base.pieces += 1;
             tell(base.pieces, base.bytes);
         }
@@ -80,17 +80,18 @@ fn crc32c_of(cluster: Uuid) -> u32 {
 }
 
 /// Creates the records of a cluster's first base.
-struct Making<'a, L> {
+struct BaseCreation<'a, L> {
     ledger: &'a L,
     shard: u32,
 }
 
-impl<L: Ledger> Making<'_, L> {
+impl<L: Ledger> BaseCreation<'_, L> {
     /// Deletes the data that an earlier attempt has left, and returns the shard record.
     async fn clear(&self) -> Result<ShardRecord, Error> {
         let shard = self.shard;
         swap(self.ledger, Request::MakeShard { shard }).await?;
-        let record = ask(self.ledger, Request::ReadShardSerial { shard }, shard_of).await?;
+        let record =
+            send_request(self.ledger, Request::ReadShardSerial { shard }, shard_of).await?;
         for base in &record.bases {
             let mut piece = 0;
             while self.has_piece(base.id, piece).await? {
@@ -99,7 +100,7 @@ impl<L: Ledger> Making<'_, L> {
             // Backward, because an interrupted cleanup is resumed by looking for the first piece.
             for piece in (0..piece).rev() {
                 let drop = Request::DropPiece { shard, base: base.id, piece };
-                ask(self.ledger, drop, written).await?;
+                send_request(self.ledger, drop, written).await?;
             }
         }
         Ok(record)
@@ -107,7 +108,7 @@ impl<L: Ledger> Making<'_, L> {
 
     async fn has_piece(&self, base: u64, piece: u32) -> Result<bool, Error> {
         let request = Request::LoadPiece { shard: self.shard, base, piece };
-        ask(self.ledger, request, |reply| match reply {
+        send_request(self.ledger, request, |reply| match reply {
             Reply::Piece(piece) => Some(piece.is_some()),
             _ => None,
         })

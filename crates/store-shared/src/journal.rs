@@ -4,60 +4,60 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use cluster::Place;
-use journal::{AppendFailure, EncodedEntry, Entry, Held, Journal, OpenJournal};
+use cluster::Position;
+use journal::{AppendFailure, EncodedEntry, Entry, Journal, JournalExtent, OpenJournal};
 use parking_lot::Mutex;
 use store::Error;
 
-use crate::{place_file::Noted, replicator::Replicator};
+use crate::{position_file::PositionRecord, replicator::Replicator};
 
 /// Number of positions that are remembered; data that is visible is only a few groups behind.
-const PLACES: usize = 1_024;
+const POSITIONS_MAX: usize = 1_024;
 
 /// Table of positions in the cluster's journal that correspond to entries of the local copy.
 #[derive(Debug, Default)]
-pub(crate) struct PlaceBook(Mutex<Places>);
+pub(crate) struct PositionTable(Mutex<RecentPositions>);
 
 /// Positions in the cluster's journal of recent local entries, the newest kept separately.
 #[derive(Debug, Default)]
-struct Places {
-    newest: Noted,
-    before: VecDeque<Noted>,
+struct RecentPositions {
+    newest: PositionRecord,
+    before: VecDeque<PositionRecord>,
 }
 
-impl PlaceBook {
-    pub(crate) fn new(newest: Noted) -> Self {
-        Self(Mutex::new(Places { newest, before: VecDeque::new() }))
+impl PositionTable {
+    pub(crate) fn new(newest: PositionRecord) -> Self {
+        Self(Mutex::new(RecentPositions { newest, before: VecDeque::new() }))
     }
 
     /// Records a position, unless a newer one was recorded. `n` is the last entry of the local
     /// journal before the position, where known.
-    pub(crate) fn note(&self, noted: Noted) {
-        let mut places = self.0.lock();
-        let newest = places.newest;
-        if newest.place.n < noted.place.n {
-            places.newest = Noted { n: newest.n.max(noted.n), ..noted };
-            places.before.push_back(newest);
-            if PLACES < places.before.len() {
-                places.before.pop_front();
+    pub(crate) fn record(&self, noted: PositionRecord) {
+        let mut positions = self.0.lock();
+        let newest = positions.newest;
+        if newest.position.n < noted.position.n {
+            positions.newest = PositionRecord { n: newest.n.max(noted.n), ..noted };
+            positions.before.push_back(newest);
+            if POSITIONS_MAX < positions.before.len() {
+                positions.before.pop_front();
             }
         }
     }
 
     /// Returns the position at which the local journal ended with this entry, if it was recorded
     /// recently.
-    pub(crate) fn place_at(&self, n: u64) -> Option<Place> {
-        let places = self.0.lock();
-        let mut all = [&places.newest].into_iter().chain(places.before.iter().rev());
-        all.find(|noted| noted.n == n).map(|noted| noted.place)
+    pub(crate) fn position_at(&self, n: u64) -> Option<Position> {
+        let positions = self.0.lock();
+        let mut all = [&positions.newest].into_iter().chain(positions.before.iter().rev());
+        all.find(|noted| noted.n == n).map(|noted| noted.position)
     }
 
     /// Clears the table, because the local copy is wiped.
     pub(crate) fn forget(&self) {
-        *self.0.lock() = Places::default();
+        *self.0.lock() = RecentPositions::default();
     }
 
-    pub(crate) fn newest(&self) -> Noted {
+    pub(crate) fn newest(&self) -> PositionRecord {
         self.0.lock().newest
     }
 }
@@ -66,7 +66,7 @@ impl PlaceBook {
 pub(crate) struct NodeJournal {
     pub(crate) own: Arc<dyn OpenJournal>,
     pub(crate) replicator: Arc<Replicator>,
-    pub(crate) book: Arc<PlaceBook>,
+    pub(crate) positions: Arc<PositionTable>,
 }
 
 impl OpenJournal for NodeJournal {
@@ -74,7 +74,7 @@ impl OpenJournal for NodeJournal {
         Ok(Arc::new(SharedJournal {
             own: self.own.open(known_durable, accept_loss)?,
             replicator: Arc::clone(&self.replicator),
-            book: Arc::clone(&self.book),
+            positions: Arc::clone(&self.positions),
         }))
     }
 
@@ -86,7 +86,7 @@ impl OpenJournal for NodeJournal {
 struct SharedJournal {
     own: Arc<dyn Journal>,
     replicator: Arc<Replicator>,
-    book: Arc<PlaceBook>,
+    positions: Arc<PositionTable>,
 }
 
 impl Journal for SharedJournal {
@@ -96,20 +96,20 @@ impl Journal for SharedJournal {
         if self.own.end() == 0 {
             return self.own.append(group);
         }
-        let place = self.replicator.append(group).map_err(AppendFailure::Refused)?;
+        let position = self.replicator.append(group).map_err(AppendFailure::Refused)?;
         // The group is committed now. If the local copy fails to store it, nothing may be appended
         // after it and this node cannot remain the owner.
         let unknown = |failure: AppendFailure| {
             self.replicator.fail_copy(failure.error().clone());
             AppendFailure::Unknown(failure.error().clone())
         };
-        let n = self.own.keep(group).map_err(unknown)?;
-        self.book.note(Noted { n, place });
+        let n = self.own.append_unsynced(group).map_err(unknown)?;
+        self.positions.record(PositionRecord { n, position });
         Ok(n)
     }
 
     fn follow(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
-        self.own.keep(group)
+        self.own.append_unsynced(group)
     }
 
     fn sync(&self) -> Result<(), Error> {
@@ -120,8 +120,8 @@ impl Journal for SharedJournal {
         self.own.read(after, limit_bytes)
     }
 
-    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
-        self.own.cut(before, floors)
+    fn truncate_before(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        self.own.truncate_before(before, floors)
     }
 
     fn end(&self) -> u64 {
@@ -132,8 +132,8 @@ impl Journal for SharedJournal {
         self.own.floors()
     }
 
-    fn held(&self) -> Held {
-        self.own.held()
+    fn extent(&self) -> JournalExtent {
+        self.own.extent()
     }
 
     fn bytes_after(&self, after: u64) -> u64 {
@@ -145,7 +145,7 @@ impl Journal for SharedJournal {
     }
 
     /// Returns false, because other nodes still need entries that this one drops.
-    fn has_one_user(&self) -> bool {
+    fn has_single_user(&self) -> bool {
         false
     }
 }

@@ -6,41 +6,41 @@
 //!  owner      commits ──▶ committer ──▶ appender ──▶ driver ──entry──▶ ledger, at a quorum
 //!                                          │   ◀── committed ──┘
 //!                                          ▼
-//!                              own copy of the journal ──▶ trees, then visible
+//!                              local copy of journal   ──▶ trees, then visible
 //!
-//!  follower   ledger ──▶ driver ──committed entries──▶ own copy of the journal ──▶ trees
+//!  follower   ledger ──▶ driver ──committed entries──▶ local copy of the journal ──▶ trees
 //! ```
 //!
 //! A node's directory is that of an embedded store. Its journal is a copy of the cluster's journal;
 //! a file next to it records the position in the cluster's journal up to which the copy goes
-//! ([`place_file`]). The copy may lag or be lost.
+//! ([`position_file`]). The copy may lag or be lost.
 
-mod accepting;
-mod asking;
 mod bases;
-mod copying;
 mod driver;
 mod entries;
 mod feeder;
 mod first_base;
 mod journal;
+mod local_copy;
+mod loss_acceptance;
 mod node;
 mod node_clock;
 mod node_host;
 mod outstanding;
-mod own_copy;
-mod place_file;
+mod position_file;
 mod replicator;
+mod requests;
 mod role;
 mod shard;
 mod shard_clock;
+mod shard_copy;
 mod shard_driver;
 
-pub use accepting::{Accepting, Loss};
-pub use copying::{Copied, Copying, open_stopped};
 pub use first_base::FirstBase;
+pub use loss_acceptance::{Loss, LossInspection};
 pub use node::{NodeOptions, SharedNode};
 pub use node_clock::NodeClock;
 pub use role::Role;
 pub use shard::{ShardOptions, SharedShard};
 pub use shard_clock::{ClockSources, ShardClock, ShardClockOptions};
+pub use shard_copy::{CopyOptions, CopyResult, open_stopped};

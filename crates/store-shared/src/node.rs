@@ -14,7 +14,7 @@ use tokio::sync::{
 
 use crate::{
     driver::{BootClock, Driver},
-    replicator::{Commands, ToDriver},
+    replicator::{Commands, DriverCommand},
     shard::{Opened, ShardOptions, SharedShard},
 };
 
@@ -38,7 +38,7 @@ impl std::fmt::Debug for NodeOptions {
 pub struct SharedNode {
     shards: Vec<Arc<SharedShard>>,
     view: watch::Receiver<View>,
-    driver: UnboundedSender<ToDriver>,
+    driver: UnboundedSender<DriverCommand>,
     /// Threads of the driver and the feeders, in the order in which they are joined.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -67,7 +67,7 @@ impl SharedNode {
             SharedShard::open(number, shard, own(number), Commands::new(number, driver.clone()))
         });
         let opened = opened.collect::<Result<Vec<Opened>, Error>>()?;
-        let places: Vec<_> = opened.iter().map(|opened| opened.place).collect();
+        let places: Vec<_> = opened.iter().map(|opened| opened.position).collect();
         let (view, seen) = watch::channel(View::default());
         let (mut shards, mut drivers, mut feeders) = (Vec::new(), Vec::new(), Vec::new());
         for Opened { shard, driver, feeder, steps, .. } in opened {
@@ -115,7 +115,7 @@ impl SharedNode {
 
     /// Stops all threads without notifying the ledger, as if the process were killed.
     pub fn stop(&self) {
-        let _ = self.driver.send(ToDriver::Stop);
+        let _ = self.driver.send(DriverCommand::Stop);
         for thread in self.threads.lock().drain(..) {
             let _ = thread.join();
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cluster::{Backlog, Heritage, Host};
+use cluster::{Backlog, ClockLowerBounds, Host};
 use uuid::Uuid;
 
 use crate::{node_clock::NodeClock, outstanding::Outstanding, shard_driver::ShardDriver};
@@ -29,8 +29,8 @@ impl NodeHost {
 }
 
 impl Host for NodeHost {
-    fn begin(&mut self, shard: u32, heritage: &Heritage, _: u64) -> Bytes {
-        self.clock(shard, |clock| clock.begin(heritage))
+    fn begin(&mut self, shard: u32, lower_bounds: &ClockLowerBounds, _: u64) -> Bytes {
+        self.clock(shard, |clock| clock.begin(lower_bounds))
     }
 
     fn checkpoint(&mut self, shard: u32, _: u64) -> Bytes {

@@ -10,17 +10,17 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use cluster::Place;
+use cluster::Position;
 use journal::EncodedEntry;
 use parking_lot::Mutex;
 use store::{Error, Kind};
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 
 /// Position after a committed entry, or why it is not known to be committed.
-pub(crate) type Committed = Result<Place, Error>;
+pub(crate) type Committed = Result<Position, Error>;
 
 /// A command to the driver.
-pub(crate) enum ToDriver {
+pub(crate) enum DriverCommand {
     /// A command for a shard.
     Of(u32, Command),
     /// Stop without notifying the ledger, as if the process were killed.
@@ -39,46 +39,46 @@ pub(crate) enum Command {
     /// The local copy lacks committed entries or is damaged.
     CopyFailed(Error),
     /// Release the shard, because the tree cannot continue for now.
-    StandDown,
+    Suspend,
     /// Follow the journal from this position; true if the tree may contain entries after it.
-    FollowFrom(Place, bool),
+    FollowFrom(Position, bool),
     /// Release the shard once everything is committed.
     HandOver,
     /// Make a base, as the owner.
-    MakeBase(WantedBase),
+    MakeBase(BaseRequest),
     /// Read the cluster's records immediately.
-    Look,
+    Refresh,
     /// Claim the shard as soon as it is free to be claimed.
-    GoFirst,
+    ClaimFirst,
     /// Let other nodes claim the shard first, for this long.
-    HoldBack(Duration),
+    DeferClaim(Duration),
 }
 
 /// Sends commands for one shard to the driver. After the driver has ended, commands are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Commands {
     shard: u32,
-    driver: UnboundedSender<ToDriver>,
+    driver: UnboundedSender<DriverCommand>,
 }
 
 impl Commands {
-    pub(crate) fn new(shard: u32, driver: UnboundedSender<ToDriver>) -> Self {
+    pub(crate) fn new(shard: u32, driver: UnboundedSender<DriverCommand>) -> Self {
         Self { shard, driver }
     }
 
     /// Sends a command; returns false if the driver has ended.
     pub(crate) fn send(&self, command: Command) -> bool {
-        self.driver.send(ToDriver::Of(self.shard, command)).is_ok()
+        self.driver.send(DriverCommand::Of(self.shard, command)).is_ok()
     }
 }
 
 /// A request to make a base (full copy of the shard) that contains an entry.
 #[derive(Debug)]
-pub(crate) struct WantedBase {
+pub(crate) struct BaseRequest {
     /// The entry that the base has to contain; default: the last committed one.
     pub(crate) entry: Option<u64>,
     /// Receives the number of the entry that the base will contain.
-    pub(crate) told: oneshot::Sender<u64>,
+    pub(crate) accepted: oneshot::Sender<u64>,
     /// Receives the position of the first base that contains the entry.
     pub(crate) done: oneshot::Sender<u64>,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cluster::Heritage;
+use cluster::ClockLowerBounds;
 
 /// The role of a node in a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Role {
         /// Epoch of the term.
         epoch: u64,
         /// Clock state inherited from the preceding owner.
-        heritage: Arc<Heritage>,
+        lower_bounds: Arc<ClockLowerBounds>,
     },
     /// The node owns the shard and may serve requests.
     Serving {

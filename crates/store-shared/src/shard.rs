@@ -8,9 +8,9 @@ use std::{
     time::Duration,
 };
 
-use cluster::{Backlog, Place};
+use cluster::{Backlog, Position};
 use journal::OpenJournal;
-use store::{Error, Kind, Timepiece};
+use store::{CommitClock, Error, Kind};
 use store_tree::{TreeOptions, TreeStore};
 use tokio::sync::{
     mpsc::{UnboundedReceiver, unbounded_channel},
@@ -20,10 +20,10 @@ use tokio::sync::{
 use crate::{
     feeder::{Feeder, Step},
     journal::NodeJournal,
+    local_copy::{LocalCopy, SavedPosition},
     node_clock::NodeClock,
     outstanding::Outstanding,
-    own_copy::{NotedPlace, OwnCopy},
-    replicator::{Command, Commands, Replicator, WantedBase},
+    replicator::{BaseRequest, Command, Commands, Replicator},
     role::Role,
     shard_driver::ShardDriver,
 };
@@ -35,7 +35,7 @@ pub struct ShardOptions {
     /// The shard's clock, used while this node owns the shard.
     pub clock: Arc<dyn NodeClock>,
     /// Database time for commit stamps.
-    pub time: Arc<dyn Timepiece>,
+    pub time: Arc<dyn CommitClock>,
 }
 
 impl std::fmt::Debug for ShardOptions {
@@ -71,7 +71,7 @@ pub(crate) struct Opened {
     /// Receives the tasks of the feeder thread.
     pub(crate) steps: UnboundedReceiver<Step>,
     /// Position of the local copy, and whether it may contain entries after it.
-    pub(crate) place: (Place, bool),
+    pub(crate) position: (Position, bool),
 }
 
 impl SharedShard {
@@ -84,14 +84,14 @@ impl SharedShard {
         commands: Commands,
     ) -> Result<Opened, Error> {
         let own = own.unwrap_or_else(|| Arc::new(options.tree.journal_of_copy()));
-        let place = NotedPlace::open(&options.tree)?;
-        let book = Arc::clone(&place.book);
+        let position = SavedPosition::open(&options.tree)?;
+        let positions = Arc::clone(&position.positions);
         let replicator = Arc::new(Replicator::new(commands.clone()));
         let journal: Arc<dyn OpenJournal> =
-            Arc::new(NodeJournal { own, replicator: Arc::clone(&replicator), book });
-        let (copy, wiped) = OwnCopy::open(place, &options.tree, &journal, &options.time)?;
+            Arc::new(NodeJournal { own, replicator: Arc::clone(&replicator), positions });
+        let (copy, wiped) = LocalCopy::open(position, &options.tree, &journal, &options.time)?;
         let (tree, wipes) = (Arc::clone(&copy.tree), Arc::clone(&copy.wipes));
-        let place = (copy.book.newest().place, copy.is_unsure());
+        let position = (copy.positions.newest().position, copy.may_have_diverged());
         let outstanding: Arc<Outstanding> = Arc::default();
         let (steps, stepped) = unbounded_channel();
         let clock = options.clock;
@@ -106,7 +106,7 @@ impl SharedShard {
             Arc::clone(&replicator),
         );
         let shard = Arc::new(Self { tree, role: shown, commands, replicator, outstanding, wipes });
-        Ok(Opened { shard, driver, feeder, steps: stepped, place })
+        Ok(Opened { shard, driver, feeder, steps: stepped, position })
     }
 
     /// Returns the store. It accepts commits while the node is the owner.
@@ -126,7 +126,7 @@ impl SharedShard {
     }
 
     /// Returns how often the local copy was wiped.
-    pub fn copies_thrown_away(&self) -> u64 {
+    pub fn discarded_copies(&self) -> u64 {
         self.wipes.load(Ordering::Relaxed)
     }
 
@@ -146,24 +146,24 @@ impl SharedShard {
     /// the last committed one). Returns the entry, and a receiver of the position of the first base
     /// that contains it. `None` if the node is not the owner.
     pub async fn make_base(&self, entry: Option<u64>) -> Option<(u64, oneshot::Receiver<u64>)> {
-        let (told, hear) = oneshot::channel();
+        let (accepted, hear) = oneshot::channel();
         let (done, made) = oneshot::channel();
-        self.commands.send(Command::MakeBase(WantedBase { entry, told, done }));
+        self.commands.send(Command::MakeBase(BaseRequest { entry, accepted, done }));
         Some((hear.await.ok()?, made))
     }
 
     /// Reads the cluster's records immediately, for callers that know of a change.
-    pub fn look(&self) {
-        self.commands.send(Command::Look);
+    pub fn refresh(&self) {
+        self.commands.send(Command::Refresh);
     }
 
-    /// Claims the shard as soon as it is free, regardless of an earlier `hold_back`.
-    pub fn go_first(&self) {
-        self.commands.send(Command::GoFirst);
+    /// Claims the shard as soon as it is free, regardless of an earlier `defer_claim`.
+    pub fn claim_first(&self) {
+        self.commands.send(Command::ClaimFirst);
     }
 
     /// Lets other nodes claim the shard first for this long, if it becomes free.
-    pub fn hold_back(&self, time: Duration) {
-        self.commands.send(Command::HoldBack(time));
+    pub fn defer_claim(&self, time: Duration) {
+        self.commands.send(Command::DeferClaim(time));
     }
 }

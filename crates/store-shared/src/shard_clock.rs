@@ -12,9 +12,9 @@ use bytes::Bytes;
 use clock::{
     BootId, Checkpoint, Clock, ClockMode, ClockRefusal, ClockSource, ClusterLease, Instant,
 };
-use cluster::Heritage;
+use cluster::ClockLowerBounds;
 use parking_lot::Mutex;
-use store::{Error, Kind, Timepiece};
+use store::{CommitClock, Error, Kind};
 use tokio::sync::oneshot;
 
 use crate::node_clock::NodeClock;
@@ -97,10 +97,10 @@ impl ShardClock {
         persisted.await.unwrap_or(false)
     }
 
-    fn begun(&self, heritage: &Heritage) -> Result<Clock, ClockRefusal> {
+    fn begun(&self, lower_bounds: &ClockLowerBounds) -> Result<Clock, ClockRefusal> {
         let options = &self.options;
-        let least = Checkpoint::decode_whole(&heritage.least);
-        let of_beat = heritage.beat.as_ref().and_then(|(term, noted)| {
+        let least = Checkpoint::decode_whole(&lower_bounds.least);
+        let of_beat = lower_bounds.beat.as_ref().and_then(|(term, noted)| {
             Some((
                 Checkpoint::decode_whole(&term.clock)?,
                 i64::try_from(*noted).unwrap_or(i64::MAX),
@@ -117,11 +117,11 @@ impl ShardClock {
             (None, Some(least)) if least.boot_id == options.boot_id => (Some(least), least.ms),
             // Another owner may have continued for a lease, unless it released the shard: then its
             // last instant is recorded.
-            (Some((beat, noted)), least) if heritage.seen_alive || !heritage.released => {
-                let owed_ms = if heritage.released { 0 } else { options.lease_ms };
+            (Some((beat, noted)), least) if lower_bounds.seen_alive || !lower_bounds.released => {
+                let owed_ms = if lower_bounds.released { 0 } else { options.lease_ms };
                 let stopped = beat.ms.saturating_add(owed_ms);
                 let least = least.map_or(i64::MIN, |least| least.ms).max(stopped);
-                let last = if heritage.seen_alive {
+                let last = if lower_bounds.seen_alive {
                     // Counts by this machine's boot clock since the heartbeat was seen.
                     let (boot_id, boot_ns) = (options.boot_id, noted);
                     Checkpoint { boot_id, boot_ns, wall_ms: None, ..beat }
@@ -147,7 +147,7 @@ impl ShardClock {
         let least_ms = if options.mode == ClockMode::Manual { i64::MIN } else { least_ms };
         let source = (options.sources)();
         let least_ms = match (options.mode, last) {
-            (ClockMode::System, Some(last)) if heritage.seen_alive => {
+            (ClockMode::System, Some(last)) if lower_bounds.seen_alive => {
                 least_ms.max(wall_before_look(&last, &*source))
             }
             _ => least_ms,
@@ -176,15 +176,15 @@ fn least_or(least: Option<Checkpoint>, of_beat: Option<(Checkpoint, i64)>) -> i6
 }
 
 impl NodeClock for ShardClock {
-    fn begin(&self, heritage: &Heritage) -> Bytes {
+    fn begin(&self, lower_bounds: &ClockLowerBounds) -> Bytes {
         // If no clock can start, only the inherited bound counts.
-        let Ok(clock) = self.begun(heritage) else { return heritage.least.clone() };
+        let Ok(clock) = self.begun(lower_bounds) else { return lower_bounds.least.clone() };
         let begins = clock.last_used();
         Checkpoint { ms: begins.ms, ..clock.tick() }.encode().into()
     }
 
-    fn open(&self, heritage: &Heritage) -> Result<(), Error> {
-        let clock = self.begun(heritage).map_err(|refusal| {
+    fn open(&self, lower_bounds: &ClockLowerBounds) -> Result<(), Error> {
+        let clock = self.begun(lower_bounds).map_err(|refusal| {
             Error::new(Kind::Refused, format!("cannot start the shard's clock: {refusal:?}"))
         })?;
         let mut state = self.state.lock();
@@ -202,7 +202,7 @@ impl NodeClock for ShardClock {
         checkpoint.encode().into()
     }
 
-    fn has_news(&self) -> bool {
+    fn has_new_checkpoint(&self) -> bool {
         let state = self.state.lock();
         match &state.moving {
             Some((moved, _)) => state.asked != Some(*moved),
@@ -211,7 +211,7 @@ impl NodeClock for ShardClock {
         }
     }
 
-    fn note_renewed(&self) {
+    fn confirm_checkpoint(&self) {
         let mut state = self.state.lock();
         let Some(asked) = state.asked else { return };
         if let Some(clock) = &state.clock {
@@ -251,7 +251,7 @@ impl NodeClock for ShardClock {
 }
 
 /// Provides stamps; a stamp taken while there is no clock is never committed.
-impl Timepiece for ShardClock {
+impl CommitClock for ShardClock {
     fn now_ms(&self) -> i64 {
         let clock = self.current();
         let now = clock.as_ref().and_then(|clock| clock.now_blocking().ok());

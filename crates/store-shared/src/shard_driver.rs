@@ -7,11 +7,11 @@ use std::{
 };
 
 use bytes::Bytes;
-use cluster::{Fact, Ledger, Member, Owner, Settings};
+use cluster::{Ledger, Member, Owner, Settings, ShardEvent};
 use tokio::{sync::mpsc::UnboundedSender, task::AbortHandle};
 
 use crate::{
-    bases::{self, BaseDue, MadeBase},
+    bases::{self, BaseOutcome, BaseSchedule},
     feeder::Step,
     node_clock::NodeClock,
     outstanding::Outstanding,
@@ -26,7 +26,7 @@ pub(crate) struct ShardDriver {
     pub(crate) outstanding: Arc<Outstanding>,
     /// The task that is loading a base, if any.
     loading: Option<AbortHandle>,
-    pub(crate) due: BaseDue,
+    pub(crate) due: BaseSchedule,
     /// Bodies of appended entries that the owner's state machine has not accepted yet.
     pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
     /// Senders of pending commits by entry number.
@@ -47,7 +47,7 @@ impl ShardDriver {
             steps,
             outstanding,
             loading: None,
-            due: BaseDue::default(),
+            due: BaseSchedule::default(),
             queue: VecDeque::new(),
             waiting: HashMap::new(),
         }
@@ -79,10 +79,10 @@ impl ShardDriver {
         member: &Member,
         ledger: &Arc<L>,
         settings: &Settings,
-        bases: &UnboundedSender<MadeBase>,
+        bases: &UnboundedSender<BaseOutcome>,
     ) {
         let Some(owner) = member.owner(self.number).filter(|owner| owner.serves()) else { return };
-        if !self.due.begins(owner.place().n, member.base(self.number), settings) {
+        if !self.due.is_due(owner.position().n, member.base(self.number), settings) {
             return;
         }
         let (made, making) = tokio::sync::mpsc::channel(1);
@@ -93,12 +93,12 @@ impl ShardDriver {
     }
 
     /// Handles an event of the shard's state machine.
-    pub(crate) fn act<L: Ledger>(&mut self, fact: Fact, ledger: &Arc<L>) {
-        if let Fact::Apply { entry, .. } = &fact {
-            self.due.note(entry.body.len() as u64);
+    pub(crate) fn act<L: Ledger>(&mut self, event: ShardEvent, ledger: &Arc<L>) {
+        if let ShardEvent::Apply { entry, .. } = &event {
+            self.due.count_bytes(entry.body.len() as u64);
         }
-        let step = match fact {
-            Fact::Load(base) => {
+        let step = match event {
+            ShardEvent::Load(base) => {
                 let load = bases::load(Arc::clone(ledger), self.number, base, self.steps.clone());
                 let loading = tokio::spawn(load);
                 // Aborts an earlier load, so that its pieces do not mix with the new ones.
@@ -107,28 +107,28 @@ impl ShardDriver {
                 }
                 return;
             }
-            Fact::Apply { entry, place } => match self.waiting.remove(&entry.n) {
+            ShardEvent::Apply { entry, position } => match self.waiting.remove(&entry.n) {
                 Some(done) => {
-                    let _ = done.send(Ok(place));
+                    let _ = done.send(Ok(position));
                     return;
                 }
                 None => {
                     self.outstanding.add(&entry);
-                    Step::Apply(entry, place)
+                    Step::Apply(entry, position)
                 }
             },
-            Fact::Opened { epoch, heritage } => Step::Opened(epoch, heritage),
-            Fact::Serving { .. } => Step::Serving,
-            Fact::TermEnded { .. } => {
+            ShardEvent::Opened { epoch, lower_bounds } => Step::Opened(epoch, lower_bounds),
+            ShardEvent::Serving { .. } => Step::Serving,
+            ShardEvent::TermEnded { .. } => {
                 // The clock ends here, not in the feeder, which may be busy applying entries.
                 self.clock.end();
                 self.end_waiting();
                 Step::Ended
             }
-            Fact::WentOn => Step::WentOn,
-            Fact::Missing(missing) => Step::Failed(missing.to_string()),
-            Fact::Astray(error) => Step::CopyFailed(error),
-            Fact::Damaged(error) => Step::Failed(error.to_string()),
+            ShardEvent::Resumed => Step::Resumed,
+            ShardEvent::Missing(missing) => Step::Failed(missing.to_string()),
+            ShardEvent::Diverged(error) => Step::CopyFailed(error),
+            ShardEvent::Damaged(error) => Step::Failed(error.to_string()),
         };
         self.tell(step);
     }

@@ -15,7 +15,7 @@ use std::sync::{
 };
 
 use journal::{AppendFailure, EncodedEntry};
-use store::{Error, Kind, Timepiece};
+use store::{CommitClock, Error, Kind};
 
 use crate::{
     applier::apply_group,
@@ -33,7 +33,7 @@ const QUICK_BYTES: usize = 32 * 1024;
 /// State of the thread that appends to the journal.
 pub(crate) struct Appender {
     inner: Arc<OpenStore>,
-    time: Arc<dyn Timepiece>,
+    time: Arc<dyn CommitClock>,
     /// Receives durable groups of entries, in order.
     applier: mpsc::Sender<Vec<Batch>>,
     /// Number of groups that the applier has not finished.
@@ -49,7 +49,7 @@ impl Appender {
     /// Creates the appender of an open store.
     pub(crate) fn new(
         inner: Arc<OpenStore>,
-        time: Arc<dyn Timepiece>,
+        time: Arc<dyn CommitClock>,
         applier: mpsc::Sender<Vec<Batch>>,
         applying: Arc<AtomicUsize>,
         committer: mpsc::Sender<CommitterMessage>,
@@ -109,14 +109,14 @@ impl Appender {
                 }
             }
             Err(failure) => {
-                let error = self.note_failure(epoch, failure);
+                let error = self.record_failure(epoch, failure);
                 waiting.iter_mut().for_each(|batch| batch.failed = Some(error.clone()));
             }
         }
     }
 
     /// Records that a group was not appended; returns the error for its writers.
-    fn note_failure(&mut self, epoch: u64, failure: AppendFailure) -> Error {
+    fn record_failure(&mut self, epoch: u64, failure: AppendFailure) -> Error {
         match failure {
             AppendFailure::Refused(error) => {
                 // Later entries of the epoch assume the numbers and sums of this one and are now

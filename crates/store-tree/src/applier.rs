@@ -67,8 +67,8 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>
         }
     }
     let Some((last, seq)) = last else { return };
-    inner.budget.note_group(last, bytes, mutations);
-    inner.room.note_written(bytes);
+    inner.budget.record_group(last, bytes, mutations);
+    inner.disk_space.record_written(bytes);
     if inner.budget.excess().is_some()
         && let Some(flusher) = inner.flusher.get()
     {
@@ -84,27 +84,27 @@ fn apply_entry(inner: &OpenStore, entry: PendingEntry, applying: &Applying<'_>) 
     let (n, under) = (entry.encoded.n(), entry.under);
     let tick = inner.tick.load(Ordering::Relaxed);
     for run in entry.runs {
-        let grown = run.place.apply(n, under, run.mutations, tick);
-        inner.budget.note_memory(grown);
+        let grown = run.space_tree.apply(n, under, run.mutations, tick);
+        inner.budget.record_memory(grown);
     }
     // From here on views may read the entry.
     inner.trees.counter.fetch_max(under + 1);
     *inner.applied.lock() = Applied { n, under, stamp: entry.last };
     if let Some(made) = entry.made {
-        inner.published.publish_places(applying, |places| {
+        inner.published.publish_trees(applying, |space_trees| {
             if let Some(space) = made.space {
-                places.insert(space, Arc::clone(&made));
+                space_trees.insert(space, Arc::clone(&made));
             }
         });
     }
     if let Some(dropped) = entry.dropped {
-        inner.budget.note_freed(dropped.note_dropped());
-        inner.published.publish_places(applying, |places| {
+        inner.budget.record_freed(dropped.record_dropped());
+        inner.published.publish_trees(applying, |space_trees| {
             if let Some(space) = dropped.space {
-                places.remove(&space);
+                space_trees.remove(&space);
             }
         });
-        inner.compactor.note_dropped(dropped);
+        inner.compactor.record_dropped(dropped);
     }
 }
 
@@ -121,17 +121,17 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
     if batch.in_flight {
         inner.in_flight.finish_oldest();
     }
-    for answer in batch.answers {
+    for reply in batch.replies {
         let result = match &failed {
-            None => Ok(answer.outcomes),
-            Some(error) if answer.continues => {
+            None => Ok(reply.outcomes),
+            Some(error) if reply.continues => {
                 let text = format!("it is unknown how much of it was written: {}", error.message);
                 Err(Error::new(Kind::Unavailable, text))
             }
             Some(error) => Err(error.clone()),
         };
         // The receiver may have been dropped.
-        let _ = answer.asker.send(result);
+        let _ = reply.outcome_sender.send(result);
     }
     if let Some(done) = batch.done {
         let _ = done.send(failed.map_or(Ok(()), Err));
@@ -166,29 +166,30 @@ mod tests {
     async fn a_view_beside_a_flush_misses_nothing_that_half_an_entry_replaces() {
         let directory = tempfile::tempdir().unwrap();
         let options = TreeOptions::new(directory.path());
-        let store = TreeStore::open(&options, ManualTime::default().timepiece()).unwrap();
+        let store = TreeStore::open(&options, ManualTime::default().commit_clock()).unwrap();
         for space in SPACES {
             store.create_space(space).unwrap();
         }
         store.commit(vec![commit("old")]).await.unwrap();
         let inner = store.shared.open_generation().unwrap().inner.clone();
-        let place = inner.published.places()[&SPACES[0]].clone();
+        let space_tree = inner.published.space_trees()[&SPACES[0]].clone();
         let applied = *inner.applied.lock();
         // Simulates the applier after the first of two trees has the entry.
         let applying = inner.published.begin_applying();
         let under = number_after(applied.under, &inner.trees.counter);
-        let new = Mutation { space: place.number, key: "key".into(), value: Some("new".into()) };
-        place.apply(applied.n + 1, under, vec![new], 0);
-        assert!(inner.flush_place(&place).unwrap());
+        let new =
+            Mutation { space: space_tree.number, key: "key".into(), value: Some("new".into()) };
+        space_tree.apply(applied.n + 1, under, vec![new], 0);
+        assert!(inner.flush_tree(&space_tree).unwrap());
         assert_eq!(seen(&store).await, [Some("old".into()), Some("old".into())]);
         // The flush has kept what the half-applied entry replaces, and nothing else remains.
-        assert!(!inner.release_place(&place).unwrap());
+        assert!(!inner.release_tree(&space_tree).unwrap());
         assert_eq!(inner.old_views().memory, 0);
         // The entry stays half applied when a tree has panicked.
         inner.stop_commits(&Error::new(Kind::Unavailable, "fault on purpose"));
         drop(applying);
         let number = inner.published.view().number;
-        inner.release_place(&place).unwrap();
+        inner.release_tree(&space_tree).unwrap();
         assert_eq!(inner.published.view().number, number);
     }
 }

@@ -21,7 +21,9 @@ use parking_lot::Mutex;
 use store::{Error, Kind, Stamp};
 
 use crate::{
-    archive_file::{Archived, Stretch, UNFINISHED, read_file, read_start, write_file, write_start},
+    archive_file::{
+        Archived, EntryRange, UNFINISHED, read_file, read_start, write_file, write_start,
+    },
     errors::from_io,
 };
 
@@ -42,7 +44,7 @@ struct State {
     last: u64,
     /// Stamp of the last archived entry.
     stamp: Stamp,
-    files: Vec<Stretch>,
+    files: Vec<EntryRange>,
 }
 
 /// The archive of the journal while the store is open; each opening of the store creates a new one.
@@ -86,7 +88,7 @@ impl Archive {
             let entry = entry.map_err(context)?;
             let bytes = entry.metadata().map_err(context)?.len();
             let name = entry.file_name();
-            match name.to_str().and_then(|name| Stretch::of_name(name, bytes)) {
+            match name.to_str().and_then(|name| EntryRange::of_name(name, bytes)) {
                 Some(stretch) => files.push(stretch),
                 None if name == UNFINISHED => fs::remove_file(entry.path()).map_err(context)?,
                 None => {}
@@ -101,12 +103,12 @@ impl Archive {
             readers: Arc::default(),
             given_up: Mutex::default(),
         };
-        archive.find_place(journal, applied)?;
+        archive.find_end(journal, applied)?;
         Ok(archive)
     }
 
     /// Determines the entry after which the archive continues.
-    fn find_place(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
+    fn find_end(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
         let (last, follow_each_other) = {
             let state = self.state.lock();
             let follow = state.files.windows(2).all(|pair| match pair {
@@ -116,9 +118,9 @@ impl Archive {
             (state.files.last().map(|file| file.last), follow)
         };
         let Some(last) = last else { return self.find_start(journal, applied) };
-        let has_next = journal.held().first <= last + 1 && last <= applied.0;
+        let has_next = journal.extent().first <= last + 1 && last <= applied.0;
         if !has_next || !follow_each_other {
-            return self.begin_anew(applied);
+            return self.restart(applied);
         }
         let stamp = match last == applied.0 {
             true => Some(applied.1),
@@ -131,25 +133,25 @@ impl Archive {
                 (state.last, state.stamp) = (last, stamp);
                 Ok(())
             }
-            None => self.begin_anew(applied),
+            None => self.restart(applied),
         }
     }
 
     /// Determines the entry after which the archive starts, if it has no file yet.
     fn find_start(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
         match read_start(&self.folder) {
-            Some((last, stamp)) if journal.held().first <= last + 1 && last <= applied.0 => {
+            Some((last, stamp)) if journal.extent().first <= last + 1 && last <= applied.0 => {
                 let mut state = self.state.lock();
                 (state.last, state.stamp) = (last, stamp);
                 Ok(())
             }
-            Some(_) => self.begin_anew(applied),
+            Some(_) => self.restart(applied),
             None => write_start(&self.folder, applied),
         }
     }
 
     /// Discards the archived files and restarts the archive after this entry.
-    fn begin_anew(&self, applied: (u64, Stamp)) -> Result<(), Error> {
+    fn restart(&self, applied: (u64, Stamp)) -> Result<(), Error> {
         let mut state = self.state.lock();
         let text = "the archive of the journal has a gap and starts over: take a full backup \
                     before the next incremental one";
@@ -161,7 +163,7 @@ impl Archive {
         write_start(&self.folder, applied)
     }
 
-    fn remove_file(&self, file: Stretch) -> Result<(), Error> {
+    fn remove_file(&self, file: EntryRange) -> Result<(), Error> {
         match fs::remove_file(self.folder.join(file.name())) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 Err(from_io("remove a file of the archive", &error))
@@ -189,7 +191,7 @@ impl Archive {
         };
         let behind = journal.bytes_after(last);
         if BEHIND_BYTES < behind {
-            self.begin_anew(applied)?;
+            self.restart(applied)?;
             return Ok(false);
         }
         if behind < FILE_BYTES || applied.0 <= last {
@@ -273,7 +275,7 @@ impl Archive {
 
     /// Returns the entries of the file that contains entry `n`; `None` if no file does.
     pub(crate) fn read_from(&self, n: u64) -> Result<Option<(Archived, u64)>, Error> {
-        let holds = |file: &&Stretch| (file.first..=file.last).contains(&n);
+        let holds = |file: &&EntryRange| (file.first..=file.last).contains(&n);
         let file = self.state.lock().files.iter().find(holds).copied();
         let Some(file) = file else { return Ok(None) };
         Ok(Some((read_file(&self.folder, file)?, file.last)))

@@ -27,13 +27,13 @@ const START: &str = "start";
 
 /// The range of entries in a file, and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct EntryRange {
     pub(crate) first: u64,
     pub(crate) last: u64,
     pub(crate) bytes: u64,
 }
 
-impl Stretch {
+impl EntryRange {
     /// Returns the file's name; names sort by entry.
     pub(crate) fn name(self) -> String {
         format!("{:020}-{:020}", self.first, self.last)
@@ -87,7 +87,7 @@ pub(crate) fn write_file(
     (first, last): (u64, u64),
     before: Stamp,
     entries: &[Bytes],
-) -> Result<Stretch, Error> {
+) -> Result<EntryRange, Error> {
     let context = |error: std::io::Error| from_io("write the archive of the journal", &error);
     let written = |error: backup::Error| match error {
         backup::Error::Io(error) => context(error),
@@ -107,7 +107,7 @@ pub(crate) fn write_file(
     drop(out.finish().map_err(written)?);
     file.sync_all().map_err(context)?;
     let bytes = file.metadata().map_err(context)?.len();
-    let stretch = Stretch { first, last, bytes };
+    let stretch = EntryRange { first, last, bytes };
     fs::rename(&unfinished, folder.join(stretch.name()))
         .and_then(|()| File::open(folder)?.sync_all())
         .map_err(context)?;
@@ -115,7 +115,7 @@ pub(crate) fn write_file(
 }
 
 /// Reads a complete file and verifies its checksum.
-pub(crate) fn read_file(folder: &Path, stretch: Stretch) -> Result<Archived, Error> {
+pub(crate) fn read_file(folder: &Path, stretch: EntryRange) -> Result<Archived, Error> {
     let path: PathBuf = folder.join(stretch.name());
     let damaged = |why: &str| {
         let text = format!("{} is damaged: {why}; take a full backup", path.display());
@@ -168,7 +168,7 @@ mod tests {
         let before = Stamp { seq: 7, at_ms: -3 };
         let parts = [Bytes::from(vec![5; 9_000]), Bytes::from_static(b"more")];
         let stretch = write_file(folder.path(), (4, 9), before, &parts).unwrap();
-        assert_eq!(Stretch::of_name(&stretch.name(), stretch.bytes), Some(stretch));
+        assert_eq!(EntryRange::of_name(&stretch.name(), stretch.bytes), Some(stretch));
         assert!(!folder.path().join(UNFINISHED).exists());
         let read = read_file(folder.path(), stretch).unwrap();
         assert_eq!((read.before, &read.entries[..]), (before, &parts[..]));
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn other_names_are_no_files_of_it() {
         for name in ["new", "1-2", "00000000000000000005-00000000000000000004", ""] {
-            assert_eq!(Stretch::of_name(name, 1), None, "{name}");
+            assert_eq!(EntryRange::of_name(name, 1), None, "{name}");
         }
     }
 }

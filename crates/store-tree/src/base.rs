@@ -24,18 +24,18 @@ use lsm_tree::{AbstractTree as _, Guard as _};
 use store::{Error, Kind, Space, Stamp};
 
 use crate::{
-    directory::{self, DIRECTORY, Listed},
-    durable_watermark::{DurableWatermark, Mark},
+    directory::{self, DIRECTORY, DirectoryContents},
+    durable_watermark::{DurableWatermark, Watermark},
     errors::{from_io, from_tree},
     filter::PredicateInForce,
     inner::{Applied, OpenStore},
     options::{TREES, TreeOptions},
     piece_checker::PieceChecker,
-    place::Place,
     published::View,
     replay::Replayed,
+    space_tree::SpaceTree,
     trees::Trees,
-    wiping,
+    wipe,
 };
 
 /// File that contains the number of pieces; it is written once all pieces are stored.
@@ -50,7 +50,7 @@ pub struct BaseReader {
     view: Arc<View>,
     at: Applied,
     next_place: u64,
-    places: Vec<Arc<Place>>,
+    space_trees: Vec<Arc<SpaceTree>>,
     /// A row that the base contains with another value or not at all.
     replaced: Option<(Space, Bytes, Option<Bytes>)>,
     /// Number of trees read, and the last key read of the next one; `None` before the directory.
@@ -74,15 +74,15 @@ impl BaseReader {
         let (at, view) = (*inner.applied.lock(), inner.published.view_to_keep());
         let next_place = inner.next_place.load(Ordering::SeqCst);
         drop(applying);
-        let mut places: Vec<Arc<Place>> = view.places.values().cloned().collect();
-        places.sort_by_key(|place| place.number);
+        let mut space_trees: Vec<Arc<SpaceTree>> = view.space_trees.values().cloned().collect();
+        space_trees.sort_by_key(|space_tree| space_tree.number);
         Ok(Self {
             inner: Arc::clone(inner),
             predicate: predicate.clone(),
             view,
             at,
             next_place,
-            places,
+            space_trees,
             replaced: None,
             read: None,
         })
@@ -125,10 +125,10 @@ impl BaseReader {
     }
 
     fn directory(&self) -> Vec<Mutation> {
-        let made = |place: &Arc<Place>| {
-            directory::record_made(place.number, place.space?).into_iter().next()
+        let made = |space_tree: &Arc<SpaceTree>| {
+            directory::record_made(space_tree.number, space_tree.space?).into_iter().next()
         };
-        let mut rows: Vec<Mutation> = self.places.iter().filter_map(made).collect();
+        let mut rows: Vec<Mutation> = self.space_trees.iter().filter_map(made).collect();
         // Numbers of dropped trees are never reused.
         rows.push(directory::record_next(self.next_place));
         rows
@@ -142,19 +142,20 @@ impl BaseReader {
         limit: usize,
     ) -> Result<Vec<Mutation>, Error> {
         let (mut rows, mut bytes) = (Vec::new(), 0);
-        while let Some(place) = self.places.get(at) {
+        while let Some(space_tree) = self.space_trees.get(at) {
             if self.inner.closing.load(Ordering::Relaxed) {
                 return Err(Error::new(Kind::Reopened, "the store was reopened"));
             }
             let start = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
             let range = (start, Bound::<&[u8]>::Unbounded);
-            let replaced = self.replaced.as_ref().filter(|(space, ..)| Some(*space) == place.space);
+            let replaced =
+                self.replaced.as_ref().filter(|(space, ..)| Some(*space) == space_tree.space);
             if let Some((_, key, Some(value))) = replaced.filter(|_| after.is_none()) {
                 let (key, value) = (key.clone(), Some(value.clone()));
-                rows.push(Mutation { space: place.number, key, value });
+                rows.push(Mutation { space: space_tree.number, key, value });
             }
-            let drops = place.space.and_then(|space| self.predicate.filter_for(space));
-            for row in place.tree.range::<&[u8], _>(range, self.view.number, None) {
+            let drops = space_tree.space.and_then(|space| self.predicate.filter_for(space));
+            for row in space_tree.tree.range::<&[u8], _>(range, self.view.number, None) {
                 let (key, value) =
                     row.into_inner().map_err(|error| from_tree("read a base", &error))?;
                 let is_replaced = replaced.is_some_and(|(_, replaced, _)| *replaced == *key);
@@ -163,7 +164,7 @@ impl BaseReader {
                 }
                 bytes += key.len() + value.len();
                 let (key, value) = (Bytes::from(key), Some(Bytes::from(value)));
-                rows.push(Mutation { space: place.number, key: key.clone(), value });
+                rows.push(Mutation { space: space_tree.number, key: key.clone(), value });
                 if limit <= bytes {
                     self.read = Some((at, Some(key)));
                     return Ok(rows);
@@ -177,8 +178,8 @@ impl BaseReader {
 }
 
 /// Stores a piece of a base, which the next opening of the store loads.
-pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
-    let folder = directory.join(wiping::BASE);
+pub(crate) fn store_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
+    let folder = directory.join(wipe::BASE);
     let kept = std::fs::create_dir_all(&folder)
         .and_then(|()| File::create(folder.join(number.to_string())))
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
@@ -187,7 +188,7 @@ pub(crate) fn keep_piece(directory: &Path, number: u32, bytes: &[u8]) -> Result<
 
 /// Records that all pieces of a base were stored.
 pub(crate) fn complete(directory: &Path, pieces: u32) -> Result<(), Error> {
-    let folder = directory.join(wiping::BASE);
+    let folder = directory.join(wipe::BASE);
     let completed = File::create(folder.join("new"))
         .and_then(|mut file| {
             file.write_all(pieces.to_string().as_bytes()).and_then(|()| file.sync_all())
@@ -200,7 +201,7 @@ pub(crate) fn complete(directory: &Path, pieces: u32) -> Result<(), Error> {
 
 /// Returns the number of pieces of a complete base for the next opening.
 pub(crate) fn pieces(directory: &Path) -> Option<u32> {
-    std::fs::read_to_string(directory.join(wiping::BASE).join(COMPLETE)).ok()?.parse().ok()
+    std::fs::read_to_string(directory.join(wipe::BASE).join(COMPLETE)).ok()?.parse().ok()
 }
 
 /// Loads the stored base if all of its pieces exist.
@@ -210,7 +211,7 @@ pub(crate) fn load(
     predicate: &PredicateInForce,
 ) -> Result<(), Error> {
     let Some(count) = pieces(&options.path) else { return Ok(()) };
-    let folder = options.path.join(wiping::BASE);
+    let folder = options.path.join(wipe::BASE);
     let mut kept = (0..count).map(|number| {
         let bytes = std::fs::read(folder.join(number.to_string()));
         bytes.map(Bytes::from).map_err(|error| from_io("read a piece of a base", &error))
@@ -231,10 +232,14 @@ pub(crate) fn make(
     predicate: &PredicateInForce,
     pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
 ) -> Result<(u64, Stamp), Error> {
-    wiping::throw_away(&options.path, journal)?;
+    wipe::delete_contents(&options.path, journal)?;
     let trees = Trees::new(options.path.join(TREES), options.cache_bytes, predicate)?;
     let directory = trees.open_or_make(DIRECTORY, None)?;
-    let mut replayed = Replayed::open(&trees, directory, &Listed { next: 1, ..Listed::default() })?;
+    let mut replayed = Replayed::open(
+        &trees,
+        directory,
+        &DirectoryContents { next: 1, ..DirectoryContents::default() },
+    )?;
     let mut checker = PieceChecker::default();
     for piece in pieces {
         replayed.put(checker.take(&piece?)?, &trees)?;
@@ -245,8 +250,8 @@ pub(crate) fn make(
     let opened = journal.open(last.n.saturating_sub(1), true)?;
     opened.follow(&[last.encode()?]).map_err(|failure| failure.error().clone())?;
     drop(opened);
-    let mark = Mark { durable: last.n, tail: last.n + 1, stamp: last.last };
-    let marked = DurableWatermark::open(&options.path.join(wiping::MARK))
+    let mark = Watermark { durable: last.n, tail: last.n + 1, stamp: last.last };
+    let marked = DurableWatermark::open(&options.path.join(wipe::MARK))
         .and_then(|mut watermark| watermark.move_to(mark));
     marked.map_err(|error| from_io("write the mark", &error))?;
     Ok((last.n, last.last))
@@ -254,12 +259,12 @@ pub(crate) fn make(
 
 /// Flushes all trees whose memtables have at least this size.
 fn flush(replayed: &Replayed, bytes: u64) -> Result<(), Error> {
-    let places = replayed.places.values().chain([&replayed.directory]);
-    for place in places.filter(|place| place.buffer().floor().is_some()) {
-        if bytes <= place.buffer().bytes() {
+    let space_trees = replayed.space_trees.values().chain([&replayed.directory]);
+    for space_tree in space_trees.filter(|space_tree| space_tree.buffer().floor().is_some()) {
+        if bytes <= space_tree.buffer().bytes() {
             // There are no readers, and each row comes once.
-            place.flush(|| Ok(0))?;
-            place.release().map_err(|error| from_tree("cannot release old files", &error))?;
+            space_tree.flush(|| Ok(0))?;
+            space_tree.release().map_err(|error| from_tree("cannot release old files", &error))?;
         }
     }
     Ok(())

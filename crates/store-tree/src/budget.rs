@@ -19,7 +19,7 @@ use store::Error;
 /// Weight of a mutation besides its bytes: a start replays each in about 2 us.
 const MUTATION_WEIGHT: u64 = 500;
 /// Poll interval of threads that wait for memory to be flushed.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Tracks the memtables and the entries that are not in tables, against their limits.
 pub(crate) struct Budget {
@@ -45,7 +45,7 @@ struct Groups {
 
 /// The exceeded budget, which decides what is flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Excess {
+pub(crate) enum ExceededBudget {
     /// The journal exceeds its budget, so the memtable with the oldest entry is flushed.
     Journal,
     /// The memtables exceed their budget: flush the largest.
@@ -67,7 +67,7 @@ impl Budget {
     }
 
     /// Records a group that ends with this entry.
-    pub(crate) fn note_group(&self, last: u64, bytes: u64, mutations: u64) {
+    pub(crate) fn record_group(&self, last: u64, bytes: u64, mutations: u64) {
         let weight = bytes + MUTATION_WEIGHT * mutations;
         let mut groups = self.groups.lock();
         groups.held.push_back((last, weight));
@@ -75,12 +75,12 @@ impl Budget {
     }
 
     /// Records growth of memtables.
-    pub(crate) fn note_memory(&self, bytes: u64) {
+    pub(crate) fn record_memory(&self, bytes: u64) {
         self.memory.fetch_add(bytes, Ordering::SeqCst);
     }
 
     /// Records that memtables were flushed or dropped.
-    pub(crate) fn note_freed(&self, bytes: u64) {
+    pub(crate) fn record_freed(&self, bytes: u64) {
         let less = |memory: u64| Some(memory.saturating_sub(bytes));
         let _ = self.memory.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
         self.less.notify_all();
@@ -105,20 +105,21 @@ impl Budget {
     }
 
     /// Returns the budget that is exceeded by this factor; `None` if neither is.
-    fn excess_of(&self, times: u64) -> Option<Excess> {
+    fn excess_of(&self, times: u64) -> Option<ExceededBudget> {
         if self.journal_bytes.saturating_mul(times) < self.groups.lock().weight {
-            return Some(Excess::Journal);
+            return Some(ExceededBudget::Journal);
         }
-        (self.buffer_bytes.saturating_mul(times) < self.in_memory()).then_some(Excess::Memory)
+        (self.buffer_bytes.saturating_mul(times) < self.in_memory())
+            .then_some(ExceededBudget::Memory)
     }
 
     /// Returns which budget is exceeded.
-    pub(crate) fn excess(&self) -> Option<Excess> {
+    pub(crate) fn excess(&self) -> Option<ExceededBudget> {
         self.excess_of(1)
     }
 
     /// Records whether flushing succeeded.
-    pub(crate) fn note_flush(&self, failure: Option<Error>) {
+    pub(crate) fn record_flush(&self, failure: Option<Error>) {
         self.failing.store(failure.is_some(), Ordering::SeqCst);
         *self.failure.lock() = failure;
         self.less.notify_all();
@@ -140,7 +141,7 @@ impl Budget {
                 return Err(failure);
             }
             let mut groups = self.groups.lock();
-            self.less.wait_for(&mut groups, LOOK_EVERY);
+            self.less.wait_for(&mut groups, CHECK_INTERVAL);
         }
         Ok(())
     }
@@ -155,33 +156,33 @@ mod tests {
     #[test]
     fn small_mutations_weigh_more_than_their_bytes() {
         let budget = Budget::new(10_000, 1_000);
-        budget.note_group(1, 100, 19);
+        budget.record_group(1, 100, 19);
         assert_eq!(budget.excess(), None);
-        budget.note_group(3, 100, 1);
-        assert_eq!(budget.excess(), Some(Excess::Journal));
+        budget.record_group(3, 100, 1);
+        assert_eq!(budget.excess(), Some(ExceededBudget::Journal));
         budget.cut(1);
-        assert_eq!(budget.excess(), Some(Excess::Journal), "entry 1 is needed");
+        assert_eq!(budget.excess(), Some(ExceededBudget::Journal), "entry 1 is needed");
         budget.cut(2);
         assert_eq!(budget.excess(), None);
-        budget.note_memory(1_001);
-        assert_eq!(budget.excess(), Some(Excess::Memory));
-        budget.note_freed(1);
+        budget.record_memory(1_001);
+        assert_eq!(budget.excess(), Some(ExceededBudget::Memory));
+        budget.record_freed(1);
         assert_eq!(budget.excess(), None);
     }
 
     #[test]
     fn whoever_needs_room_waits_or_hears_why() {
         let budget = Budget::new(100, 100);
-        budget.note_memory(200);
+        budget.record_memory(200);
         budget.wait_for_room(|| false).unwrap();
-        budget.note_memory(1);
+        budget.record_memory(1);
         budget.wait_for_room(|| true).unwrap();
-        budget.note_flush(Some(Error::new(Kind::Full, "full")));
+        budget.record_flush(Some(Error::new(Kind::Full, "full")));
         assert_eq!(budget.wait_for_room(|| false).unwrap_err().kind, Kind::Full);
         std::thread::scope(|scope| {
-            budget.note_flush(None);
+            budget.record_flush(None);
             scope.spawn(|| budget.wait_for_room(|| false).unwrap());
-            budget.note_freed(50);
+            budget.record_freed(50);
         });
     }
 }

@@ -15,12 +15,14 @@ use std::{
     sync::{Arc, atomic::Ordering, mpsc},
 };
 
-use store::{Commit, Error, Kind, Outcome, Sequencer, Space, Timepiece};
+use store::{Commit, CommitClock, Error, Kind, Outcome, Sequencer, Space};
 
 use crate::{
     entry_maker::EntryMaker,
     inner::OpenStore,
-    messages::{Askers, Batch, CommitRequest, CommitterMessage, DoneSender, FollowedEntry},
+    messages::{
+        Batch, CommitRequest, CommitterMessage, CompletionSender, FollowedEntry, PendingRequests,
+    },
 };
 
 /// Maximum number of commits in a batch; the rest waits for the next one.
@@ -36,7 +38,7 @@ const ENTRY_BYTES: usize = 2 * 1024 * 1024;
 pub(crate) struct Committer {
     inner: Arc<OpenStore>,
     /// Clock for stamps.
-    time: Arc<dyn Timepiece>,
+    time: Arc<dyn CommitClock>,
     /// Receives ordered batches, in order.
     appender: mpsc::Sender<Batch>,
     /// Assigns stamps and checks conditions.
@@ -59,7 +61,7 @@ impl Committer {
     /// Creates a committer that continues after the last entry in the trees.
     pub(crate) fn new(
         inner: Arc<OpenStore>,
-        time: Arc<dyn Timepiece>,
+        time: Arc<dyn CommitClock>,
         appender: mpsc::Sender<Batch>,
     ) -> Self {
         let stamp = inner.applied.lock().stamp;
@@ -146,7 +148,7 @@ impl Committer {
         let stopped = || inner.stop_reason().map_or(Ok(()), Err);
         stopped()?;
         if self.epoch <= inner.refused_epoch.load(Ordering::SeqCst) {
-            self.begin_again();
+            self.restart_after_applied();
         }
         let ended = || inner.stop_reason().is_some() || inner.ending.load(Ordering::SeqCst);
         if needs_room {
@@ -156,7 +158,7 @@ impl Committer {
     }
 
     /// Continues after the last applied entry, discarding batches that were not written.
-    fn begin_again(&mut self) {
+    fn restart_after_applied(&mut self) {
         let _ = self.drain(Batch::default());
         self.epoch += 1;
         let stamp = self.inner.applied.lock().stamp;
@@ -165,7 +167,7 @@ impl Committer {
     }
 
     /// Applies another owner's entry; `done` is notified when it is visible.
-    fn serve_followed(&mut self, followed: FollowedEntry, done: DoneSender) {
+    fn serve_followed(&mut self, followed: FollowedEntry, done: CompletionSender) {
         let made = match self.leads {
             true => Err(Error::new(Kind::Invalid, "the owner does not follow another node")),
             false => self.prepare(true).and_then(|()| self.entries.follow(followed)),
@@ -179,11 +181,11 @@ impl Committer {
 
     /// Starts or stops accepting commits, after everything in progress. Waiting commits are refused
     /// when it stops.
-    fn serve_role(&mut self, leads: bool, done: &DoneSender) {
+    fn serve_role(&mut self, leads: bool, done: &CompletionSender) {
         if !self.waiting.is_empty() {
             self.serve_waiting();
         }
-        self.begin_again();
+        self.restart_after_applied();
         self.leads = leads;
         // Later openings of the store keep this role.
         self.inner.leads.store(leads, Ordering::SeqCst);
@@ -191,7 +193,7 @@ impl Committer {
     }
 
     /// Creates or drops a space; `done` is notified when that is durable and visible.
-    fn serve_space(&mut self, space: Space, make: bool, done: DoneSender) {
+    fn serve_space(&mut self, space: Space, make: bool, done: CompletionSender) {
         if !self.waiting.is_empty() {
             self.serve_waiting();
         }
@@ -203,14 +205,14 @@ impl Committer {
     /// Returns the batch that creates or drops a space; an empty one if nothing changes.
     fn change_space(&mut self, space: Space, make: bool) -> Result<Batch, Error> {
         let last = self.sequencer.last_stamp();
-        let entry = match (self.entries.place_of(space).cloned(), make) {
+        let entry = match (self.entries.tree_of(space).cloned(), make) {
             (None, true) => {
                 // Created before the entry is durable, so that a failure here leaves no trace.
                 let number = self.inner.next_place.fetch_add(1, Ordering::SeqCst);
-                let place = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
-                self.entries.make_space(&place, space, last)?
+                let space_tree = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
+                self.entries.make_space(&space_tree, space, last)?
             }
-            (Some(place), false) => self.entries.drop_space(&place, space, last)?,
+            (Some(space_tree), false) => self.entries.drop_space(&space_tree, space, last)?,
             (Some(_), true) | (None, false) => return Ok(Batch::default()),
         };
         Ok(Batch { entry: Some(entry), ..Batch::default() })
@@ -220,29 +222,34 @@ impl Committer {
     /// commit, regardless of later commits.
     fn serve_waiting(&mut self) {
         let mut commits = Vec::new();
-        let mut askers = Askers::default();
+        let mut pending_requests = PendingRequests::default();
         for request in std::mem::take(&mut self.waiting) {
-            askers.waiting.push_back((request.commits.len(), request.answer));
+            pending_requests.waiting.push_back((request.commits.len(), request.reply));
             commits.extend(request.commits);
         }
         // Closures of commits run here. A panic may leave a batch half ordered, so the store is
         // stopped and reopened from what is durable.
-        let ordered =
-            catch_unwind(AssertUnwindSafe(|| self.order_and_hand_on(commits, &mut askers)));
+        let ordered = catch_unwind(AssertUnwindSafe(|| {
+            self.order_and_hand_on(commits, &mut pending_requests)
+        }));
         let last = ordered.unwrap_or_else(|_| {
             let error = Error::new(Kind::Unavailable, "panic in a commit");
             self.inner.stop_commits(&error);
             Batch { failed: Some(error), in_flight: true, ..Batch::default() }
         });
-        self.enqueue(Batch { answers: askers.take_rest(), ..last });
+        self.enqueue(Batch { replies: pending_requests.take_rest(), ..last });
     }
 
     /// Orders all commits; returns the last batch, which also replies to the remaining requests.
-    fn order_and_hand_on(&mut self, commits: Vec<Commit>, askers: &mut Askers) -> Batch {
+    fn order_and_hand_on(
+        &mut self,
+        commits: Vec<Commit>,
+        pending_requests: &mut PendingRequests,
+    ) -> Batch {
         let mut commits = commits;
         let mut before = None;
         loop {
-            askers.begin_batch();
+            pending_requests.begin_batch();
             // Nothing is in the in-flight table yet that would have to be finished.
             if let Err(error) = self.prepare_commit(true) {
                 return Batch { failed: Some(error), ..Batch::default() };
@@ -261,7 +268,7 @@ impl Committer {
             let committed = ordered.outcomes.iter().filter(committed).count();
             self.commit_mutations = ordered.mutations.len() / committed.max(1);
             before = ordered.outcomes.last().copied().or(before);
-            askers.add_outcomes(std::mem::take(&mut ordered.outcomes));
+            pending_requests.add_outcomes(std::mem::take(&mut ordered.outcomes));
             let fence = ordered.fence.take();
             let mut batch = match self.entries.make(ordered) {
                 Ok(entry) => Batch { entry, committed: committed as u64, ..Batch::default() },
@@ -275,15 +282,15 @@ impl Committer {
             if fence.is_some() {
                 // Nothing is ordered before the fence is lowered, when the batch is visible or has
                 // failed.
-                let answers = askers.take_complete();
-                let failed = self.drain(Batch { fence, answers, ..batch }).err();
+                let replies = pending_requests.take_complete();
+                let failed = self.drain(Batch { fence, replies, ..batch }).err();
                 batch = Batch { failed, ..Batch::default() };
             }
             if commits.is_empty() || batch.failed.is_some() {
                 return batch;
             }
             if batch.in_flight {
-                self.enqueue(Batch { answers: askers.take_complete(), ..batch });
+                self.enqueue(Batch { replies: pending_requests.take_complete(), ..batch });
             }
         }
     }

@@ -18,7 +18,7 @@ use std::{
 use lsm_tree::{AbstractTree as _, compaction::Leveled};
 use store::{Error, Kind};
 
-use crate::{errors::from_tree, inner::OpenStore, manifest, place::Place};
+use crate::{errors::from_tree, inner::OpenStore, manifest, space_tree::SpaceTree};
 
 /// Number of first-level tables that start a compaction of a tree at rest.
 const TABLES_AT_REST: u8 = 4;
@@ -49,7 +49,7 @@ const LOOKS_AFTER_FAILURE: u32 = 20;
 
 /// A tree that recently got new tables.
 struct Watched {
-    place: Arc<Place>,
+    space_tree: Arc<SpaceTree>,
     /// Shape of the tree when there was nothing to do, and whether the tree was at rest then.
     nothing_to_do: Option<(Shape, bool)>,
     /// Number of passes until the next attempt.
@@ -61,17 +61,17 @@ type Shape = (usize, usize, u64);
 
 /// Compacts until the store is closed.
 pub(crate) fn compact_until_closed(inner: &OpenStore) {
-    let watch = |place| Watched { place, nothing_to_do: None, wait: 0 };
-    let all = inner.all_places().into_iter();
+    let watch = |space_tree| Watched { space_tree, nothing_to_do: None, wait: 0 };
+    let all = inner.all_trees().into_iter();
     let mut watched: HashMap<u64, Watched> =
-        all.map(|place| (place.number, watch(place))).collect();
+        all.map(|space_tree| (space_tree.number, watch(space_tree))).collect();
     let mut wait = 0_u32;
-    while let Some(written) = inner.compactor.wait_for_mail(watched.is_empty()) {
-        for (number, place) in written {
-            watched.entry(number).or_insert_with(|| watch(place)).wait = 0;
+    while let Some(written) = inner.compactor.wait_for_messages(watched.is_empty()) {
+        for (number, space_tree) in written {
+            watched.entry(number).or_insert_with(|| watch(space_tree)).wait = 0;
         }
         watched.retain(|_, of| {
-            let looked = catch_unwind(AssertUnwindSafe(|| look_after(inner, of)));
+            let looked = catch_unwind(AssertUnwindSafe(|| compact_if_due(inner, of)));
             looked.unwrap_or_else(|_| {
                 let text = "panic in a compaction";
                 inner.stop_commits(&Error::new(Kind::Unavailable, text));
@@ -79,36 +79,37 @@ pub(crate) fn compact_until_closed(inner: &OpenStore) {
             })
         });
         // Freed on this thread: a tree may have half a million keys in memory.
-        drop(inner.compactor.take_unread());
+        drop(inner.compactor.take_unreferenced());
         wait = wait.saturating_sub(1);
         if wait == 0 {
-            let read = inner.compactor.still_read();
-            let flushed = read.iter().try_for_each(|place| inner.flush_dropped(place));
+            let read = inner.compactor.still_referenced();
+            let flushed = read.iter().try_for_each(|space_tree| inner.flush_dropped(space_tree));
             wait = if flushed.is_err() { LOOKS_AFTER_FAILURE } else { 0 };
-            inner.compactor.note_result(flushed);
+            inner.compactor.record_result(flushed);
         }
-        inner.compactor.note_result(inner.trees.bury());
+        inner.compactor.record_result(inner.trees.remove_dropped());
     }
 }
 
 /// Compacts a tree if due; returns whether it must be watched further.
-fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
-    if of.place.is_dropped() {
+fn compact_if_due(inner: &OpenStore, of: &mut Watched) -> bool {
+    if of.space_tree.is_dropped() {
         return false;
     }
     of.wait = of.wait.saturating_sub(1);
     if 0 < of.wait || inner.ending.load(Ordering::SeqCst) {
         return true;
     }
-    let at_rest = of.place.buffer().written_at + REST_TICKS <= inner.tick.load(Ordering::Relaxed);
+    let at_rest =
+        of.space_tree.buffer().written_at + REST_TICKS <= inner.tick.load(Ordering::Relaxed);
     let done = compact_while_changing(inner, of, at_rest)
-        .and_then(|()| sweep_where_due(inner, &of.place, at_rest))
-        .and_then(|swept| inner.release_place(&of.place).map(|more| !more && swept))
+        .and_then(|()| sweep_where_due(inner, &of.space_tree, at_rest))
+        .and_then(|swept| inner.release_tree(&of.space_tree).map(|more| !more && swept))
         .map(|done| done && of.nothing_to_do.is_some());
     match done {
         Ok(done) => !(done && at_rest),
         Err(error) => {
-            inner.compactor.note_result(Err(error));
+            inner.compactor.record_result(Err(error));
             of.wait = LOOKS_AFTER_FAILURE;
             of.nothing_to_do = None;
             true
@@ -118,16 +119,16 @@ fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
 
 /// Compacts a tree while that changes anything.
 fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) -> Result<(), Error> {
-    let place = &of.place;
-    let tree = &place.tree;
+    let space_tree = &of.space_tree;
+    let tree = &space_tree.tree;
     let shape = || (tree.l0_run_count(), tree.table_count(), tree.disk_space());
     let mut seen = (shape(), at_rest);
     // One call does one step; there may be more as long as the tables change.
     while of.nothing_to_do != Some(seen) && !inner.ending.load(Ordering::SeqCst) {
-        let _alone = place.begin_compaction();
-        let settled = place.settle_inputs();
-        let forget = place.forget_below(inner.published.oldest_view());
-        let most = if place.outputs.has_large_rows() {
+        let _alone = space_tree.begin_compaction();
+        let settled = space_tree.lock_inputs();
+        let forget = space_tree.forget_below(inner.published.oldest_view());
+        let most = if space_tree.outputs.has_large_rows() {
             LARGE_TABLES_FOR_OLD_VIEWS
         } else {
             TABLES_FOR_OLD_VIEWS
@@ -139,9 +140,10 @@ fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) ->
             break;
         }
         of.nothing_to_do = Some(seen);
-        let new_bytes = newest_bytes(place);
-        let compacted =
-            merge(inner, place, |place| tree.compact(Arc::new(leveled(place, at_rest)), forget));
+        let new_bytes = newest_bytes(space_tree);
+        let compacted = merge(inner, space_tree, |space_tree| {
+            tree.compact(Arc::new(leveled(space_tree, at_rest)), forget)
+        });
         drop(settled);
         if !compacted? {
             of.nothing_to_do = None;
@@ -149,72 +151,76 @@ fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) ->
         }
         let (_, _, before) = std::mem::replace(&mut seen.0, shape());
         match forget {
-            0 if of.nothing_to_do != Some(seen) => place.note_superseded(new_bytes),
+            0 if of.nothing_to_do != Some(seen) => space_tree.record_superseded(new_bytes),
             0 => {}
-            _ => place.note_swept(before.saturating_sub(tree.disk_space())),
+            _ => space_tree.record_swept(before.saturating_sub(tree.disk_space())),
         }
     }
     Ok(())
 }
 
 /// Returns the size of the tables that were flushed and not merged yet.
-fn newest_bytes(place: &Place) -> u64 {
-    place.tree.current_version().level(0).map_or(0, |level| level.size())
+fn newest_bytes(space_tree: &SpaceTree) -> u64 {
+    space_tree.tree.current_version().level(0).map_or(0, |level| level.size())
 }
 
 /// Compacts a whole tree at rest if a large part of it may be versions that no view reads. Without
 /// writes, no other compaction might reach them. Returns whether nothing is left to do: few such
 /// versions remain, or the tree is too large.
-fn sweep_where_due(inner: &OpenStore, place: &Place, at_rest: bool) -> Result<bool, Error> {
-    let (superseded, all) = (place.superseded_bytes(), place.tree.disk_space());
+fn sweep_where_due(
+    inner: &OpenStore,
+    space_tree: &SpaceTree,
+    at_rest: bool,
+) -> Result<bool, Error> {
+    let (superseded, all) = (space_tree.superseded_bytes(), space_tree.tree.disk_space());
     if superseded < FEW_BYTES || superseded < all / SWEPT_SHARE || LARGEST_SWEEP < all {
         return Ok(true);
     }
-    if at_rest && place.forget_below(inner.published.oldest_view()) != 0 {
-        compact_whole(inner, place)?;
+    if at_rest && space_tree.forget_below(inner.published.oldest_view()) != 0 {
+        compact_whole(inner, space_tree)?;
     }
-    Ok(place.superseded_bytes() == 0)
+    Ok(space_tree.superseded_bytes() == 0)
 }
 
 /// Merges tables of a tree; returns false if the merge was stopped for using too much memory. The
 /// next merge then writes smaller tables (see `outputs.rs`).
 fn merge(
     inner: &OpenStore,
-    place: &Place,
-    compact: impl FnOnce(&Place) -> lsm_tree::Result<()>,
+    space_tree: &SpaceTree,
+    compact: impl FnOnce(&SpaceTree) -> lsm_tree::Result<()>,
 ) -> Result<bool, Error> {
-    let newest = manifest::newest_table(place.folder());
-    let Err(error) = inner.make_tables(place, || compact(place)) else { return Ok(true) };
-    if !place.outputs.take_exceeded() {
+    let newest = manifest::newest_table(space_tree.folder());
+    let Err(error) = inner.make_tables(space_tree, || compact(space_tree)) else { return Ok(true) };
+    if !space_tree.outputs.take_exceeded() {
         return Err(from_tree("compact a tree", &error));
     }
     // The lock waits for a flush, which then has listed its tables; all other new tables are
     // garbage.
-    let _alone = place.making.write();
-    manifest::remove_unlisted(place.folder(), newest).map(|()| false)
+    let _alone = space_tree.making.write();
+    manifest::remove_unlisted(space_tree.folder(), newest).map(|()| false)
 }
 
 /// Returns the compaction strategy for a tree.
-fn leveled(place: &Place, at_rest: bool) -> Leveled {
+fn leveled(space_tree: &SpaceTree, at_rest: bool) -> Leveled {
     let (tables, bytes) = if at_rest {
         (TABLES_AT_REST, TABLE_BYTES)
     } else {
         (TABLES_IN_A_BURST, TABLE_BYTES_IN_A_BURST)
     };
-    let tables = if place.outputs.has_large_rows() { LARGE_TABLES } else { tables };
-    let bytes = place.outputs.begin(bytes);
+    let tables = if space_tree.outputs.has_large_rows() { LARGE_TABLES } else { tables };
+    let bytes = space_tree.outputs.begin(bytes);
     Leveled::default().with_l0_threshold(tables).with_table_target_size(bytes)
 }
 
 /// Compacts a whole tree, so that its filter sees every row.
-pub(crate) fn compact_whole(inner: &OpenStore, place: &Place) -> Result<(), Error> {
-    let _alone = place.begin_compaction();
+pub(crate) fn compact_whole(inner: &OpenStore, space_tree: &SpaceTree) -> Result<(), Error> {
+    let _alone = space_tree.begin_compaction();
     loop {
-        let settled = place.settle_inputs();
-        let forget = place.forget_below(inner.published.oldest_view());
-        let superseded = place.superseded_bytes();
-        let compacted = merge(inner, place, |place| {
-            place.tree.major_compact(place.outputs.begin(TABLE_BYTES), forget)
+        let settled = space_tree.lock_inputs();
+        let forget = space_tree.forget_below(inner.published.oldest_view());
+        let superseded = space_tree.superseded_bytes();
+        let compacted = merge(inner, space_tree, |space_tree| {
+            space_tree.tree.major_compact(space_tree.outputs.begin(TABLE_BYTES), forget)
         });
         drop(settled);
         // Each attempt writes smaller tables, so that one succeeds.
@@ -223,7 +229,7 @@ pub(crate) fn compact_whole(inner: &OpenStore, place: &Place) -> Result<(), Erro
         }
         if forget != 0 {
             // All replaced versions, regardless of the size of the tables.
-            place.note_swept(superseded);
+            space_tree.record_swept(superseded);
         }
         return Ok(());
     }

@@ -12,7 +12,7 @@ use journal::Mutation;
 use lsm_tree::{AbstractTree as _, Guard as _};
 use store::{Error, Kind, Space};
 
-use crate::{errors::from_tree, place::Place};
+use crate::{errors::from_tree, space_tree::SpaceTree};
 
 /// Number of the directory's tree.
 pub(crate) const DIRECTORY: u64 = 0;
@@ -23,7 +23,7 @@ const FIRST: u64 = 1;
 
 /// The contents of the directory.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct DirectoryContents {
     /// Tree numbers and their spaces.
     pub(crate) spaces: Vec<(u64, Space)>,
     /// The next unused tree number.
@@ -32,13 +32,13 @@ pub(crate) struct Listed {
 
 /// A change of the directory within an entry.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum DirectoryChange {
     /// A space was created with this tree number.
-    Made(u64, Space),
+    Created(u64, Space),
     /// The next unused tree number was changed.
     Next(u64),
     /// The tree with this number was dropped.
-    Gone(u64),
+    Dropped(u64),
 }
 
 /// Returns the mutations that record a new tree.
@@ -61,28 +61,28 @@ pub(crate) fn record_gone(number: u64) -> Vec<Mutation> {
 }
 
 /// Decodes a row of the directory.
-pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<Change, Error> {
+pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<DirectoryChange, Error> {
     let damaged = || Error::new(Kind::Corrupt, "a record of the tree directory is damaged");
     let number = |bytes: &[u8]| -> Option<u64> { Some(u64::from_be_bytes(bytes.try_into().ok()?)) };
     if key == NEXT {
-        return value.and_then(number).map(Change::Next).ok_or_else(damaged);
+        return value.and_then(number).map(DirectoryChange::Next).ok_or_else(damaged);
     }
-    let place = number(key).ok_or_else(damaged)?;
-    let Some(name) = value else { return Ok(Change::Gone(place)) };
+    let number = number(key).ok_or_else(damaged)?;
+    let Some(name) = value else { return Ok(DirectoryChange::Dropped(number)) };
     let space = std::str::from_utf8(name).ok().and_then(Space::parse).ok_or_else(damaged)?;
-    Ok(Change::Made(place, space))
+    Ok(DirectoryChange::Created(number, space))
 }
 
 /// Reads the whole directory.
-pub(crate) fn read_all(directory: &Place) -> Result<Listed, Error> {
+pub(crate) fn read_all(directory: &SpaceTree) -> Result<DirectoryContents, Error> {
     let context = |error: lsm_tree::Error| from_tree("read the tree directory", &error);
-    let mut listed = Listed { next: FIRST, ..Listed::default() };
+    let mut listed = DirectoryContents { next: FIRST, ..DirectoryContents::default() };
     for row in directory.tree.range::<&[u8], _>(.., u64::MAX, None) {
         let (key, value) = row.into_inner().map_err(context)?;
         match change_of(&key, Some(&value))? {
-            Change::Made(number, space) => listed.spaces.push((number, space)),
-            Change::Next(number) => listed.next = number,
-            Change::Gone(_) => {}
+            DirectoryChange::Created(number, space) => listed.spaces.push((number, space)),
+            DirectoryChange::Next(number) => listed.next = number,
+            DirectoryChange::Dropped(_) => {}
         }
     }
     Ok(listed)
@@ -94,13 +94,16 @@ mod tests {
 
     #[test]
     fn records_say_what_was_recorded() {
-        let read = |records: Vec<Mutation>| -> Vec<Change> {
+        let read = |records: Vec<Mutation>| -> Vec<DirectoryChange> {
             let change = |of: Mutation| change_of(&of.key, of.value.as_deref()).unwrap();
             records.into_iter().map(change).collect()
         };
         let space = Space::Rows(7);
-        assert_eq!(read(record_made(5, space)), [Change::Made(5, space), Change::Next(6)]);
-        assert_eq!(read(record_gone(5)), [Change::Gone(5)]);
+        assert_eq!(
+            read(record_made(5, space)),
+            [DirectoryChange::Created(5, space), DirectoryChange::Next(6)]
+        );
+        assert_eq!(read(record_gone(5)), [DirectoryChange::Dropped(5)]);
         for (key, value) in [(&b"x"[..], &b"rows-7"[..]), (b"next", b"1"), (&[0; 8], b"rows")] {
             assert_eq!(change_of(key, Some(value)).unwrap_err().kind, Kind::Corrupt);
         }

@@ -29,7 +29,7 @@ const RECORD: usize = BODY + 4;
 
 /// A point up to which all entries are durable in tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct Watermark {
     /// Number of the last durable entry; 0 if none.
     pub(crate) durable: u64,
     /// Number of the first entry that is not completely in tables.
@@ -38,7 +38,7 @@ pub(crate) struct Mark {
     pub(crate) stamp: Stamp,
 }
 
-impl Mark {
+impl Watermark {
     /// The mark before the first entry.
     pub(crate) const START: Self =
         Self { durable: 0, tail: 1, stamp: Stamp { seq: 0, at_ms: i64::MIN } };
@@ -51,7 +51,7 @@ pub(crate) struct DurableWatermark {
     /// Number of times the file was written; its parity selects the slot.
     number: u64,
     /// The current position of the watermark.
-    pub(crate) mark: Mark,
+    pub(crate) mark: Watermark,
 }
 
 impl DurableWatermark {
@@ -63,7 +63,7 @@ impl DurableWatermark {
             file.write_all_at(&[0; 2 * SLOT as usize], 0)?;
             file.sync_all()?;
         }
-        let mut newest = (0, Mark::START);
+        let mut newest = (0, Watermark::START);
         for slot in 0..2 {
             let mut record = [0; RECORD];
             file.read_exact_at(&mut record, slot * SLOT)?;
@@ -75,7 +75,7 @@ impl DurableWatermark {
     }
 
     /// Moves the watermark, which is durable when this returns.
-    pub(crate) fn move_to(&mut self, mark: Mark) -> io::Result<()> {
+    pub(crate) fn move_to(&mut self, mark: Watermark) -> io::Result<()> {
         if mark == self.mark {
             return Ok(());
         }
@@ -96,7 +96,7 @@ impl DurableWatermark {
 }
 
 /// Decodes write number and mark of a slot; `None` if it was never completely written.
-fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, Mark)> {
+fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, Watermark)> {
     let (body, checksum) = record.split_at_checked(BODY)?;
     if crc32c::crc32c(body).to_be_bytes() != *checksum {
         return None;
@@ -105,7 +105,7 @@ fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, Mark)> {
     let stamp =
         Stamp { seq: u64::from_be_bytes(number(3)?), at_ms: i64::from_be_bytes(number(4)?) };
     let (durable, tail) = (u64::from_be_bytes(number(1)?), u64::from_be_bytes(number(2)?));
-    Some((u64::from_be_bytes(number(0)?), Mark { durable, tail, stamp }))
+    Some((u64::from_be_bytes(number(0)?), Watermark { durable, tail, stamp }))
 }
 
 #[cfg(test)]
@@ -117,8 +117,9 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("mark");
         let mut mark = DurableWatermark::open(&path).unwrap();
-        assert_eq!(mark.mark, Mark::START);
-        let at = |durable| Mark { durable, tail: durable - 2, stamp: Stamp { seq: 5, at_ms: -7 } };
+        assert_eq!(mark.mark, Watermark::START);
+        let at =
+            |durable| Watermark { durable, tail: durable - 2, stamp: Stamp { seq: 5, at_ms: -7 } };
         mark.move_to(at(7)).unwrap();
         mark.move_to(at(9)).unwrap();
         assert_eq!(DurableWatermark::open(&path).unwrap().mark, at(9));

@@ -13,12 +13,12 @@ use lsm_tree::AbstractTree as _;
 use store::{Error, FoldedSums, Kind, OrderedBatch, Space, Stamp, decode_count, encode_count};
 
 use crate::{
-    directory::{Change, DIRECTORY, change_of},
+    directory::{DIRECTORY, DirectoryChange, change_of},
     errors::from_tree,
     inner::OpenStore,
     messages::{FollowedEntry, PendingEntry, Run},
-    place::Place,
-    published::{PlaceMap, number_after},
+    published::{SpaceTrees, number_after},
+    space_tree::SpaceTree,
 };
 
 /// Maximum number of cached sums; beyond it, sums that the trees contain are evicted.
@@ -27,19 +27,19 @@ const CACHED_SUMS: usize = 100_000;
 pub(crate) const MOST_KEY_BYTES: usize = 65_535;
 
 /// A pair of sums, and the number of the entry that last changed it.
-type HeldSum = ([i64; 2], u64);
+type CachedSum = ([i64; 2], u64);
 
 /// Builds journal entries from commits.
 pub(crate) struct EntryMaker {
     inner: Arc<OpenStore>,
     /// Trees by space, after all entries built so far.
-    places: PlaceMap,
+    space_trees: SpaceTrees,
     /// Number of the last entry built.
     n: u64,
     /// Sequence number of the last entry in the trees.
     under: u64,
     /// Recently used pairs of sums, by space and key.
-    sums: HashMap<(Space, Bytes), HeldSum, foldhash::fast::RandomState>,
+    sums: HashMap<(Space, Bytes), CachedSum, foldhash::fast::RandomState>,
 }
 
 impl EntryMaker {
@@ -48,7 +48,7 @@ impl EntryMaker {
         let applied = *inner.applied.lock();
         Self {
             inner: Arc::clone(inner),
-            places: PlaceMap::clone(&inner.published.places()),
+            space_trees: SpaceTrees::clone(&inner.published.space_trees()),
             n: applied.n,
             under: applied.under,
             sums: HashMap::default(),
@@ -56,35 +56,36 @@ impl EntryMaker {
     }
 
     /// Returns the tree of a space.
-    pub(crate) fn place_of(&self, space: Space) -> Option<&Arc<Place>> {
-        self.places.get(&space)
+    pub(crate) fn tree_of(&self, space: Space) -> Option<&Arc<SpaceTree>> {
+        self.space_trees.get(&space)
     }
 
     /// Returns an entry that creates a space.
     pub(crate) fn make_space(
         &mut self,
-        place: &Arc<Place>,
+        space_tree: &Arc<SpaceTree>,
         space: Space,
         last: Stamp,
     ) -> Result<PendingEntry, Error> {
-        let records = crate::directory::record_made(place.number, space);
+        let records = crate::directory::record_made(space_tree.number, space);
         let entry = self.finish(last, Vec::new(), vec![self.directory_run(records)])?;
-        self.places.insert(space, Arc::clone(place));
-        Ok(PendingEntry { made: Some(Arc::clone(place)), ..entry })
+        self.space_trees.insert(space, Arc::clone(space_tree));
+        Ok(PendingEntry { made: Some(Arc::clone(space_tree)), ..entry })
     }
 
     /// Returns an entry that drops a space.
     pub(crate) fn drop_space(
         &mut self,
-        place: &Arc<Place>,
+        space_tree: &Arc<SpaceTree>,
         space: Space,
         last: Stamp,
     ) -> Result<PendingEntry, Error> {
-        let records = crate::directory::record_gone(place.number);
-        let entry = self.finish(last, vec![place.number], vec![self.directory_run(records)])?;
-        self.places.remove(&space);
+        let records = crate::directory::record_gone(space_tree.number);
+        let entry =
+            self.finish(last, vec![space_tree.number], vec![self.directory_run(records)])?;
+        self.space_trees.remove(&space);
         self.sums.retain(|(of, _), _| *of != space);
-        Ok(PendingEntry { dropped: Some(Arc::clone(place)), ..entry })
+        Ok(PendingEntry { dropped: Some(Arc::clone(space_tree)), ..entry })
     }
 
     /// Prepares another owner's entry to be applied under the same number, including the spaces it
@@ -100,19 +101,23 @@ impl EntryMaker {
         for mutation in entry.mutations {
             if mutation.space == DIRECTORY {
                 match change_of(&mutation.key, mutation.value.as_deref())? {
-                    Change::Made(number, space) => made = Some(self.make_place(number, space)?),
-                    Change::Next(next) => {
+                    DirectoryChange::Created(number, space) => {
+                        made = Some(self.make_tree(number, space)?)
+                    }
+                    DirectoryChange::Next(next) => {
                         self.inner.next_place.fetch_max(next, Ordering::SeqCst);
                     }
-                    Change::Gone(number) => dropped = self.remove_place(number),
+                    DirectoryChange::Dropped(number) => dropped = self.remove_tree(number),
                 }
             }
             match runs.last_mut() {
-                Some(run) if run.place.number == mutation.space => run.mutations.push(mutation),
+                Some(run) if run.space_tree.number == mutation.space => {
+                    run.mutations.push(mutation)
+                }
                 _ => {
                     // An unknown tree was dropped, together with its rows.
-                    let Some(place) = self.numbered_place(mutation.space) else { continue };
-                    runs.push(Run { place, mutations: vec![mutation] });
+                    let Some(space_tree) = self.numbered_tree(mutation.space) else { continue };
+                    runs.push(Run { space_tree, mutations: vec![mutation] });
                 }
             }
         }
@@ -121,28 +126,28 @@ impl EntryMaker {
     }
 
     /// Returns the tree with this number.
-    fn numbered_place(&self, number: u64) -> Option<Arc<Place>> {
+    fn numbered_tree(&self, number: u64) -> Option<Arc<SpaceTree>> {
         if number == DIRECTORY {
             return Some(Arc::clone(&self.inner.directory));
         }
-        self.places.values().find(|place| place.number == number).cloned()
+        self.space_trees.values().find(|space_tree| space_tree.number == number).cloned()
     }
 
     /// Creates the tree of a space that another owner has created.
-    fn make_place(&mut self, number: u64, space: Space) -> Result<Arc<Place>, Error> {
-        let place = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
-        self.places.insert(space, Arc::clone(&place));
-        Ok(place)
+    fn make_tree(&mut self, number: u64, space: Space) -> Result<Arc<SpaceTree>, Error> {
+        let space_tree = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
+        self.space_trees.insert(space, Arc::clone(&space_tree));
+        Ok(space_tree)
     }
 
     /// Removes a tree that another owner has dropped.
-    fn remove_place(&mut self, number: u64) -> Option<Arc<Place>> {
-        let space = self.numbered_place(number)?.space?;
-        self.places.remove(&space)
+    fn remove_tree(&mut self, number: u64) -> Option<Arc<SpaceTree>> {
+        let space = self.numbered_tree(number)?.space?;
+        self.space_trees.remove(&space)
     }
 
     fn directory_run(&self, mutations: Vec<Mutation>) -> Run {
-        Run { place: Arc::clone(&self.inner.directory), mutations }
+        Run { space_tree: Arc::clone(&self.inner.directory), mutations }
     }
 
     /// Returns the entry of an ordered batch; `None` if all of it was refused.
@@ -177,11 +182,11 @@ impl EntryMaker {
 
     /// Returns the index of the run for a space, if the space has a tree.
     fn run_for(&self, space: Space, runs: &mut Vec<Run>) -> Option<usize> {
-        let place = self.place_of(space)?;
-        if let Some(at) = runs.iter().position(|run| run.place.number == place.number) {
+        let space_tree = self.tree_of(space)?;
+        if let Some(at) = runs.iter().position(|run| run.space_tree.number == space_tree.number) {
             return Some(at);
         }
-        runs.push(Run { place: Arc::clone(place), mutations: Vec::new() });
+        runs.push(Run { space_tree: Arc::clone(space_tree), mutations: Vec::new() });
         Some(runs.len() - 1)
     }
 
@@ -195,7 +200,7 @@ impl EntryMaker {
                 Some((held, _)) => *held,
                 // A sum that is not cached is in the tree, because only this thread writes sums.
                 None => run
-                    .place
+                    .space_tree
                     .tree
                     .get(&key, u64::MAX)
                     .map_err(|error| from_tree("read a sum", &error))?
@@ -240,7 +245,7 @@ impl EntryMaker {
 /// Appends a mutation, replacing a previous one of the same key, since both would get the same
 /// sequence number.
 fn push_mutation(run: &mut Run, key: Bytes, value: Option<Bytes>) {
-    let mutation = Mutation { space: run.place.number, key, value };
+    let mutation = Mutation { space: run.space_tree.number, key, value };
     match run.mutations.last_mut() {
         Some(last) if last.key == mutation.key => *last = mutation,
         _ => run.mutations.push(mutation),

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use store::{DropFilter, DropPredicate, Space};
 
 use crate::{
-    inputs::Inputs,
+    inputs::CompactionInputs,
     outputs::{OutputWatch, Outputs},
 };
 
@@ -36,7 +36,7 @@ pub(crate) struct FilterFactory {
     /// Space to which the predicate applies; `None` for trees in which nothing is dropped.
     space: Option<Space>,
     predicate: AssertUnwindSafe<PredicateInForce>,
-    inputs: AssertUnwindSafe<Arc<Inputs>>,
+    inputs: AssertUnwindSafe<Arc<CompactionInputs>>,
     outputs: AssertUnwindSafe<Arc<Outputs>>,
 }
 
@@ -45,7 +45,7 @@ impl FilterFactory {
     pub(crate) fn new(
         space: Option<Space>,
         predicate: &PredicateInForce,
-        inputs: &Arc<Inputs>,
+        inputs: &Arc<CompactionInputs>,
         outputs: &Arc<Outputs>,
     ) -> Self {
         let has_documents = |space: &Space| matches!(space, Space::Rows(_) | Space::Index(_));
@@ -64,7 +64,7 @@ impl Factory for FilterFactory {
     }
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
-        self.inputs.note_chosen();
+        self.inputs.record_chosen();
         // Determined when the compaction starts, and kept.
         let drops = self.space.and_then(|space| self.predicate.filter_for(space));
         Box::new(SpaceFilter { drops, watch: OutputWatch::new(&self.outputs) })
@@ -80,7 +80,7 @@ struct SpaceFilter {
 impl CompactionFilter for SpaceFilter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> lsm_tree::Result<Verdict> {
         let value = item.value()?;
-        self.watch.note_row(item.key().len(), value.len())?;
+        self.watch.record_row(item.key().len(), value.len())?;
         let Some(drops) = &self.drops else { return Ok(Verdict::Keep) };
         Ok(if drops(item.key(), &value) { Verdict::Remove } else { Verdict::Keep })
     }

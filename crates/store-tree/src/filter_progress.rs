@@ -29,7 +29,7 @@ pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 impl FilterProgress {
     /// Records that every table with commits up to `seq` was rewritten. These commits are in
     /// journal entries up to `entry`.
-    pub(crate) fn note_compacted(&self, space: Space, seq: u64, entry: u64) {
+    pub(crate) fn record_compacted(&self, space: Space, seq: u64, entry: u64) {
         let mut all = self.0.lock();
         let waiting = &mut all.entry(space).or_default().waiting;
         match waiting.back_mut() {
@@ -66,9 +66,9 @@ mod tests {
     fn a_compaction_counts_once_its_entries_are_not_applied_again() {
         let (progress, space) = (FilterProgress::default(), Space::Rows(1));
         assert_eq!(progress.filtered_through(space, 9), 0);
-        progress.note_compacted(space, 10, 3);
-        progress.note_compacted(space, 20, 3);
-        progress.note_compacted(space, 30, 4);
+        progress.record_compacted(space, 10, 3);
+        progress.record_compacted(space, 20, 3);
+        progress.record_compacted(space, 30, 4);
         assert_eq!(progress.filtered_through(space, 3), 0);
         assert_eq!(progress.filtered_through(space, 4), 20);
         assert_eq!(progress.filtered_through(space, 4), 20);

@@ -18,7 +18,7 @@ use std::{
 
 use store::{Error, Kind};
 
-use crate::{budget::Excess, inner::OpenStore, place::Place};
+use crate::{budget::ExceededBudget, inner::OpenStore, space_tree::SpaceTree};
 
 /// Interval between two passes of the flusher while there is nothing to do: one tick.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -45,11 +45,11 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
             std::thread::park_timeout(PAUSE);
             let tick = inner.tick.fetch_add(1, Ordering::Relaxed);
             if tick.is_multiple_of(MEASURE_TICKS) {
-                inner.metrics.note_stored(inner.stored_bytes());
+                inner.metrics.record_stored(inner.stored_bytes());
             }
             if tick.is_multiple_of(VIEW_TICKS) {
                 inner.end_view_beyond_bound();
-                inner.metrics.note_old_views(inner.old_views());
+                inner.metrics.record_old_views(inner.old_views());
             }
             wait = u32::saturating_sub(wait, 1);
         }
@@ -65,7 +65,7 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
             Ok(false) => 1,
             Err(_) => TICKS_AFTER_FAILURE,
         };
-        inner.note_flush(result.map(|_| ()));
+        inner.record_flush(result.map(|_| ()));
     }
 }
 
@@ -73,35 +73,38 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
 ///
 /// Returns whether a tree was flushed.
 fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
-    let due = due_place(inner).or_else(|| {
+    let due = due_tree(inner).or_else(|| {
         // Only an attempt shows whether space is available again.
         let failing = inner.budget.flush_failure().is_some();
-        inner.all_places().into_iter().filter(|_| failing).min_by_key(floor_of)
+        inner.all_trees().into_iter().filter(|_| failing).min_by_key(floor_of)
     });
-    let flushed = due.map_or(Ok(false), |place| inner.flush_place(&place))?;
+    let flushed = due.map_or(Ok(false), |space_tree| inner.flush_tree(&space_tree))?;
     if flushed {
         inner.end_view_beyond_bound();
-        inner.metrics.note_old_views(inner.old_views());
+        inner.metrics.record_old_views(inner.old_views());
     }
     inner.cut_journal()?;
     Ok(flushed)
 }
 
 /// Returns the tree whose memtable has to be flushed now.
-fn due_place(inner: &OpenStore) -> Option<Arc<Place>> {
+fn due_tree(inner: &OpenStore) -> Option<Arc<SpaceTree>> {
     let tick = inner.tick.load(Ordering::Relaxed);
     let excess = inner.budget.excess();
     if excess.is_none() && !tick.is_multiple_of(REST_LOOK_TICKS) {
         return None;
     }
-    let places = inner.all_places();
+    let space_trees = inner.all_trees();
     match excess {
-        Some(Excess::Journal) => {
-            places.into_iter().filter(|place| floor_of(place) < u64::MAX).min_by_key(floor_of)
+        Some(ExceededBudget::Journal) => space_trees
+            .into_iter()
+            .filter(|space_tree| floor_of(space_tree) < u64::MAX)
+            .min_by_key(floor_of),
+        Some(ExceededBudget::Memory) => {
+            space_trees.into_iter().max_by_key(|space_tree| space_tree.buffer().bytes())
         }
-        Some(Excess::Memory) => places.into_iter().max_by_key(|place| place.buffer().bytes()),
-        None => places.into_iter().find(|place| {
-            let buffer = place.buffer();
+        None => space_trees.into_iter().find(|space_tree| {
+            let buffer = space_tree.buffer();
             FEW_KEYS < buffer.items && buffer.written_at + REST_TICKS <= tick
         }),
     }
@@ -109,6 +112,6 @@ fn due_place(inner: &OpenStore) -> Option<Arc<Place>> {
 
 /// Returns the oldest entry of which a tree has rows in memory only; the journal must keep entries
 /// from there on.
-fn floor_of(place: &Arc<Place>) -> u64 {
-    place.buffer().floor().unwrap_or(u64::MAX)
+fn floor_of(space_tree: &Arc<SpaceTree>) -> u64 {
+    space_tree.buffer().floor().unwrap_or(u64::MAX)
 }

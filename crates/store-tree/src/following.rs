@@ -18,8 +18,8 @@ use crate::{
     messages::{CommitterMessage, FollowedEntry},
     open::TreeStore,
     options::TreeOptions,
-    store::{ask_committer, closed_error, tell_committer},
-    wiping,
+    store::{closed_error, request_committer, send_to_committer},
+    wipe,
 };
 
 impl TreeStore {
@@ -37,7 +37,7 @@ impl TreeStore {
         for encoded in entries {
             let entry = Entry::decode(encoded.bytes())?;
             let followed = Box::new(FollowedEntry { entry, encoded });
-            waits.push(tell_committer(&live, |done| CommitterMessage::Follow(followed, done))?);
+            waits.push(send_to_committer(&live, |done| CommitterMessage::Follow(followed, done))?);
         }
         waits.into_iter().try_for_each(|wait| wait.recv().map_err(|_| closed_error())?)
     }
@@ -45,14 +45,14 @@ impl TreeStore {
     /// Makes the store accept commits from now on, after all entries that it has followed.
     pub fn lead(&self) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
-        ask_committer(&live, CommitterMessage::Lead)
+        request_committer(&live, CommitterMessage::Lead)
     }
 
     /// Stops accepting commits: waiting and later commits fail with `Moved`. Returns when
     /// everything in progress is visible or has failed.
     pub fn leave(&self) -> Result<(), Error> {
         let live = self.shared.open_generation()?;
-        ask_committer(&live, CommitterMessage::Leave)
+        request_committer(&live, CommitterMessage::Leave)
     }
 
     /// Syncs the journal; false if the store is being reopened.
@@ -69,8 +69,8 @@ impl TreeStore {
     /// waits until existing snapshots are released; until then the store's contents must not be
     /// relied on.
     pub fn wipe(&self, why: &Error) -> Result<(), Error> {
-        wiping::order(&self.shared.lasting.options.path)?;
-        self.shared.lasting.leads.store(false, Ordering::SeqCst);
+        wipe::request(&self.shared.retained.options.path)?;
+        self.shared.retained.leads.store(false, Ordering::SeqCst);
         if let Ok(live) = self.shared.open_generation() {
             live.inner.stop_commits(why);
         }
@@ -79,12 +79,12 @@ impl TreeStore {
 
     /// Returns whether a requested wipe is not complete.
     pub fn is_wiping(&self) -> bool {
-        wiping::is_ordered(&self.shared.lasting.options.path)
+        wipe::is_requested(&self.shared.retained.options.path)
     }
 
     /// Returns whether all pieces of a base are stored and the base is not loaded yet.
     pub fn is_loading(&self) -> bool {
-        base::pieces(&self.shared.lasting.options.path).is_some()
+        base::pieces(&self.shared.retained.options.path).is_some()
     }
 
     /// Returns a reader of everything visible now.
@@ -93,15 +93,15 @@ impl TreeStore {
     }
 
     /// Stores a piece of a base, for [`load_base`](Self::load_base).
-    pub fn keep_piece(&self, number: u32, bytes: &[u8]) -> Result<(), Error> {
-        base::keep_piece(&self.shared.lasting.options.path, number, bytes)
+    pub fn store_piece(&self, number: u32, bytes: &[u8]) -> Result<(), Error> {
+        base::store_piece(&self.shared.retained.options.path, number, bytes)
     }
 
     /// Discards all contents and continues from a base, all pieces of which were stored. As with
     /// [`wipe`](Self::wipe), it returns before that is done.
     pub fn load_base(&self, pieces: u32) -> Result<(), Error> {
-        base::complete(&self.shared.lasting.options.path, pieces)?;
-        self.shared.lasting.leads.store(false, Ordering::SeqCst);
+        base::complete(&self.shared.retained.options.path, pieces)?;
+        self.shared.retained.leads.store(false, Ordering::SeqCst);
         if let Ok(live) = self.shared.open_generation() {
             live.inner.stop_commits(&Error::new(Kind::Unavailable, "a base is being loaded"));
         }
@@ -109,8 +109,8 @@ impl TreeStore {
     }
 
     /// Stores a piece of a base for the first opening of a store in this directory.
-    pub fn keep_piece_in(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
-        base::keep_piece(directory, number, bytes)
+    pub fn store_piece_in(directory: &Path, number: u32, bytes: &[u8]) -> Result<(), Error> {
+        base::store_piece(directory, number, bytes)
     }
 
     /// Makes the first opening of a store in this directory load a base, all pieces of which were
@@ -121,12 +121,12 @@ impl TreeStore {
 
     /// Makes the next opening of a closed store discard all contents.
     pub fn wipe_at_opening(directory: &Path) -> Result<(), Error> {
-        wiping::order(directory)
+        wipe::request(directory)
     }
 
     /// Creates a store from the pieces of a base in a directory without a store. After a failure it
     /// is incomplete. Returns number and stamp of its last entry.
-    pub fn make_of_pieces(
+    pub fn create_from_pieces(
         options: &TreeOptions,
         pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
     ) -> Result<(u64, Stamp), Error> {

@@ -31,20 +31,20 @@ use crate::{
     committer::Committer,
     compactor,
     compactor_mailbox::CompactorMailbox,
-    directory::{self, DIRECTORY, Listed},
-    durable_watermark::{DurableWatermark, Mark},
+    directory::{self, DIRECTORY, DirectoryContents},
+    durable_watermark::{DurableWatermark, Watermark},
     errors::from_io,
     filter_progress::FilterProgress,
     flusher,
     inner::{Applied, OpenStore},
-    lasting::AcrossOpenings,
     messages::CommitterMessage,
     options::{Archiving, TREES},
-    published::{PlaceMap, Published, number_after},
+    published::{Published, SpaceTrees, number_after},
     replay::Replayed,
+    retained::RetainedState,
     thread::spawn_named,
     trees::Trees,
-    wiping,
+    wipe,
     writeback::{self, Writeback},
 };
 
@@ -63,46 +63,46 @@ pub(crate) struct Generation {
 
 impl Generation {
     /// Opens the store, creating it if missing.
-    pub(crate) fn open(lasting: &AcrossOpenings) -> Result<Self, Error> {
-        let options = &lasting.options;
-        wiping::carry_out(&options.path, &*lasting.journal)?;
-        base::load(options, &*lasting.journal, &lasting.predicate)?;
-        let watermark = DurableWatermark::open(&options.path.join(wiping::MARK))
+    pub(crate) fn open(retained: &RetainedState) -> Result<Self, Error> {
+        let options = &retained.options;
+        wipe::execute(&options.path, &*retained.journal)?;
+        base::load(options, &*retained.journal, &retained.predicate)?;
+        let watermark = DurableWatermark::open(&options.path.join(wipe::MARK))
             .map_err(|error| from_io("open the mark", &error))?;
         let mark = watermark.mark;
-        let journal = open_journal(lasting, mark)?;
-        let trees = Trees::new(options.path.join(TREES), options.cache_bytes, &lasting.predicate)?;
+        let journal = open_journal(retained, mark)?;
+        let trees = Trees::new(options.path.join(TREES), options.cache_bytes, &retained.predicate)?;
         if journal.end() == 0 {
             begin(&*journal, &trees, options.accept_loss)?;
         }
         let budget = Budget::new(options.journal_bytes, options.buffer_bytes);
         // After an accepted loss the journal may end before the tail.
-        let first = mark.tail.min(journal.end() + 1).max(journal.held().first);
+        let first = mark.tail.min(journal.end() + 1).max(journal.extent().first);
         let (replayed, applied) = apply_all(&*journal, &trees, &budget, first)?;
         let applied = Applied { stamp: applied.stamp.max(mark.stamp), ..applied };
         trees.remove_others(
-            &replayed.places.keys().copied().chain([DIRECTORY]).collect::<Vec<_>>(),
+            &replayed.space_trees.keys().copied().chain([DIRECTORY]).collect::<Vec<_>>(),
         )?;
         // Everything found at a start is durable, so readers may see all of it.
-        lasting.published.fetch_max(applied.stamp.seq, Ordering::SeqCst);
-        let by_space = |place: &Arc<_>| {
-            let place: &Arc<crate::place::Place> = place;
-            Some((place.space?, Arc::clone(place)))
+        retained.published.fetch_max(applied.stamp.seq, Ordering::SeqCst);
+        let by_space = |space_tree: &Arc<_>| {
+            let space_tree: &Arc<crate::space_tree::SpaceTree> = space_tree;
+            Some((space_tree.space?, Arc::clone(space_tree)))
         };
-        let places: PlaceMap = replayed.places.values().filter_map(by_space).collect();
-        let archive = open_archive(lasting, &*journal, applied)?;
+        let space_trees: SpaceTrees = replayed.space_trees.values().filter_map(by_space).collect();
+        let archive = open_archive(retained, &*journal, applied)?;
         let inner = Arc::new(OpenStore {
             archive,
-            published: Published::new(places, &trees.counter, Arc::clone(&lasting.time)),
+            published: Published::new(space_trees, &trees.counter, Arc::clone(&retained.time)),
             journal: Mutex::new(Some(journal)),
             working: RwLock::new(()),
             trees,
             directory: replayed.directory,
             next_place: AtomicU64::new(replayed.next),
-            in_flight: Arc::clone(&lasting.in_flight),
-            published_seq: Arc::clone(&lasting.published),
+            in_flight: Arc::clone(&retained.in_flight),
+            published_seq: Arc::clone(&retained.published),
             applied: Mutex::new(applied),
-            leads: Arc::clone(&lasting.leads),
+            leads: Arc::clone(&retained.leads),
             refused_epoch: AtomicU64::new(0),
             budget,
             watermark: Mutex::new(watermark),
@@ -111,9 +111,9 @@ impl Generation {
             writeback: Writeback::default(),
             stopped: OnceLock::new(),
             filtered: FilterProgress::default(),
-            metrics: Arc::clone(&lasting.metrics),
-            room: Arc::clone(&lasting.room),
-            old_views_bound: lasting.options.old_views,
+            metrics: Arc::clone(&retained.metrics),
+            disk_space: Arc::clone(&retained.disk_space),
+            old_views_bound: retained.options.old_views,
             closing: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             flusher: OnceLock::new(),
@@ -122,18 +122,18 @@ impl Generation {
         inner
             .watermark
             .lock()
-            .move_to(Mark { durable: applied.n, tail, stamp: applied.stamp })
+            .move_to(Watermark { durable: applied.n, tail, stamp: applied.stamp })
             .map_err(|error| from_io("write the mark", &error))?;
-        Self::start_threads(inner, lasting)
+        Self::start_threads(inner, retained)
     }
 
     /// Starts the threads.
-    fn start_threads(inner: Arc<OpenStore>, lasting: &AcrossOpenings) -> Result<Self, Error> {
+    fn start_threads(inner: Arc<OpenStore>, retained: &RetainedState) -> Result<Self, Error> {
         let (sender, messages) = mpsc::channel();
         let (ordered, batches) = mpsc::channel();
         let (durable, groups) = mpsc::channel();
         let applying = Arc::new(AtomicUsize::new(0));
-        let time = || Arc::clone(&lasting.time);
+        let time = || Arc::clone(&retained.time);
         let committer = Committer::new(Arc::clone(&inner), time(), ordered);
         let appender = Appender::new(
             Arc::clone(&inner),
@@ -188,9 +188,9 @@ impl Generation {
 }
 
 /// Opens the journal; an error that refuses it names the store's path.
-fn open_journal(lasting: &AcrossOpenings, mark: Mark) -> Result<Arc<dyn Journal>, Error> {
-    let options = &lasting.options;
-    let opened = lasting.journal.open(mark.durable, options.accept_loss);
+fn open_journal(retained: &RetainedState, mark: Watermark) -> Result<Arc<dyn Journal>, Error> {
+    let options = &retained.options;
+    let opened = retained.journal.open(mark.durable, options.accept_loss);
     opened.map_err(|error| match error.kind {
         Kind::Refused => Error::new(Kind::Refused, format!("{}: {error}", options.path.display())),
         _ => error,
@@ -199,12 +199,12 @@ fn open_journal(lasting: &AcrossOpenings, mark: Mark) -> Result<Arc<dyn Journal>
 
 /// Opens the archive of the journal as the options require.
 fn open_archive(
-    lasting: &AcrossOpenings,
+    retained: &RetainedState,
     journal: &dyn Journal,
     applied: Applied,
 ) -> Result<Option<Archive>, Error> {
-    let path = &lasting.options.path;
-    match lasting.options.archive {
+    let path = &retained.options.path;
+    match retained.options.archive {
         Archiving::Untouched => Ok(None),
         Archiving::Off => archive::remove(path).map(|()| None),
         Archiving::Within(bytes) => {
@@ -222,7 +222,7 @@ fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), 
     let records = |(number, space)| directory::record_made(number, space);
     let entry = Entry {
         n: 1,
-        last: Mark::START.stamp,
+        last: Watermark::START.stamp,
         under: number_after(0, &trees.counter),
         dropped: Vec::new(),
         mutations: FIRST_SPACES.into_iter().flat_map(records).collect(),
@@ -244,7 +244,10 @@ fn apply_all(
         let listed = directory::read_all(&directory)?;
         (directory, listed)
     } else {
-        (trees.open_or_make(DIRECTORY, None)?, Listed { next: 1, ..Listed::default() })
+        (
+            trees.open_or_make(DIRECTORY, None)?,
+            DirectoryContents { next: 1, ..DirectoryContents::default() },
+        )
     };
     let mut replayed = Replayed::open(trees, directory, &listed)?;
     let applied = replayed.apply_journal(journal, first - 1, trees, budget)?;
@@ -253,8 +256,9 @@ fn apply_all(
         None => last_applied(journal)?,
     };
     // Beyond everything in tables, because entries may be missing after an accepted loss.
-    let all = replayed.places.values().chain([&replayed.directory]);
-    let newest = all.filter_map(|place| place.tree.get_highest_seqno()).max().unwrap_or(0);
+    let all = replayed.space_trees.values().chain([&replayed.directory]);
+    let newest =
+        all.filter_map(|space_tree| space_tree.tree.get_highest_seqno()).max().unwrap_or(0);
     // Views read above the sequence numbers of the trees' own versions, even in an empty store.
     let first = number_after(0, &SequenceNumberCounter::default());
     trees.counter.fetch_max(applied.under.max(newest).max(first) + 1);
@@ -264,8 +268,8 @@ fn apply_all(
 /// Returns the last entry, which the journal always has, except after a complete loss.
 fn last_applied(journal: &dyn Journal) -> Result<Applied, Error> {
     let end = journal.end();
-    let nothing = Applied { n: end, under: 0, stamp: Mark::START.stamp };
-    if end == 0 || end < journal.held().first {
+    let nothing = Applied { n: end, under: 0, stamp: Watermark::START.stamp };
+    if end == 0 || end < journal.extent().first {
         return Ok(nothing);
     }
     let last = journal.read(end - 1, 1)?;

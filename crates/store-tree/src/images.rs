@@ -21,7 +21,7 @@ impl Images {
     /// Returns a reader of everything visible now.
     pub fn base(&self) -> Result<BaseReader, Error> {
         let live = self.0.open_generation()?;
-        BaseReader::new(&live.inner, &self.0.lasting.predicate)
+        BaseReader::new(&live.inner, &self.0.retained.predicate)
     }
 
     /// Returns a reader of the entries after this one, which must have this stamp, up to the last

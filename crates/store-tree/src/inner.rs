@@ -19,15 +19,15 @@ use crate::{
     archive::Archive,
     budget::Budget,
     compactor_mailbox::CompactorMailbox,
-    durable_watermark::{DurableWatermark, Mark},
+    disk_space::DiskSpace,
+    durable_watermark::{DurableWatermark, Watermark},
     errors::{from_io, from_tree},
     filter_progress::FilterProgress,
     manifest,
     metrics::{OldViews, StoredBytes, TreeMetrics},
     options::OldViewsBound,
-    place::Place,
-    published::{PlaceMap, Published},
-    room::Room,
+    published::{Published, SpaceTrees},
+    space_tree::SpaceTree,
     trees::Trees,
     writeback::Writeback,
 };
@@ -59,7 +59,7 @@ pub(crate) struct OpenStore {
     pub(crate) working: RwLock<()>,
     pub(crate) trees: Trees,
     /// The tree that maps trees to spaces.
-    pub(crate) directory: Arc<Place>,
+    pub(crate) directory: Arc<SpaceTree>,
     /// The view that new readers get.
     pub(crate) published: Published,
     /// The next unused tree number.
@@ -90,7 +90,7 @@ pub(crate) struct OpenStore {
     pub(crate) filtered: FilterProgress,
     /// Metrics, which all openings of the store share.
     pub(crate) metrics: Arc<TreeMetrics>,
-    pub(crate) room: Arc<Room>,
+    pub(crate) disk_space: Arc<DiskSpace>,
     /// Maximum disk space retained for an old view.
     pub(crate) old_views_bound: OldViewsBound,
     /// Whether the store is about to be closed, so that reads have to end.
@@ -121,7 +121,7 @@ impl OpenStore {
     /// is compacted.
     pub(crate) fn has_copies(&self) -> bool {
         // Restoring a backup with later entries applies these to rows that were reaped here.
-        self.archive.is_some() || !self.journal().is_ok_and(|journal| journal.has_one_user())
+        self.archive.is_some() || !self.journal().is_ok_and(|journal| journal.has_single_user())
     }
 
     /// Releases the journal and the right to change files; reads continue. The threads have
@@ -134,7 +134,7 @@ impl OpenStore {
 
     /// Returns the size of the journal's files.
     pub(crate) fn journal_bytes(&self) -> u64 {
-        self.journal().map_or(0, |journal| journal.held().disk_bytes)
+        self.journal().map_or(0, |journal| journal.extent().disk_bytes)
     }
 
     /// Stops accepting commits, because after this error the state on disk is unknown.
@@ -148,23 +148,24 @@ impl OpenStore {
     }
 
     /// Returns the trees of all spaces and of the directory.
-    pub(crate) fn all_places(&self) -> Vec<Arc<Place>> {
-        let places: Arc<PlaceMap> = self.published.places();
+    pub(crate) fn all_trees(&self) -> Vec<Arc<SpaceTree>> {
+        let space_trees: Arc<SpaceTrees> = self.published.space_trees();
         let directory = std::iter::once(Arc::clone(&self.directory));
-        places.values().cloned().chain(directory).collect()
+        space_trees.values().cloned().chain(directory).collect()
     }
 
     /// Returns the first entry that is not in tables everywhere, from which a start must replay.
     pub(crate) fn tail(&self) -> u64 {
         // Read before the trees are inspected: entries applied meanwhile are later.
         let next = self.applied.lock().n + 1;
-        let floors = self.all_places().into_iter().filter_map(|place| place.buffer().floor());
+        let floors =
+            self.all_trees().into_iter().filter_map(|space_tree| space_tree.buffer().floor());
         floors.min().map_or(next, |floor| floor.min(next))
     }
 
     /// Flushes and releases the memtables of a tree; returns whether the tree had any.
-    pub(crate) fn flush_place(&self, place: &Arc<Place>) -> Result<bool, Error> {
-        if place.buffer().floor().is_none() || place.is_dropped() {
+    pub(crate) fn flush_tree(&self, space_tree: &Arc<SpaceTree>) -> Result<bool, Error> {
+        if space_tree.buffer().floor().is_none() || space_tree.is_dropped() {
             return Ok(false);
         }
         let prepare = || {
@@ -174,69 +175,71 @@ impl OpenStore {
             self.published.wait_until_shown(SHOWN_WITHIN);
             Ok(self.published.oldest_view())
         };
-        let kept = self.make_tables(place, || place.flush(prepare))?;
-        self.published.note_kept(kept);
-        self.compactor.note_tables(place);
-        self.release_place(place).map(|_| true)
+        let kept = self.make_tables(space_tree, || space_tree.flush(prepare))?;
+        self.published.record_kept(kept);
+        self.compactor.record_tables(space_tree);
+        self.release_tree(space_tree).map(|_| true)
     }
 
     /// Flushes the memtables of a dropped tree that views still read: its memory no longer counts
     /// for the budget but would remain as long as the views are open.
-    pub(crate) fn flush_dropped(&self, place: &Arc<Place>) -> Result<(), Error> {
-        if place.buffer().floor().is_some() {
+    pub(crate) fn flush_dropped(&self, space_tree: &Arc<SpaceTree>) -> Result<(), Error> {
+        if space_tree.buffer().floor().is_some() {
             // All versions are kept: no space uses the tree any more, so it is never compacted.
-            let kept =
-                self.make_tables(place, || place.flush(|| self.sync_journal().map(|()| 0)))?;
-            self.published.note_kept(kept);
+            let kept = self
+                .make_tables(space_tree, || space_tree.flush(|| self.sync_journal().map(|()| 0)))?;
+            self.published.record_kept(kept);
         }
-        self.release_place(place).map(|_| ())
+        self.release_tree(space_tree).map(|_| ())
     }
 
     /// Makes a tree write tables. Removes remains of a failed attempt, whose disk space may be the
     /// cause.
     pub(crate) fn make_tables<T, E>(
         &self,
-        place: &Place,
+        space_tree: &SpaceTree,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         // While this exists, writeback is started for growing tables.
-        let _growing = self.writeback.note_tables(place.folder());
-        let newest = manifest::newest_table(place.folder());
+        let _growing = self.writeback.record_tables(space_tree.folder());
+        let newest = manifest::newest_table(space_tree.folder());
         let made = {
-            let _making = place.making.read();
+            let _making = space_tree.making.read();
             make()
         };
         // If no other thread is writing tables, all new ones are listed or garbage.
         if made.is_err()
-            && let Some(_alone) = place.making.try_write()
+            && let Some(_alone) = space_tree.making.try_write()
         {
-            self.compactor.note_result(manifest::remove_unlisted(place.folder(), newest));
+            self.compactor.record_result(manifest::remove_unlisted(space_tree.folder(), newest));
         }
         made
     }
 
     /// Frees replaced memory and files of a tree that no read holds; returns whether some remain.
-    pub(crate) fn release_place(&self, place: &Place) -> Result<bool, Error> {
-        let released = place.release();
+    pub(crate) fn release_tree(&self, space_tree: &SpaceTree) -> Result<bool, Error> {
+        let released = space_tree.release();
         let (freed, more) =
             released.map_err(|error| from_tree("cannot release old files", &error))?;
-        self.budget.note_freed(freed);
+        self.budget.record_freed(freed);
         Ok(more)
     }
 
     /// Flushes all trees that have entries up to this one, several concurrently: most are small and
     /// wait for the disk, and a shutdown has only a few seconds.
     pub(crate) fn flush_up_to(&self, n: u64) -> Result<(), Error> {
-        let needed = |place: &Arc<Place>| place.buffer().floor().is_some_and(|floor| floor <= n);
-        let places: Vec<_> = self.all_places().into_iter().filter(needed).collect();
-        let share = places.len().div_ceil(FLUSHES_AT_ONCE).max(1);
-        let flush = |part: &[Arc<Place>]| {
-            part.iter().try_for_each(|place| self.flush_place(place).map(|_| ()))
+        let needed = |space_tree: &Arc<SpaceTree>| {
+            space_tree.buffer().floor().is_some_and(|floor| floor <= n)
+        };
+        let space_trees: Vec<_> = self.all_trees().into_iter().filter(needed).collect();
+        let share = space_trees.len().div_ceil(FLUSHES_AT_ONCE).max(1);
+        let flush = |part: &[Arc<SpaceTree>]| {
+            part.iter().try_for_each(|space_tree| self.flush_tree(space_tree).map(|_| ()))
         };
         let failed = || Error::new(Kind::Unavailable, "panic in a flush");
         std::thread::scope(|scope| {
             let parts: Vec<_> =
-                places.chunks(share).map(|part| scope.spawn(move || flush(part))).collect();
+                space_trees.chunks(share).map(|part| scope.spawn(move || flush(part))).collect();
             let mut ends =
                 parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(failed())));
             ends.by_ref().find(Result::is_err).unwrap_or(Ok(()))
@@ -250,15 +253,15 @@ impl OpenStore {
         self.budget.cut(tail);
         let journal = self.journal()?;
         let tail = self.archive.as_ref().map_or(tail, |archive| tail.min(archive.next()));
-        if journal.held().first < tail {
-            journal.cut(tail, &[])?;
+        if journal.extent().first < tail {
+            journal.truncate_before(tail, &[])?;
         }
         Ok(())
     }
 
     /// Measures the bytes on disk by category, from the size of every file.
     pub(crate) fn stored_bytes(&self) -> StoredBytes {
-        let tables = self.all_places().iter().map(|place| place.tree.disk_space()).sum();
+        let tables = self.all_trees().iter().map(|space_tree| space_tree.tree.disk_space()).sum();
         StoredBytes {
             journal: self.journal_bytes(),
             tables,
@@ -268,23 +271,23 @@ impl OpenStore {
 
     /// Returns how much disk space open views retain.
     pub(crate) fn old_views(&self) -> OldViews {
-        let (places, oldest) = (self.all_places(), self.published.old_view());
+        let (space_trees, oldest) = (self.all_trees(), self.published.old_view());
         OldViews {
             age: oldest.map_or(Duration::ZERO, |(_, age)| age),
             kept: oldest.map_or(0, |(view, _)| view.kept),
             ended: self.metrics.ended_views(),
-            memory: places.iter().map(|place| place.held_bytes()).sum(),
-            tables: places.iter().map(|place| place.superseded_bytes()).sum(),
+            memory: space_trees.iter().map(|space_tree| space_tree.held_bytes()).sum(),
+            tables: space_trees.iter().map(|space_tree| space_tree.superseded_bytes()).sum(),
         }
     }
 
     /// Ends the oldest view if it retains more disk space than allowed.
     pub(crate) fn end_view_beyond_bound(&self) {
         let Some((view, _)) = self.published.old_view() else { return };
-        let Some(free) = self.room.free_bytes() else { return };
+        let Some(free) = self.disk_space.free_bytes() else { return };
         if self.old_views_bound.is_exceeded(view.kept, free) {
             self.published.end_view(&view);
-            self.metrics.note_ended_view();
+            self.metrics.record_ended_view();
         }
     }
 
@@ -299,8 +302,11 @@ impl OpenStore {
         let applied = *self.applied.lock();
         self.sync(&*journal)?;
         let mut watermark = self.watermark.lock();
-        let mark =
-            Mark { durable: applied.n, tail: tail.max(watermark.mark.tail), stamp: applied.stamp };
+        let mark = Watermark {
+            durable: applied.n,
+            tail: tail.max(watermark.mark.tail),
+            stamp: applied.stamp,
+        };
         watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
     }
 
@@ -311,13 +317,13 @@ impl OpenStore {
 
     /// Reacts to the result of a flush: a full disk is temporary, and data stays in memory; after
     /// other failures it is unknown which table list is on disk.
-    pub(crate) fn note_flush(&self, result: Result<(), Error>) {
+    pub(crate) fn record_flush(&self, result: Result<(), Error>) {
         if let Err(error) = &result
             && error.kind != Kind::Full
         {
             self.stop_commits(error);
         }
-        self.budget.note_flush(result.as_ref().err().cloned());
-        self.compactor.note_result(result);
+        self.budget.record_flush(result.as_ref().err().cloned());
+        self.compactor.record_result(result);
     }
 }

@@ -15,7 +15,7 @@ use parking_lot::{Condvar, Mutex};
 
 /// Guards the list of tables against flushes while a compaction chooses from it.
 #[derive(Default)]
-pub(crate) struct Inputs {
+pub(crate) struct CompactionInputs {
     user: Mutex<Option<User>>,
     free: Condvar,
 }
@@ -27,28 +27,28 @@ enum User {
 }
 
 /// A flush that may add tables.
-pub(crate) struct Changing<'a>(&'a Inputs);
+pub(crate) struct FlushGuard<'a>(&'a CompactionInputs);
 
 /// A compaction that may not have chosen its tables yet.
-pub(crate) struct Chosen<'a>(&'a Inputs);
+pub(crate) struct CompactionGuard<'a>(&'a CompactionInputs);
 
-impl Inputs {
+impl CompactionInputs {
     /// Waits until no compaction is choosing its tables, and keeps compactions from choosing until
     /// the returned value is dropped.
-    pub(crate) fn change(&self) -> Changing<'_> {
+    pub(crate) fn lock_for_flush(&self) -> FlushGuard<'_> {
         self.enter(User::Flush);
-        Changing(self)
+        FlushGuard(self)
     }
 
     /// Waits for a running flush, and blocks other flushes from adding tables. One compaction at a
     /// time.
-    pub(crate) fn settle(&self) -> Chosen<'_> {
+    pub(crate) fn lock_for_compaction(&self) -> CompactionGuard<'_> {
         self.enter(User::Compaction);
-        Chosen(self)
+        CompactionGuard(self)
     }
 
     /// Records that the compaction has chosen its tables, so that flushes may proceed.
-    pub(crate) fn note_chosen(&self) {
+    pub(crate) fn record_chosen(&self) {
         self.leave(User::Compaction);
     }
 
@@ -68,13 +68,13 @@ impl Inputs {
     }
 }
 
-impl Drop for Changing<'_> {
+impl Drop for FlushGuard<'_> {
     fn drop(&mut self) {
         self.0.leave(User::Flush);
     }
 }
 
-impl Drop for Chosen<'_> {
+impl Drop for CompactionGuard<'_> {
     fn drop(&mut self) {
         self.0.leave(User::Compaction);
     }
@@ -88,18 +88,18 @@ mod tests {
 
     #[test]
     fn a_flush_waits_until_a_compaction_has_chosen_and_not_longer() {
-        let (inputs, chosen) = (Inputs::default(), AtomicBool::new(false));
+        let (inputs, chosen) = (CompactionInputs::default(), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            let compaction = inputs.settle();
+            let compaction = inputs.lock_for_compaction();
             let flush = scope.spawn(|| {
-                let _changing = inputs.change();
+                let _changing = inputs.lock_for_flush();
                 assert!(chosen.load(Ordering::SeqCst));
             });
             chosen.store(true, Ordering::SeqCst);
-            inputs.note_chosen();
+            inputs.record_chosen();
             flush.join().unwrap();
             // A flush that started since is unaffected by the end of the compaction.
-            let flush = inputs.change();
+            let flush = inputs.lock_for_flush();
             drop(compaction);
             assert!(*inputs.user.lock() == Some(User::Flush));
             drop(flush);

@@ -12,11 +12,11 @@
 //!                                                    ▼
 //!                                                  tables ◀── compactor (levels, drop filter)
 //!  archiver: copies the journal for backups, if enabled
-//!  keeper: monitors the disk, reopens the store after a failure
+//!  supervisor: monitors the disk, reopens the store after a failure
 //!  writeback: starts writing growing tables to disk
 //! ```
 //!
-//! One opening is a `generation.rs`; what persists across openings is in `lasting.rs`. A failed
+//! One opening is a `generation.rs`; what persists across openings is in `retained.rs`. A failed
 //! write or sync of the journal ends a generation, because the state on disk is then unknown.
 
 mod appender;
@@ -30,6 +30,7 @@ mod committer;
 mod compactor;
 mod compactor_mailbox;
 mod directory;
+mod disk_space;
 mod durable_watermark;
 mod entry_maker;
 mod entry_reader;
@@ -44,8 +45,6 @@ mod generation;
 mod images;
 mod inner;
 mod inputs;
-mod keeper;
-mod lasting;
 mod manifest;
 mod messages;
 mod metrics;
@@ -54,17 +53,18 @@ mod options;
 mod outputs;
 mod piece_checker;
 mod pins;
-mod place;
 mod published;
 mod replay;
 mod reserve;
-mod room;
+mod retained;
 mod shared;
 mod snapshot;
+mod space_tree;
 mod store;
+mod supervisor;
 mod thread;
 mod trees;
-mod wiping;
+mod wipe;
 mod writeback;
 
 pub use base::BaseReader;

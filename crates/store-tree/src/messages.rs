@@ -10,35 +10,35 @@ use journal::{EncodedEntry, Entry, Mutation};
 use store::{Commit, Error, Fence, Outcome, Space, Stamp};
 use tokio::sync::oneshot;
 
-use crate::place::Place;
+use crate::space_tree::SpaceTree;
 
 /// Receives one outcome per commit when these are durable and visible. The receiver may be dropped.
-pub(crate) type Asker = oneshot::Sender<Result<Vec<Outcome>, Error>>;
+pub(crate) type OutcomeSender = oneshot::Sender<Result<Vec<Outcome>, Error>>;
 
 /// Waiting commits and where to send their outcomes.
 pub(crate) struct CommitRequest {
     /// The commits to execute; each is atomic by itself, and they share a sync.
     pub(crate) commits: Vec<Commit>,
-    pub(crate) answer: Asker,
+    pub(crate) reply: OutcomeSender,
 }
 
 /// Receives the result of a batch that contains no commits.
-pub(crate) type DoneSender = mpsc::Sender<Result<(), Error>>;
+pub(crate) type CompletionSender = mpsc::Sender<Result<(), Error>>;
 
 /// A message to the committer.
 pub(crate) enum CommitterMessage {
     /// Execute these commits.
     Commit(CommitRequest),
     /// Create a space.
-    MakeSpace(Space, DoneSender),
+    MakeSpace(Space, CompletionSender),
     /// Drop a space.
-    DropSpace(Space, DoneSender),
+    DropSpace(Space, CompletionSender),
     /// Apply an entry that another owner of the journal has appended.
-    Follow(Box<FollowedEntry>, DoneSender),
+    Follow(Box<FollowedEntry>, CompletionSender),
     /// Accept commits from now on, after all entries that were followed.
-    Lead(DoneSender),
+    Lead(CompletionSender),
     /// Stop accepting commits.
-    Leave(DoneSender),
+    Leave(CompletionSender),
     /// The appender has become idle.
     Idle,
     /// Stop the thread.
@@ -52,8 +52,8 @@ pub(crate) struct FollowedEntry {
 }
 
 /// A reply to a commit request.
-pub(crate) struct CommitAnswer {
-    pub(crate) asker: Asker,
+pub(crate) struct CommitReply {
+    pub(crate) outcome_sender: OutcomeSender,
     /// Outcomes of the request's commits, in order.
     pub(crate) outcomes: Vec<Outcome>,
     /// Whether an earlier batch contains other commits of the same request.
@@ -62,16 +62,16 @@ pub(crate) struct CommitAnswer {
 
 /// Requests whose commits are being ordered, until a batch contains the last commit of each.
 #[derive(Default)]
-pub(crate) struct Askers {
+pub(crate) struct PendingRequests {
     /// For each request, its number of commits and where to send their outcomes.
-    pub(crate) waiting: VecDeque<(usize, Asker)>,
+    pub(crate) waiting: VecDeque<(usize, OutcomeSender)>,
     /// Outcomes of the requests' commits that were ordered so far.
     outcomes: VecDeque<Outcome>,
     /// Number of outcomes that belong to batches which were already passed on.
     handed_on: usize,
 }
 
-impl Askers {
+impl PendingRequests {
     /// Starts a batch.
     pub(crate) fn begin_batch(&mut self) {
         self.handed_on = self.outcomes.len();
@@ -83,35 +83,35 @@ impl Askers {
     }
 
     /// Returns the replies to requests whose last commit is in the batch.
-    pub(crate) fn take_complete(&mut self) -> Vec<CommitAnswer> {
+    pub(crate) fn take_complete(&mut self) -> Vec<CommitReply> {
         self.take_while(|count, ordered| count <= ordered)
     }
 
     /// Returns the replies to all remaining requests when nothing more is ordered.
-    pub(crate) fn take_rest(&mut self) -> Vec<CommitAnswer> {
+    pub(crate) fn take_rest(&mut self) -> Vec<CommitReply> {
         self.take_while(|_, _| true)
     }
 
     /// Returns the replies to the first requests for which `takes` accepts their number of commits
     /// and the number of remaining outcomes.
-    fn take_while(&mut self, takes: impl Fn(usize, usize) -> bool) -> Vec<CommitAnswer> {
-        let mut answers = Vec::new();
-        while let Some((count, asker)) =
+    fn take_while(&mut self, takes: impl Fn(usize, usize) -> bool) -> Vec<CommitReply> {
+        let mut replies = Vec::new();
+        while let Some((count, outcome_sender)) =
             self.waiting.pop_front_if(|(count, _)| takes(*count, self.outcomes.len()))
         {
             let ordered = count.min(self.outcomes.len());
             let outcomes = self.outcomes.drain(..ordered).collect();
-            answers.push(CommitAnswer { asker, outcomes, continues: 0 < self.handed_on });
+            replies.push(CommitReply { outcome_sender, outcomes, continues: 0 < self.handed_on });
             // Only the first request of a batch can have started before it.
             self.handed_on = 0;
         }
-        answers
+        replies
     }
 }
 
 /// The mutations of an entry that belong to one tree.
 pub(crate) struct Run {
-    pub(crate) place: Arc<Place>,
+    pub(crate) space_tree: Arc<SpaceTree>,
     pub(crate) mutations: Vec<Mutation>,
 }
 
@@ -124,9 +124,9 @@ pub(crate) struct PendingEntry {
     pub(crate) under: u64,
     pub(crate) runs: Vec<Run>,
     /// Tree of a space that the entry creates.
-    pub(crate) made: Option<Arc<Place>>,
+    pub(crate) made: Option<Arc<SpaceTree>>,
     /// Tree of a space that the entry drops.
-    pub(crate) dropped: Option<Arc<Place>>,
+    pub(crate) dropped: Option<Arc<SpaceTree>>,
 }
 
 /// Commits that the committer has ordered and passes on together.
@@ -147,9 +147,9 @@ pub(crate) struct Batch {
     /// The error, if the batch was not written.
     pub(crate) failed: Option<Error>,
     /// Replies to send when the batch is durable and visible, or has failed.
-    pub(crate) answers: Vec<CommitAnswer>,
+    pub(crate) replies: Vec<CommitReply>,
     /// Notified when the batch was applied or has failed.
-    pub(crate) done: Option<DoneSender>,
+    pub(crate) done: Option<CompletionSender>,
 }
 
 impl Batch {

@@ -38,7 +38,7 @@ impl TreeMetrics {
     }
 
     /// Counts a view that was ended because it retained too much disk space.
-    pub(crate) fn note_ended_view(&self) {
+    pub(crate) fn record_ended_view(&self) {
         self.ended_views.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -48,12 +48,12 @@ impl TreeMetrics {
     }
 
     /// Stores a measurement of the space that open views retain.
-    pub(crate) fn note_old_views(&self, views: OldViews) {
+    pub(crate) fn record_old_views(&self, views: OldViews) {
         *self.old_views.lock() = views;
     }
 
     /// Stores a measurement of the bytes on disk.
-    pub(crate) fn note_stored(&self, stored: StoredBytes) {
+    pub(crate) fn record_stored(&self, stored: StoredBytes) {
         *self.stored.lock() = stored;
     }
 }

@@ -1,5 +1,5 @@
 //! Opens the store. A generation is one opening of its files, with the threads that work on them;
-//! the keeper is the thread that opens the next generation when one has failed.
+//! the supervisor is the thread that opens the next generation when one has failed.
 
 use std::{
     sync::{
@@ -12,27 +12,27 @@ use std::{
 use arc_swap::ArcSwapOption;
 use journal::{JournalFolder, OpenJournal};
 use parking_lot::Mutex;
-use store::{Error, Timepiece};
+use store::{CommitClock, Error};
 use tokio::sync::Notify;
 
 use crate::{
+    disk_space::DiskSpace,
     errors::from_io,
     filter::PredicateInForce,
     generation::Generation,
-    keeper,
-    lasting::AcrossOpenings,
     metrics::{OldViews, StoredBytes, TreeMetrics},
     options::TreeOptions,
-    room::Room,
+    retained::RetainedState,
     shared::StoreShared,
+    supervisor,
     thread::spawn_named,
 };
 
 /// The clock of a store that accepts no commits and so stamps nothing.
 #[derive(Debug)]
-struct NoTime;
+struct UnusedClock;
 
-impl Timepiece for NoTime {
+impl CommitClock for UnusedClock {
     fn now_ms(&self) -> i64 {
         0
     }
@@ -47,7 +47,7 @@ pub struct TreeStore {
     /// State that persists across openings.
     pub(crate) shared: Arc<StoreShared>,
     /// The thread that supervises the store and finally closes it.
-    keeper: Mutex<Option<JoinHandle<()>>>,
+    supervisor: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl std::fmt::Debug for TreeStore {
@@ -59,7 +59,7 @@ impl std::fmt::Debug for TreeStore {
 impl TreeStore {
     /// Opens a store, creating it if missing, with commits stamped by this clock and the journal in
     /// its own directory.
-    pub fn open(options: &TreeOptions, time: Arc<dyn Timepiece>) -> Result<Self, Error> {
+    pub fn open(options: &TreeOptions, time: Arc<dyn CommitClock>) -> Result<Self, Error> {
         Self::open_on(options, Arc::new(options.journal_folder()), time, true)
     }
 
@@ -69,12 +69,12 @@ impl TreeStore {
     pub fn open_on(
         options: &TreeOptions,
         journal: Arc<dyn OpenJournal>,
-        time: Arc<dyn Timepiece>,
+        time: Arc<dyn CommitClock>,
         leads: bool,
     ) -> Result<Self, Error> {
         std::fs::create_dir_all(&options.path)
             .map_err(|error| from_io("create the directory", &error))?;
-        let lasting = AcrossOpenings {
+        let retained = RetainedState {
             options: options.clone(),
             journal,
             leads: Arc::new(AtomicBool::new(leads)),
@@ -83,35 +83,39 @@ impl TreeStore {
             published: Arc::default(),
             metrics: Arc::default(),
             predicate: PredicateInForce::default(),
-            room: Arc::new(Room::new(options.path.clone())),
+            disk_space: Arc::new(DiskSpace::new(options.path.clone())),
         };
         let shared = Arc::new(StoreShared {
-            lasting,
+            retained,
             generation: ArcSwapOption::empty(),
             opened: Notify::new(),
             anew: AtomicBool::new(false),
             failure: Mutex::default(),
             closed: AtomicBool::new(false),
         });
-        // A failure of the first opening is returned; later ones are retried by the keeper.
-        let first = Generation::open(&shared.lasting)?;
-        shared.lasting.room.look_at_device(first.inner.budget.in_memory());
+        // A failure of the first opening is returned; later ones are retried by the supervisor.
+        let first = Generation::open(&shared.retained)?;
+        shared.retained.disk_space.check_device(first.inner.budget.in_memory());
         shared.generation.store(Some(Arc::new(first)));
         let kept = Arc::clone(&shared);
-        let keeper =
-            Mutex::new(Some(spawn_named("keeper", move || keeper::keep_until_closed(&kept))?));
-        Ok(Self { shared, keeper })
+        let supervisor = Mutex::new(Some(spawn_named("supervisor", move || {
+            supervisor::supervise_until_closed(&kept)
+        })?));
+        Ok(Self { shared, supervisor })
     }
 
     /// Opens a store for reading, without commits; entries may be applied to it. With an empty
     /// directory it may follow a journal.
-    pub fn open_still(options: &TreeOptions, journal: JournalFolder) -> Result<Self, Error> {
-        Self::open_on(options, Arc::new(journal), Arc::new(NoTime), false)
+    pub fn open_without_commits(
+        options: &TreeOptions,
+        journal: JournalFolder,
+    ) -> Result<Self, Error> {
+        Self::open_on(options, Arc::new(journal), Arc::new(UnusedClock), false)
     }
 
     /// Returns the measurements since the store was opened.
     pub fn metrics(&self) -> Arc<TreeMetrics> {
-        Arc::clone(&self.shared.lasting.metrics)
+        Arc::clone(&self.shared.retained.metrics)
     }
 
     /// Measures the bytes on disk by category, from the size of every file.
@@ -130,15 +134,15 @@ impl TreeStore {
 impl Drop for TreeStore {
     fn drop(&mut self) {
         // A fence's data is dropped on a thread of the store and may hold the last reference to it;
-        // the keeper joins that thread. Determined before the keeper takes the threads.
+        // the supervisor joins that thread. Determined before the supervisor takes the threads.
         let live = self.shared.generation.load_full();
         let own = live.is_some_and(|live| live.is_on_own_thread());
         self.shared.closed.store(true, Ordering::SeqCst);
-        let keeper = self.keeper.get_mut().take();
-        let Some(keeper) = keeper else { return };
-        keeper.thread().unpark();
+        let supervisor = self.supervisor.get_mut().take();
+        let Some(supervisor) = supervisor else { return };
+        supervisor.thread().unpark();
         if !own {
-            let _ = keeper.join();
+            let _ = supervisor.join();
         }
     }
 }

@@ -109,7 +109,7 @@ impl TreeOptions {
     /// Returns the journal of a copy, whose contents are durable elsewhere.
     pub fn journal_of_copy(&self) -> JournalFolder {
         let JournalFolder { path, options } = self.journal_folder();
-        JournalFolder { path, options: JournalOptions { kept_elsewhere: true, ..options } }
+        JournalFolder { path, options: JournalOptions { durable_elsewhere: true, ..options } }
     }
 }
 

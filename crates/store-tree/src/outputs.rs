@@ -25,7 +25,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::{inputs::Inputs, manifest};
+use crate::{inputs::CompactionInputs, manifest};
 
 /// Maximum size of the blocks that the writer of a table may hold in memory.
 const MOST_HELD: u64 = 64 * 1024 * 1024;
@@ -49,7 +49,7 @@ const INDEX_ENTRY: u64 = 56;
 /// The table size limit of a tree, and the size of its rows as far as known.
 pub(crate) struct Outputs {
     folder: PathBuf,
-    inputs: Arc<Inputs>,
+    inputs: Arc<CompactionInputs>,
     /// Maximum size of tables on disk, which is adapted to the size of rows.
     bound: AtomicU64,
     /// Target size of tables for the running compaction.
@@ -64,7 +64,7 @@ pub(crate) struct Outputs {
 
 impl Outputs {
     /// Creates the state of a tree in this directory.
-    pub(crate) fn new(folder: &Path, inputs: Arc<Inputs>) -> Self {
+    pub(crate) fn new(folder: &Path, inputs: Arc<CompactionInputs>) -> Self {
         Self {
             folder: folder.to_owned(),
             inputs,
@@ -77,7 +77,7 @@ impl Outputs {
     }
 
     /// Records the size of a row that was written or compacted.
-    pub(crate) fn note_row(&self, bytes: u64) {
+    pub(crate) fn record_row(&self, bytes: u64) {
         // Loaded first: it is rarely the largest, and the cache line then stays shared.
         if self.largest_row.load(Ordering::Relaxed) < bytes {
             self.largest_row.fetch_max(bytes, Ordering::Relaxed);
@@ -91,7 +91,7 @@ impl Outputs {
 
     /// Records the tables that no compaction has merged yet. The caller has written tables and
     /// still blocks compactions from choosing theirs.
-    pub(crate) fn note_flushed(&self, numbers: impl Iterator<Item = u64>) {
+    pub(crate) fn record_flushed(&self, numbers: impl Iterator<Item = u64>) {
         self.flushed.lock().extend(numbers);
     }
 
@@ -124,7 +124,7 @@ impl Outputs {
     }
 
     /// Records the maximum number of bytes that the finished compaction held.
-    fn note_held(&self, bytes: u64) {
+    fn record_held(&self, bytes: u64) {
         if bytes < MOST_HELD / LITTLE_HELD {
             let more = |bound: u64| Some(bound.saturating_mul(STEP));
             let _ = self.bound.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
@@ -134,7 +134,7 @@ impl Outputs {
     /// Returns the number of the table that the running compaction is writing.
     fn current_table(&self) -> u64 {
         // Blocks flushes, so that all of their tables are known.
-        let _alone = self.inputs.settle();
+        let _alone = self.inputs.lock_for_compaction();
         let flushed = self.flushed.lock();
         let numbers = manifest::table_numbers(&self.folder).into_iter();
         numbers.filter(|number| !flushed.contains(number)).max().unwrap_or(0)
@@ -165,8 +165,8 @@ impl OutputWatch {
     }
 
     /// Counts a row; fails if the compaction must be repeated with smaller tables.
-    pub(crate) fn note_row(&mut self, key: usize, value: usize) -> lsm_tree::Result<()> {
-        self.outputs.note_row(value as u64);
+    pub(crate) fn record_row(&mut self, key: usize, value: usize) -> lsm_tree::Result<()> {
+        self.outputs.record_row(value as u64);
         if self.table.is_none() {
             self.table = Some(self.outputs.current_table());
         }
@@ -188,7 +188,7 @@ impl OutputWatch {
 
     /// Ends counting after a successful compaction.
     pub(crate) fn finish(self) {
-        self.outputs.note_held(self.most);
+        self.outputs.record_held(self.most);
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
 
     /// Writes this number of rows of 15 MB each.
     fn write(watch: &mut OutputWatch, rows: u64) -> lsm_tree::Result<()> {
-        (0..rows).try_for_each(|_| watch.note_row(20, 15 << 20))
+        (0..rows).try_for_each(|_| watch.record_row(20, 15 << 20))
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
         // A flush's table is not a new table of the compaction.
         write(&mut watch, 3).unwrap();
         begin_table(folder.path(), 20);
-        outputs.note_flushed([20].into_iter());
+        outputs.record_flushed([20].into_iter());
         write(&mut watch, 8).unwrap_err();
         assert!(outputs.take_exceeded());
     }
@@ -308,7 +308,7 @@ mod tests {
         write(&mut OutputWatch::new(&outputs), 9).unwrap_err();
         assert_eq!(outputs.begin(64 * MIB), 8 * MIB);
         let mut watch = OutputWatch::new(&outputs);
-        watch.note_row(20, 1_000).unwrap();
+        watch.record_row(20, 1_000).unwrap();
         watch.finish();
         assert_eq!(outputs.begin(64 * MIB), 64 * MIB);
     }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use journal::Entry;
 use store::{Error, Kind};
 
-use crate::directory::{Change, DIRECTORY, change_of};
+use crate::directory::{DIRECTORY, DirectoryChange, change_of};
 
 /// Checks the pieces of one base in order.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub struct PieceChecker {
     /// The last entry that was checked, without its rows.
     last: Option<Entry>,
     /// Numbers of the trees that the directory lists.
-    places: HashSet<u64>,
+    space_trees: HashSet<u64>,
 }
 
 impl PieceChecker {
@@ -31,7 +31,7 @@ impl PieceChecker {
         }
         for row in &mutations {
             if row.space != DIRECTORY {
-                if !self.places.contains(&row.space) {
+                if !self.space_trees.contains(&row.space) {
                     return Err(corrupt(format!(
                         "a base has rows of the unknown tree {}",
                         row.space
@@ -40,13 +40,13 @@ impl PieceChecker {
                 continue;
             }
             match change_of(&row.key, row.value.as_deref())? {
-                Change::Made(DIRECTORY, _) => {
+                DirectoryChange::Created(DIRECTORY, _) => {
                     return Err(corrupt("a base has two tree directories".to_owned()));
                 }
-                Change::Made(number, _) => {
-                    self.places.insert(number);
+                DirectoryChange::Created(number, _) => {
+                    self.space_trees.insert(number);
                 }
-                Change::Next(_) | Change::Gone(_) => {}
+                DirectoryChange::Next(_) | DirectoryChange::Dropped(_) => {}
             }
         }
         self.last = Some(at.clone());

@@ -58,7 +58,7 @@ impl Pins {
     }
 
     /// Records that a view newer than the one with number `at` was published.
-    pub(crate) fn note_superseded(&self, at: u64, at_ns: u64) {
+    pub(crate) fn record_superseded(&self, at: u64, at_ns: u64) {
         let kept = self.kept.load(Ordering::SeqCst);
         if let Some(pinned) = self.open.lock().get_mut(&at) {
             pinned.superseded.get_or_insert(Superseded { at_ns, kept });
@@ -66,7 +66,7 @@ impl Pins {
     }
 
     /// Records that a flush has written this many bytes with all versions of keys.
-    pub(crate) fn note_kept(&self, bytes: u64) {
+    pub(crate) fn record_kept(&self, bytes: u64) {
         self.kept.fetch_add(bytes, Ordering::SeqCst);
     }
 
@@ -140,8 +140,8 @@ mod tests {
         drop(first);
         assert_eq!(pins.oldest(), 7);
         assert_eq!(pins.oldest_view(), None);
-        pins.note_superseded(7, 100);
-        pins.note_superseded(7, 200);
+        pins.record_superseded(7, 100);
+        pins.record_superseded(7, 200);
         assert_eq!(pins.oldest_view().unwrap().superseded_ns, 100);
         drop(again);
         assert_eq!(pins.oldest(), 9);
@@ -154,13 +154,13 @@ mod tests {
     fn a_view_that_was_ended_counts_no_more() {
         let pins = Arc::<Pins>::default();
         let first = pins.pin(7);
-        pins.note_kept(1_000);
-        pins.note_superseded(7, 100);
+        pins.record_kept(1_000);
+        pins.record_superseded(7, 100);
         let second = pins.pin(9);
-        pins.note_kept(10);
-        pins.note_superseded(9, 200);
+        pins.record_kept(10);
+        pins.record_superseded(9, 200);
         let newest = pins.pin(12);
-        pins.note_kept(1);
+        pins.record_kept(1);
         let want = OldestView { number: 7, superseded_ns: 100, kept: 11 };
         assert_eq!(pins.oldest_view(), Some(want));
         pins.end(7);

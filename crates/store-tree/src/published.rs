@@ -12,32 +12,32 @@
 //! A view is a number. It reads the newest state of each tree (memtables and tables), restricted to
 //! what was written below its number, so it holds no memory or file between reads. Flushes and
 //! compactions must keep the versions that it sees: they drop replaced versions only if their whole
-//! input is visible to the oldest view (`forget_below` in `place.rs`). While an older view is open,
-//! replaced versions stay on disk.
+//! input is visible to the oldest view (`forget_below` in `space_tree.rs`). While an older view is
+//! open, replaced versions stay on disk.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use arc_swap::{ArcSwap, Guard};
 use lsm_tree::SequenceNumberCounter;
 use parking_lot::{Mutex, MutexGuard};
-use store::{Error, Kind, Space, Timepiece};
+use store::{CommitClock, Error, Kind, Space};
 
 use crate::{
     pins::{OldestView, Pin, Pins},
-    place::Place,
+    space_tree::SpaceTree,
 };
 
 /// Distance between the sequence numbers of consecutive entries.
 const APART: u64 = 1 << 20;
 
 /// Trees by space.
-pub(crate) type PlaceMap = HashMap<Space, Arc<Place>, foldhash::fast::RandomState>;
+pub(crate) type SpaceTrees = HashMap<Space, Arc<SpaceTree>, foldhash::fast::RandomState>;
 
 /// What readers see at one moment. While it exists, trees keep the versions that it reads.
 pub(crate) struct View {
     /// Sequence number; the view contains everything written below it.
     pub(crate) number: u64,
-    pub(crate) places: Arc<PlaceMap>,
+    pub(crate) space_trees: Arc<SpaceTrees>,
     pin: Pin,
 }
 
@@ -62,26 +62,26 @@ pub(crate) struct Applying<'a>(#[expect(dead_code, reason = "held")] MutexGuard<
 pub(crate) struct Published {
     current: ArcSwap<View>,
     applying: Mutex<()>,
-    places: Mutex<Arc<PlaceMap>>,
+    space_trees: Mutex<Arc<SpaceTrees>>,
     pins: Arc<Pins>,
     counter: SequenceNumberCounter,
     /// Clock that measures the age of views.
-    time: Arc<dyn Timepiece>,
+    time: Arc<dyn CommitClock>,
 }
 
 impl Published {
     /// Creates the first view, of all entries applied so far. The counter holds the sequence number
     /// of the next entry to apply.
     pub(crate) fn new(
-        places: PlaceMap,
+        space_trees: SpaceTrees,
         counter: &SequenceNumberCounter,
-        time: Arc<dyn Timepiece>,
+        time: Arc<dyn CommitClock>,
     ) -> Self {
-        let (places, pins) = (Arc::new(places), Arc::<Pins>::default());
+        let (space_trees, pins) = (Arc::new(space_trees), Arc::<Pins>::default());
         Self {
-            current: ArcSwap::from_pointee(new_view(counter, &places, &pins)),
+            current: ArcSwap::from_pointee(new_view(counter, &space_trees, &pins)),
             applying: Mutex::default(),
-            places: Mutex::new(places),
+            space_trees: Mutex::new(space_trees),
             pins,
             counter: counter.clone(),
             time,
@@ -115,28 +115,28 @@ impl Published {
 
     /// Publishes a view of all entries applied so far.
     pub(crate) fn publish(&self, _: &Applying<'_>) {
-        let places = self.places.lock();
+        let space_trees = self.space_trees.lock();
         // A view with the same number is equivalent.
         if self.current.load().number != self.counter.get() {
-            self.supersede(&places);
+            self.supersede(&space_trees);
         }
     }
 
     /// Changes the set of trees and publishes a view of it.
-    pub(crate) fn publish_places(&self, _: &Applying<'_>, change: impl FnOnce(&mut PlaceMap)) {
-        let mut places = self.places.lock();
-        let mut changed = PlaceMap::clone(&places);
+    pub(crate) fn publish_trees(&self, _: &Applying<'_>, change: impl FnOnce(&mut SpaceTrees)) {
+        let mut space_trees = self.space_trees.lock();
+        let mut changed = SpaceTrees::clone(&space_trees);
         change(&mut changed);
-        *places = Arc::new(changed);
-        self.supersede(&places);
+        *space_trees = Arc::new(changed);
+        self.supersede(&space_trees);
     }
 
     /// Publishes a new view.
-    fn supersede(&self, places: &Arc<PlaceMap>) {
-        let new = new_view(&self.counter, places, &self.pins);
+    fn supersede(&self, space_trees: &Arc<SpaceTrees>) {
+        let new = new_view(&self.counter, space_trees, &self.pins);
         let old = self.current.load().number;
         if old != new.number {
-            self.pins.note_superseded(old, self.time.monotonic_ns());
+            self.pins.record_superseded(old, self.time.monotonic_ns());
         }
         self.current.store(Arc::new(new));
     }
@@ -149,8 +149,8 @@ impl Published {
     }
 
     /// Records that a flush has written this many bytes with all versions of keys.
-    pub(crate) fn note_kept(&self, bytes: u64) {
-        self.pins.note_kept(bytes);
+    pub(crate) fn record_kept(&self, bytes: u64) {
+        self.pins.record_kept(bytes);
     }
 
     /// Ends a view that is not the newest, and all older views: their reads fail.
@@ -159,16 +159,20 @@ impl Published {
     }
 
     /// Returns the trees of all spaces.
-    pub(crate) fn places(&self) -> Arc<PlaceMap> {
-        Arc::clone(&self.places.lock())
+    pub(crate) fn space_trees(&self) -> Arc<SpaceTrees> {
+        Arc::clone(&self.space_trees.lock())
     }
 }
 
 /// Creates a view of all entries applied so far. It is pinned before an older one can be released,
 /// so that the oldest pin never passes it and all later views are newer.
-fn new_view(counter: &SequenceNumberCounter, places: &Arc<PlaceMap>, pins: &Arc<Pins>) -> View {
+fn new_view(
+    counter: &SequenceNumberCounter,
+    space_trees: &Arc<SpaceTrees>,
+    pins: &Arc<Pins>,
+) -> View {
     let number = counter.get();
-    View { number, places: Arc::clone(places), pin: pins.pin(number) }
+    View { number, space_trees: Arc::clone(space_trees), pin: pins.pin(number) }
 }
 
 /// Returns the sequence number for the entry after the one with number `under`; it is also beyond
@@ -196,7 +200,7 @@ mod tests {
     fn a_view_pins_what_it_reads() {
         let counter = SequenceNumberCounter::new(9);
         let time = ManualTime::default();
-        let published = Published::new(PlaceMap::default(), &counter, time.timepiece());
+        let published = Published::new(SpaceTrees::default(), &counter, time.commit_clock());
         let first = published.view_to_keep();
         counter.fetch_max(20);
         published.publish(&published.begin_applying());

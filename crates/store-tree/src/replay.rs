@@ -1,6 +1,6 @@
 //! Replays the journal at a start: applies all entries from the tail on to trees that may already
-//! have some of them. Entries hold new values rather than differences, so applying one twice does no
-//! harm. Nothing reads the trees before the replay has ended.
+//! have some of them. Entries hold new values rather than differences, so applying one twice does
+//! no harm. Nothing reads the trees before the replay has ended.
 //!
 //! The calling thread reads the entries and creates and drops trees as they require; two other
 //! threads apply the rows, each to its own trees.
@@ -16,9 +16,9 @@ use store::{Error, Kind, Space};
 
 use crate::{
     budget::Budget,
-    directory::{Change, DIRECTORY, Listed, change_of},
+    directory::{DIRECTORY, DirectoryChange, DirectoryContents, change_of},
     inner::Applied,
-    place::Place,
+    space_tree::SpaceTree,
     trees::Trees,
 };
 
@@ -31,7 +31,7 @@ const QUEUE: usize = 256;
 
 /// Mutations of an entry for one tree.
 struct ReplayedRun {
-    place: Arc<Place>,
+    space_tree: Arc<SpaceTree>,
     n: u64,
     under: u64,
     mutations: Vec<Mutation>,
@@ -39,9 +39,9 @@ struct ReplayedRun {
 
 /// The trees to which the replay applies entries.
 pub(crate) struct Replayed {
-    pub(crate) directory: Arc<Place>,
+    pub(crate) directory: Arc<SpaceTree>,
     /// Trees of spaces by number.
-    pub(crate) places: HashMap<u64, Arc<Place>>,
+    pub(crate) space_trees: HashMap<u64, Arc<SpaceTree>>,
     /// The next unused tree number.
     pub(crate) next: u64,
     /// Listed trees without a directory on disk; a replayed entry must drop each of them.
@@ -50,12 +50,16 @@ pub(crate) struct Replayed {
 
 impl Replayed {
     /// Opens the directory and all trees that it lists, several concurrently.
-    pub(crate) fn open(trees: &Trees, directory: Place, listed: &Listed) -> Result<Self, Error> {
+    pub(crate) fn open(
+        trees: &Trees,
+        directory: SpaceTree,
+        listed: &DirectoryContents,
+    ) -> Result<Self, Error> {
         let there = |of: &&(u64, Space)| trees.has(of.0);
         let (present, missing): (Vec<_>, Vec<_>) = listed.spaces.iter().partition(there);
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
         let share = present.len().div_ceil(threads).max(1);
-        let open = |part: &[&(u64, Space)]| -> Result<Vec<Arc<Place>>, Error> {
+        let open = |part: &[&(u64, Space)]| -> Result<Vec<Arc<SpaceTree>>, Error> {
             part.iter()
                 .map(|(number, space)| trees.open(*number, Some(*space)).map(Arc::new))
                 .collect()
@@ -65,12 +69,12 @@ impl Replayed {
                 present.chunks(share).map(|part| scope.spawn(move || open(part))).collect();
             parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(panicked()))).collect()
         });
-        let mut places = HashMap::new();
+        let mut space_trees = HashMap::new();
         for part in opened {
-            places.extend(part?.into_iter().map(|place| (place.number, place)));
+            space_trees.extend(part?.into_iter().map(|space_tree| (space_tree.number, space_tree)));
         }
         let missing = missing.into_iter().map(|(number, _)| *number).collect();
-        Ok(Self { directory: Arc::new(directory), places, next: listed.next, missing })
+        Ok(Self { directory: Arc::new(directory), space_trees, next: listed.next, missing })
     }
 
     /// Applies all entries after this number; returns the last entry, if any.
@@ -90,7 +94,7 @@ impl Replayed {
                 workers.push(scope.spawn(move || {
                     for run in runs {
                         let mutations = run.mutations.into_iter().map(copy_of).collect();
-                        budget.note_memory(run.place.apply(run.n, run.under, mutations, 0));
+                        budget.record_memory(run.space_tree.apply(run.n, run.under, mutations, 0));
                     }
                 }));
             }
@@ -122,14 +126,14 @@ impl Replayed {
             applied = Some(Applied { n: last.n, under: last.under, stamp: last.last });
             for entry in page {
                 let (n, mutations) = (entry.n, entry.mutations.len() as u64);
-                budget.note_group(n, bytes_of(&entry), mutations);
-                self.deal_out(entry, trees, budget, queues)?;
+                budget.record_group(n, bytes_of(&entry), mutations);
+                self.distribute(entry, trees, budget, queues)?;
             }
         }
     }
 
     /// Passes the mutations of one entry to the workers that own their trees.
-    fn deal_out(
+    fn distribute(
         &mut self,
         entry: Entry,
         trees: &Trees,
@@ -139,8 +143,8 @@ impl Replayed {
         let (n, under) = (entry.n, entry.under);
         for dropped in entry.dropped {
             self.missing.remove(&dropped);
-            if let Some(place) = self.places.remove(&dropped) {
-                budget.note_freed(place.note_dropped());
+            if let Some(space_tree) = self.space_trees.remove(&dropped) {
+                budget.record_freed(space_tree.record_dropped());
             }
         }
         let mut rest = entry.mutations;
@@ -151,15 +155,17 @@ impl Replayed {
             if number == DIRECTORY {
                 mutations.iter().try_for_each(|row| self.follow(row, trees))?;
                 let mutations = mutations.into_iter().map(copy_of).collect();
-                budget.note_memory(self.directory.apply(n, under, mutations, 0));
+                budget.record_memory(self.directory.apply(n, under, mutations, 0));
                 continue;
             }
             // A tree that was dropped later no longer exists.
-            let Some(place) = self.places.get(&number) else { continue };
+            let Some(space_tree) = self.space_trees.get(&number) else { continue };
             let worker = usize::try_from(number).unwrap_or(0) % queues.len().max(1);
             if let Some(queue) = queues.get(worker) {
-                let place = Arc::clone(place);
-                queue.send(ReplayedRun { place, n, under, mutations }).map_err(|_| panicked())?;
+                let space_tree = Arc::clone(space_tree);
+                queue
+                    .send(ReplayedRun { space_tree, n, under, mutations })
+                    .map_err(|_| panicked())?;
             }
         }
         Ok(())
@@ -169,14 +175,14 @@ impl Replayed {
     pub(crate) fn put(&mut self, entry: Entry, trees: &Trees) -> Result<(), Error> {
         let (n, under) = (entry.n, entry.under);
         for row in entry.mutations {
-            let place = if row.space == DIRECTORY {
+            let space_tree = if row.space == DIRECTORY {
                 self.follow(&row, trees)?;
                 &self.directory
             } else {
-                let place = self.places.get(&row.space);
-                place.ok_or_else(|| trees.missing_error(row.space))?
+                let space_tree = self.space_trees.get(&row.space);
+                space_tree.ok_or_else(|| trees.missing_error(row.space))?
             };
-            place.apply(n, under, vec![copy_of(row)], 0);
+            space_tree.apply(n, under, vec![copy_of(row)], 0);
         }
         Ok(())
     }
@@ -184,14 +190,14 @@ impl Replayed {
     /// Creates or drops a tree as a change of the directory requires.
     fn follow(&mut self, row: &Mutation, trees: &Trees) -> Result<(), Error> {
         match change_of(&row.key, row.value.as_deref())? {
-            Change::Made(number, space)
-                if !self.places.contains_key(&number) && !self.missing.contains(&number) =>
+            DirectoryChange::Created(number, space)
+                if !self.space_trees.contains_key(&number) && !self.missing.contains(&number) =>
             {
-                let place = trees.open_or_make(number, Some(space))?;
-                self.places.insert(number, Arc::new(place));
+                let space_tree = trees.open_or_make(number, Some(space))?;
+                self.space_trees.insert(number, Arc::new(space_tree));
             }
-            Change::Next(next) => self.next = self.next.max(next),
-            Change::Made(..) | Change::Gone(_) => {}
+            DirectoryChange::Next(next) => self.next = self.next.max(next),
+            DirectoryChange::Created(..) | DirectoryChange::Dropped(_) => {}
         }
         Ok(())
     }

@@ -11,12 +11,12 @@ use parking_lot::Mutex;
 use store::{Error, Health, Kind};
 use tokio::sync::Notify;
 
-use crate::{generation::Generation, lasting::AcrossOpenings};
+use crate::{generation::Generation, retained::RetainedState};
 
-/// State shared by the store, its snapshots and its keeper.
+/// State shared by the store, its snapshots and its supervisor.
 pub(crate) struct StoreShared {
     /// State that all openings share.
-    pub(crate) lasting: AcrossOpenings,
+    pub(crate) retained: RetainedState,
     /// The open store; `None` briefly while it is reopened.
     pub(crate) generation: ArcSwapOption<Generation>,
     /// Notified when the store was opened, or when an attempt has failed.
@@ -25,7 +25,7 @@ pub(crate) struct StoreShared {
     pub(crate) anew: AtomicBool,
     /// The error of the last attempt to reopen the store.
     pub(crate) failure: Mutex<Option<Error>>,
-    /// Whether the keeper must close the store and stop.
+    /// Whether the supervisor must close the store and stop.
     pub(crate) closed: AtomicBool,
 }
 
@@ -60,9 +60,9 @@ impl StoreShared {
             return Health::Refusing(error);
         }
         if self.anew.load(Ordering::SeqCst) {
-            return Health::Anew;
+            return Health::Reopened;
         }
-        let taken = self.lasting.room.check_commit(false);
+        let taken = self.retained.disk_space.check_commit(false);
         let flushed = live.inner.budget.flush_failure().map_or(Ok(()), Err);
         taken.and(flushed).map_or_else(Health::Refusing, |()| Health::Good)
     }
@@ -77,7 +77,7 @@ impl StoreShared {
         if self.anew.load(Ordering::SeqCst) {
             return Err(opening_error());
         }
-        self.lasting.room.check_commit(frees)?;
+        self.retained.disk_space.check_commit(frees)?;
         Ok(live)
     }
 }

@@ -109,8 +109,8 @@ impl Snapshot for TreeSnapshot {
     async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
         let still = self.when_open().await?;
         still.check_open()?;
-        let Some(place) = still.view.places.get(&space) else { return Ok(None) };
-        let found = place.tree.get(key, still.view.number);
+        let Some(space_tree) = still.view.space_trees.get(&space) else { return Ok(None) };
+        let found = space_tree.tree.get(key, still.view.number);
         let found = found.map_err(|error| from_tree("read a key", &error))?;
         still.view.check_kept().map(|()| found.map(Bytes::from))
     }
@@ -124,13 +124,15 @@ impl Snapshot for TreeSnapshot {
     ) -> Result<Page, Error> {
         let still = self.when_open().await?;
         still.check_open()?;
-        let Some(place) = still.view.places.get(&space) else { return Ok(Page::default()) };
+        let Some(space_tree) = still.view.space_trees.get(&space) else {
+            return Ok(Page::default());
+        };
         if range.is_empty() {
             return Ok(Page::default());
         }
         let start = Bound::Included(&range.start[..]);
         let end = range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        let found = place.tree.range::<&[u8], _>((start, end), still.view.number, None);
+        let found = space_tree.tree.range::<&[u8], _>((start, end), still.view.number, None);
         let page = match direction {
             Direction::Forward => Page::within(found, limit, read_row),
             Direction::Backward => Page::within(found.rev(), limit, read_row),

@@ -17,7 +17,7 @@ use crate::{
     errors::from_io,
     generation::Generation,
     inner::OpenStore,
-    messages::{CommitRequest, CommitterMessage, DoneSender},
+    messages::{CommitRequest, CommitterMessage, CompletionSender},
     open::TreeStore,
     snapshot::TreeSnapshot,
 };
@@ -35,47 +35,47 @@ impl Store for TreeStore {
     }
 
     fn published(&self) -> u64 {
-        self.shared.lasting.published.load(Ordering::SeqCst)
+        self.shared.retained.published.load(Ordering::SeqCst)
     }
 
     fn in_flight(&self) -> &InFlight {
-        &self.shared.lasting.in_flight
+        &self.shared.retained.in_flight
     }
 
     async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
         let frees = commits.iter().all(|commit| commit.frees);
-        let (answer, outcome) = oneshot::channel();
+        let (reply, outcome) = oneshot::channel();
         // The committer stops only with the generation, which drops its mailbox or the reply.
         self.shared
             .taking_commits(frees)?
             .sender
-            .send(CommitterMessage::Commit(CommitRequest { commits, answer }))
+            .send(CommitterMessage::Commit(CommitRequest { commits, reply }))
             .map_err(|_| closed_error())?;
         outcome.await.map_err(|_| closed_error())?
     }
 
     fn create_space(&self, space: Space) -> Result<(), Error> {
         let live = self.shared.taking_commits(false)?;
-        if live.inner.published.view().places.contains_key(&space) {
+        if live.inner.published.view().space_trees.contains_key(&space) {
             return Ok(());
         }
-        ask_committer(&live, |done| CommitterMessage::MakeSpace(space, done))
+        request_committer(&live, |done| CommitterMessage::MakeSpace(space, done))
     }
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
         let live = self.shared.taking_commits(true)?;
         // A space created later under this name is a different one.
         live.inner.filtered.forget_space(space);
-        ask_committer(&live, |done| CommitterMessage::DropSpace(space, done))
+        request_committer(&live, |done| CommitterMessage::DropSpace(space, done))
     }
 
     fn all_spaces(&self) -> Vec<Space> {
         let Ok(live) = self.shared.open_generation() else { return Vec::new() };
-        live.inner.published.places().keys().copied().collect()
+        live.inner.published.space_trees().keys().copied().collect()
     }
 
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
-        self.shared.lasting.predicate.set_predicate(predicate);
+        self.shared.retained.predicate.set_predicate(predicate);
     }
 
     async fn reap_space(&self, space: Space) -> Result<(), Error> {
@@ -96,13 +96,14 @@ impl Store for TreeStore {
 
     fn space_bytes(&self, space: Space) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
-        let places = live.inner.published.places();
-        places.get(&space).map_or(0, |place| place.tree.disk_space())
+        let space_trees = live.inner.published.space_trees();
+        space_trees.get(&space).map_or(0, |space_tree| space_tree.tree.disk_space())
     }
 
     fn disk_bytes(&self) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
-        let tables: u64 = live.inner.all_places().iter().map(|place| place.tree.disk_space()).sum();
+        let tables: u64 =
+            live.inner.all_trees().iter().map(|space_tree| space_tree.tree.disk_space()).sum();
         tables + live.inner.journal_bytes()
     }
 
@@ -138,21 +139,21 @@ pub(crate) fn closed_error() -> Error {
 }
 
 /// Sends a message to the committer and waits until it is durable and visible.
-pub(crate) fn ask_committer(
+pub(crate) fn request_committer(
     live: &Generation,
-    message: impl FnOnce(DoneSender) -> CommitterMessage,
+    message: impl FnOnce(CompletionSender) -> CommitterMessage,
 ) -> Result<(), Error> {
-    tell_committer(live, message)?.recv().map_err(|_| closed_error())?
+    send_to_committer(live, message)?.recv().map_err(|_| closed_error())?
 }
 
 /// Sends a message to the committer; the receiver is notified when it is durable and visible.
-pub(crate) fn tell_committer(
+pub(crate) fn send_to_committer(
     live: &Generation,
-    message: impl FnOnce(DoneSender) -> CommitterMessage,
+    message: impl FnOnce(CompletionSender) -> CommitterMessage,
 ) -> Result<mpsc::Receiver<Result<(), Error>>, Error> {
-    let (done, answer) = mpsc::channel();
+    let (done, reply) = mpsc::channel();
     live.sender.send(message(done)).map_err(|_| closed_error())?;
-    Ok(answer)
+    Ok(reply)
 }
 
 /// Runs blocking work on a thread of its own.
@@ -178,14 +179,14 @@ fn begin_work(inner: &OpenStore) -> Result<RwLockReadGuard<'_, ()>, Error> {
 /// replay the entries that contained them.
 fn compact_space(inner: &OpenStore, space: Space) -> Result<(), Error> {
     let _working = begin_work(inner)?;
-    let places = inner.published.places();
-    let Some(place) = places.get(&space) else { return Ok(()) };
+    let space_trees = inner.published.space_trees();
+    let Some(space_tree) = space_trees.get(&space) else { return Ok(()) };
     let began = *inner.applied.lock();
-    inner.flush_place(place)?;
-    compact_whole(inner, place)?;
-    inner.release_place(place)?;
-    inner.compactor.note_tables(place);
-    inner.filtered.note_compacted(space, began.stamp.seq, began.n);
+    inner.flush_tree(space_tree)?;
+    compact_whole(inner, space_tree)?;
+    inner.release_tree(space_tree)?;
+    inner.compactor.record_tables(space_tree);
+    inner.filtered.record_compacted(space, began.stamp.seq, began.n);
     inner.flush_up_to(began.n)?;
     inner.move_watermark()
 }

@@ -30,10 +30,10 @@ use store::{Error, Kind, Space};
 use crate::{
     errors::{from_io, from_tree},
     filter::{FilterFactory, PredicateInForce},
-    inputs::Inputs,
+    inputs::CompactionInputs,
     manifest,
     outputs::{BLOCK_BYTES, Outputs},
-    place::{Graveyard, Place},
+    space_tree::{DroppedFolders, SpaceTree},
 };
 
 /// Filter bits per key: one in a hundred lookups of missing keys reads a block.
@@ -54,7 +54,7 @@ pub(crate) struct Trees {
     /// Sequence number above those of all entries that are in the trees: see `published.rs`.
     pub(crate) counter: SequenceNumberCounter,
     predicate: PredicateInForce,
-    pub(crate) graveyard: Graveyard,
+    pub(crate) dropped_folders: DroppedFolders,
 }
 
 impl Trees {
@@ -71,7 +71,7 @@ impl Trees {
             descriptors: Arc::new(DescriptorTable::new(OPEN_FILES)),
             counter: SequenceNumberCounter::default(),
             predicate: predicate.clone(),
-            graveyard: Graveyard::default(),
+            dropped_folders: DroppedFolders::default(),
         })
     }
 
@@ -98,7 +98,7 @@ impl Trees {
     }
 
     /// Opens an existing tree; refuses damage that the tree itself would not detect.
-    pub(crate) fn open(&self, number: u64, space: Option<Space>) -> Result<Place, Error> {
+    pub(crate) fn open(&self, number: u64, space: Option<Space>) -> Result<SpaceTree, Error> {
         if !self.is_made(number) {
             return Err(self.missing_error(number));
         }
@@ -108,15 +108,19 @@ impl Trees {
     }
 
     /// Opens a tree, or creates it, empty and durable.
-    pub(crate) fn open_or_make(&self, number: u64, space: Option<Space>) -> Result<Place, Error> {
+    pub(crate) fn open_or_make(
+        &self,
+        number: u64,
+        space: Option<Space>,
+    ) -> Result<SpaceTree, Error> {
         if self.is_made(number) {
             return self.open(number, space);
         }
         let folder = self.folder_of(number);
-        let place = self.open_folder(number, space, folder)?;
+        let space_tree = self.open_folder(number, space, folder)?;
         // The tree syncs the files in its directory, but not the parent.
         sync_folder(&self.folder)?;
-        Ok(place)
+        Ok(space_tree)
     }
 
     fn open_folder(
@@ -124,14 +128,14 @@ impl Trees {
         number: u64,
         space: Option<Space>,
         folder: PathBuf,
-    ) -> Result<Place, Error> {
-        let inputs = Arc::<Inputs>::default();
+    ) -> Result<SpaceTree, Error> {
+        let inputs = Arc::<CompactionInputs>::default();
         let outputs = Arc::new(Outputs::new(&folder, Arc::clone(&inputs)));
         let opened = self.config_of(space, &folder, &inputs, &outputs).open();
         match opened.map_err(|error| from_tree("open a tree", &error))? {
             AnyTree::Standard(tree) => {
-                let graveyard = Arc::clone(&self.graveyard);
-                Ok(Place::new(number, space, tree, folder, inputs, outputs, graveyard))
+                let dropped_folders = Arc::clone(&self.dropped_folders);
+                Ok(SpaceTree::new(number, space, tree, folder, inputs, outputs, dropped_folders))
             }
             AnyTree::Blob(_) => Err(Error::new(Kind::Corrupt, "a tree is of the wrong kind")),
         }
@@ -141,12 +145,12 @@ impl Trees {
         &self,
         space: Option<Space>,
         folder: &Path,
-        inputs: &Arc<Inputs>,
+        inputs: &Arc<CompactionInputs>,
         outputs: &Arc<Outputs>,
     ) -> Config {
         let rows = matches!(space, Some(Space::Rows(_)));
         let filter = BloomConstructionPolicy::BitsPerKey(FILTER_BITS);
-        let (apart, places) = if rows { (1, HASH_PLACES) } else { (ENTRIES_APART, 0.0) };
+        let (apart, space_trees) = if rows { (1, HASH_PLACES) } else { (ENTRIES_APART, 0.0) };
         let factory = FilterFactory::new(space, &self.predicate, inputs, outputs);
         // The tree numbers its own versions from 0, far below all entries, so that any view reads
         // the newest: see `published.rs`. It also raises a visible sequence number, even within an
@@ -157,7 +161,7 @@ impl Trees {
             .use_descriptor_table(Some(Arc::clone(&self.descriptors)))
             .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
             .data_block_restart_interval_policy(RestartIntervalPolicy::all(apart))
-            .data_block_hash_ratio_policy(HashRatioPolicy::all(places))
+            .data_block_hash_ratio_policy(HashRatioPolicy::all(space_trees))
             // Blocks are cached decompressed, so that a hit costs nothing more.
             .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
             .filter_policy(FilterPolicy::all(FilterPolicyEntry::Bloom(filter)))
@@ -190,8 +194,8 @@ impl Trees {
     }
 
     /// Removes the directories of dropped spaces that no reader uses any more.
-    pub(crate) fn bury(&self) -> Result<(), Error> {
-        let dead = std::mem::take(&mut *self.graveyard.lock());
+    pub(crate) fn remove_dropped(&self) -> Result<(), Error> {
+        let dead = std::mem::take(&mut *self.dropped_folders.lock());
         dead.iter().try_for_each(|folder| remove_folder(folder))
     }
 

@@ -56,7 +56,7 @@ impl Drop for MakingTables<'_> {
 
 impl Writeback {
     /// Records that tables of this tree are written, while the returned value exists.
-    pub(crate) fn note_tables(&self, tree: &Path) -> MakingTables<'_> {
+    pub(crate) fn record_tables(&self, tree: &Path) -> MakingTables<'_> {
         let folder = tree.join("tables");
         // Counted, because a flush may run concurrently with a compaction.
         *self.mailbox.lock().growing.entry(folder.clone()).or_default() += 1;
@@ -100,7 +100,7 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
         for folder in folders {
             match seen.get_mut(&folder) {
                 Some(lengths) => {
-                    lengths.grown_stretches(&folder).iter().for_each(GrownStretch::start_writing)
+                    lengths.grown_ranges(&folder).iter().for_each(GrownRange::start_writing)
                 }
                 // Data from before the flush or compaction is ignored.
                 None => drop(seen.insert(folder.clone(), StartedLengths::of_folder(&folder))),
@@ -116,7 +116,7 @@ struct StartedLengths(HashMap<u64, u64>);
 
 /// A byte range that a table has grown by.
 #[derive(Debug, PartialEq, Eq)]
-struct GrownStretch {
+struct GrownRange {
     path: PathBuf,
     from: u64,
     bytes: u64,
@@ -129,7 +129,7 @@ impl StartedLengths {
     }
 
     /// Returns the byte ranges that grew by at least `WORTH_BYTES`, and marks them as started.
-    fn grown_stretches(&mut self, folder: &Path) -> Vec<GrownStretch> {
+    fn grown_ranges(&mut self, folder: &Path) -> Vec<GrownRange> {
         let found = newest_tables(folder);
         self.0.retain(|number, _| found.iter().any(|(there, _)| there == number));
         let mut grown = Vec::new();
@@ -137,7 +137,7 @@ impl StartedLengths {
             let started = self.0.entry(number).or_default();
             let bytes = length.saturating_sub(*started);
             if WORTH_BYTES <= bytes {
-                grown.push(GrownStretch {
+                grown.push(GrownRange {
                     path: folder.join(number.to_string()),
                     from: *started,
                     bytes,
@@ -162,7 +162,7 @@ fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
     numbers.into_iter().filter_map(length).collect()
 }
 
-impl GrownStretch {
+impl GrownRange {
     /// Asks the kernel to write the range. This is only advice; if ignored, the sync takes
     /// longer.
     ///
@@ -197,22 +197,22 @@ mod tests {
         write(folder, 7, 3 * MIB);
         std::fs::write(folder.join("other"), "").unwrap();
         let mut lengths = StartedLengths::of_folder(folder);
-        assert_eq!(lengths.grown_stretches(folder), []);
+        assert_eq!(lengths.grown_ranges(folder), []);
         write(folder, 8, MIB - 1);
-        assert_eq!(lengths.grown_stretches(folder), [], "too little");
+        assert_eq!(lengths.grown_ranges(folder), [], "too little");
         write(folder, 8, MIB);
         let grown = |from: usize, bytes: usize| {
             let path = folder.join("8");
-            [GrownStretch { path, from: from as u64, bytes: bytes as u64 }]
+            [GrownRange { path, from: from as u64, bytes: bytes as u64 }]
         };
-        assert_eq!(lengths.grown_stretches(folder), grown(0, MIB));
-        assert_eq!(lengths.grown_stretches(folder), []);
+        assert_eq!(lengths.grown_ranges(folder), grown(0, MIB));
+        assert_eq!(lengths.grown_ranges(folder), []);
         write(folder, 8, 3 * MIB);
-        let rest = lengths.grown_stretches(folder);
+        let rest = lengths.grown_ranges(folder);
         assert_eq!(rest, grown(MIB, 2 * MIB));
         rest[0].start_writing();
         std::fs::remove_file(folder.join("8")).unwrap();
-        assert_eq!(lengths.grown_stretches(folder), []);
+        assert_eq!(lengths.grown_ranges(folder), []);
         rest[0].start_writing();
     }
 

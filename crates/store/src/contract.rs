@@ -136,7 +136,7 @@ pub trait Snapshot: Clone + Send + Sync + 'static {
 }
 
 /// The clock that stamps commits; it blocks while database time may not be used.
-pub trait Timepiece: Send + Sync + 'static {
+pub trait CommitClock: Send + Sync + 'static {
     /// Returns database time in milliseconds; never goes back.
     fn now_ms(&self) -> i64;
 
@@ -222,7 +222,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns whether the store accepts commits.
     fn health(&self) -> Health;
 
-    /// Accepts commits again after [`Anew`](Health::Anew), once the caller has re-read its cached
+    /// Accepts commits again after [`Reopened`](Health::Reopened), once the caller has re-read its cached
     /// state.
     fn resume_commits(&self);
 

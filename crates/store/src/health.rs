@@ -13,5 +13,5 @@ pub enum Health {
     /// The store was reopened after a failure. Commits of unknown outcome may have been applied, so
     /// it accepts new ones only after its user has re-read its cached state and called
     /// [`resume_commits`](crate::contract::Store::resume_commits).
-    Anew,
+    Reopened,
 }

@@ -68,7 +68,7 @@ impl InFlight {
     }
 
     /// Records the instant of a commit that was stamped and is not visible yet.
-    pub fn note_stamp(&self, at_ms: i64) {
+    pub fn record_stamp(&self, at_ms: i64) {
         self.newest_ms.fetch_max(at_ms, Ordering::SeqCst);
     }
 

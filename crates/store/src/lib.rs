@@ -16,8 +16,8 @@ mod space;
 
 pub use commit::{Commit, Condition, Fence, MakeMutations, Mutation, Outcome, Refusal, Stamp};
 pub use contract::{
-    Capabilities, Direction, DropFilter, DropPredicate, KeyRange, Limit, Page, Snapshot, Store,
-    Timepiece,
+    Capabilities, CommitClock, Direction, DropFilter, DropPredicate, KeyRange, Limit, Page,
+    Snapshot, Store,
 };
 pub use error::{Error, Kind};
 pub use faulty::{Fault, FaultyStore};

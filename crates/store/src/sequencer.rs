@@ -21,7 +21,7 @@ use foldhash::fast::RandomState;
 
 use crate::{
     commit::{Commit, Condition, Mutation, Outcome, Refusal, Stamp},
-    contract::Timepiece,
+    contract::CommitClock,
     in_flight::InFlight,
     space::Space,
 };
@@ -31,9 +31,9 @@ const GENERATION_KEYS: usize = 1 << 18;
 
 /// A hasher that returns keys unchanged, since they are hashes already.
 #[derive(Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -50,7 +50,7 @@ impl Hasher for AsItIs {
 }
 
 /// The newest `seq` of each key, by the key's hash.
-type Newest = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;
+type Newest = HashMap<u64, u64, BuildHasherDefault<IdentityHasher>>;
 
 /// The recently written keys, by hash. A hash collision refuses a commit that could have succeeded;
 /// its writer retries.
@@ -82,7 +82,7 @@ impl RecentWrites {
     }
 
     /// Records that a commit has written the key.
-    fn note_write(&mut self, space: Space, key: &[u8], seq: u64) {
+    fn record_write(&mut self, space: Space, key: &[u8], seq: u64) {
         if GENERATION_KEYS <= self.young.len() {
             // Conditions on views older than this are refused from now on.
             self.forgotten = self.old_newest;
@@ -152,7 +152,7 @@ impl Sequencer {
     pub fn order_commits(
         &mut self,
         commits: Vec<Commit>,
-        time: &dyn Timepiece,
+        time: &dyn CommitClock,
         in_flight: &InFlight,
     ) -> OrderedBatch {
         self.order_within(commits, None, usize::MAX, time, in_flight)
@@ -165,7 +165,7 @@ impl Sequencer {
         commits: Vec<Commit>,
         before: Option<Outcome>,
         limit_bytes: usize,
-        time: &dyn Timepiece,
+        time: &dyn CommitClock,
         in_flight: &InFlight,
     ) -> OrderedBatch {
         let mut ordered = OrderedBatch { before, ..OrderedBatch::default() };
@@ -193,7 +193,7 @@ impl Sequencer {
     fn order_one(
         &mut self,
         commit: Commit,
-        time: &dyn Timepiece,
+        time: &dyn CommitClock,
         in_flight: &InFlight,
         ordered: &mut OrderedBatch,
     ) -> Outcome {
@@ -219,7 +219,7 @@ impl Sequencer {
         self.seq += 1;
         self.at_ms = at_ms;
         // Recorded before the mutations are made: a view that opens from now on must not be older.
-        in_flight.note_stamp(at_ms);
+        in_flight.record_stamp(at_ms);
         let stamp = Stamp { seq: self.seq, at_ms };
         for mutation in (commit.write)(stamp) {
             match mutation {
@@ -230,7 +230,7 @@ impl Sequencer {
                 }
                 Mutation::Put { space, ref key, .. } | Mutation::Delete { space, ref key } => {
                     // Sums are not recorded: no condition refers to them.
-                    self.recent.note_write(space, key, stamp.seq);
+                    self.recent.record_write(space, key, stamp.seq);
                     ordered.bytes += mutation.bytes();
                     ordered.mutations.push(mutation);
                 }

@@ -14,11 +14,11 @@ impl Bench for Memory {
     type Store = MemoryStore;
 
     async fn open(&mut self) -> MemoryStore {
-        MemoryStore::new(self.time.timepiece())
+        MemoryStore::new(self.time.commit_clock())
     }
 
     async fn crash(&mut self, store: MemoryStore) -> MemoryStore {
-        store.reopen(self.time.timepiece())
+        store.reopen(self.time.commit_clock())
     }
 
     fn time(&self) -> &ManualTime {
@@ -105,7 +105,7 @@ async fn a_held_commit_is_in_flight_and_its_conditions_bind_others() {
 #[tokio::test]
 async fn a_bounded_store_refuses_what_needs_room_and_lets_deletes_go_on() {
     let time = ManualTime::default();
-    let store = MemoryStore::bounded(100_000, time.timepiece());
+    let store = MemoryStore::bounded(100_000, time.commit_clock());
     let key = |at: u32| bytes::Bytes::copy_from_slice(&at.to_be_bytes());
     let put = |at: u32| {
         let (key, value) = (key(at), vec![7; 1000].into());

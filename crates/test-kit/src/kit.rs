@@ -89,7 +89,7 @@ pub fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
 
 /// Opens an engine as the server does, and finishes pending index builds.
 fn open_engine(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
-    let (dialect, persist) = (Arc::clone(&setup.dialect), Arc::new(engine::KeepNothing));
+    let (dialect, persist) = (Arc::clone(&setup.dialect), Arc::new(engine::DiscardCheckpoints));
     let mut options = Options::new(Arc::clone(clock), dialect, persist).with_rules(setup.rules);
     options.reap_delay = setup.reap_delay;
     options.large_write_bytes = setup.large_write_bytes;
@@ -109,7 +109,7 @@ impl Kit {
     /// Creates an engine with an empty collection.
     pub fn new(setup: Setup) -> Self {
         let clock = start_clock(None);
-        let store = PausingStore::new(Engine::<PausingStore>::timepiece(&clock));
+        let store = PausingStore::new(Engine::<PausingStore>::commit_clock(&clock));
         let engine = open_engine(store.clone(), &clock, &setup);
         let kit = Self { engine, store, clock, setup, passes: 0 };
         ready(kit.engine.ensure_collection(Model::Documents, &kit.namespace()))
@@ -120,7 +120,7 @@ impl Kit {
     /// Simulates a crash and a restart at the same instant.
     pub fn restart(&mut self) {
         self.clock = start_clock(Some(self.clock.tick()));
-        self.store = self.store.reopen(Engine::<PausingStore>::timepiece(&self.clock));
+        self.store = self.store.reopen(Engine::<PausingStore>::commit_clock(&self.clock));
         self.engine = open_engine(self.store.clone(), &self.clock, &self.setup);
     }
 

@@ -17,8 +17,8 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    Direction, Error, Fault, FaultyStore, Gate, Health, KeyRange, Kind, Limit, MemoryStore, Page,
-    Snapshot, Space, Store, Timepiece,
+    CommitClock, Direction, Error, Fault, FaultyStore, Gate, Health, KeyRange, Kind, Limit,
+    MemoryStore, Page, Snapshot, Space, Store,
 };
 
 /// Pauses one read until [`open`](Self::open) resumes it.
@@ -119,7 +119,7 @@ pub struct PausingStore {
 
 impl PausingStore {
     /// Creates an empty store whose commits are stamped by this clock.
-    pub fn new(time: Arc<dyn Timepiece>) -> Self {
+    pub fn new(time: Arc<dyn CommitClock>) -> Self {
         Self::over(MemoryStore::new(time))
     }
 
@@ -142,7 +142,7 @@ impl PausingStore {
     }
 
     /// Returns the store in the state in which a restart finds it.
-    pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
+    pub fn reopen(&self, time: Arc<dyn CommitClock>) -> Self {
         Self::over(self.inner.inner_store().reopen(time))
     }
 
@@ -216,7 +216,7 @@ impl Store for PausingStore {
     }
 
     fn health(&self) -> Health {
-        if self.anew.load(Ordering::SeqCst) { Health::Anew } else { Health::Good }
+        if self.anew.load(Ordering::SeqCst) { Health::Reopened } else { Health::Good }
     }
 
     fn resume_commits(&self) {

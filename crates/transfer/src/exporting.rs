@@ -11,8 +11,8 @@ use std::{
 use crate::{
     files::{self, beside},
     format::Format,
-    identity::Content,
-    place::{Page, Source, Watch},
+    identity::ContentFingerprint,
+    interfaces::{Page, RunMonitor, Source},
     state::{self, ExportState},
 };
 
@@ -55,7 +55,7 @@ pub struct Exported {
 pub fn export(
     export: &Export,
     open: impl FnOnce(Option<&str>, Option<u64>) -> Result<Box<dyn Source>, String>,
-    watch: &dyn Watch,
+    watch: &dyn RunMonitor,
     report: &mut dyn FnMut(&Exported),
 ) -> Result<(), String> {
     let job = format!("{} as {}", export.job, export.format.word());
@@ -121,7 +121,7 @@ impl<'a> Target<'a> {
         export: &Export,
         mut state: ExportState,
         open: impl FnOnce(Option<&str>, Option<u64>) -> Result<Box<dyn Source>, String>,
-        watch: &dyn Watch,
+        watch: &dyn RunMonitor,
     ) -> Result<Exported, String> {
         let earlier = state.documents;
         let rest = export.limit.map(|limit| limit.saturating_sub(state.documents));
@@ -141,19 +141,19 @@ impl<'a> Target<'a> {
             // The first page is read before a file is created, so that a refused request leaves
             // none.
             let first = source.next_page()?;
-            source = Box::new(Begun { first: Some(first), source });
+            source = Box::new(StartedExport { first: Some(first), source });
         }
         let mut file = self.open_part(&state)?;
         let mut last = state.clone();
         let keep = |file: &mut File, state: Option<&ExportState>| -> Result<(), String> {
             file.sync_data().map_err(self.failed())?;
             let Some(state) = state else { return Ok(()) };
-            let content = Content::up_to(file, state.bytes).map_err(self.failed())?;
+            let content = ContentFingerprint::up_to(file, state.bytes).map_err(self.failed())?;
             state::save(&self.beside, &ExportState { content, ..state.clone() })
         };
         let done = copy(export, source, &mut file, state, watch, keep)?;
         (last.documents, last.bytes, last.is_finished) = (done.documents, done.bytes, true);
-        last.content = Content::up_to(&file, done.bytes).map_err(self.failed())?;
+        last.content = ContentFingerprint::up_to(&file, done.bytes).map_err(self.failed())?;
         state::save(&self.beside, &last)?;
         drop(file);
         files::publish(&self.part, self.path).map_err(self.failed())?;
@@ -188,7 +188,7 @@ impl<'a> Target<'a> {
         if bytes < state.bytes {
             return Err(wrong(&format!("it had {} bytes and has {bytes}", state.bytes)));
         }
-        let now = Content::up_to(file, state.bytes).map_err(|error| wrong(&error))?;
+        let now = ContentFingerprint::up_to(file, state.bytes).map_err(|error| wrong(&error))?;
         state.content.difference(&now).map_or(Ok(()), |why| Err(wrong(&why)))
     }
 
@@ -210,12 +210,12 @@ impl<'a> Target<'a> {
 }
 
 /// A source whose first page was read already.
-struct Begun {
+struct StartedExport {
     first: Option<Page>,
     source: Box<dyn Source>,
 }
 
-impl Source for Begun {
+impl Source for StartedExport {
     fn collection_id(&self) -> Option<&str> {
         self.source.collection_id()
     }
@@ -234,19 +234,21 @@ fn copy<W: Write>(
     mut source: Box<dyn Source>,
     out: &mut W,
     mut state: ExportState,
-    watch: &dyn Watch,
+    watch: &dyn RunMonitor,
     keep: impl Fn(&mut W, Option<&ExportState>) -> Result<(), String>,
 ) -> Result<Exported, String> {
     let failed = |error: io::Error| format!("cannot write the export: {error}");
     let mut bytes = if state.bytes == 0 { export.format.head()? } else { Vec::new() };
     loop {
-        if !watch.goes_on() {
+        if !watch.should_continue() {
             return Err(interrupted(export.file.is_some()));
         }
         let more = export.limit.is_none_or(|limit| state.documents < limit);
         let Page { documents, mark } = match more {
             true => match source.next_page() {
-                Err(_) if !watch.goes_on() => return Err(interrupted(export.file.is_some())),
+                Err(_) if !watch.should_continue() => {
+                    return Err(interrupted(export.file.is_some()));
+                }
                 page => page?,
             },
             false => Page { documents: Vec::new(), mark: None },
@@ -258,7 +260,7 @@ fn copy<W: Write>(
         }
         out.write_all(&bytes).and_then(|()| out.flush()).map_err(failed)?;
         state.bytes += bytes.len() as u64;
-        watch.so_far(state.bytes);
+        watch.report_progress(state.bytes);
         bytes.clear();
         let is_last = mark.is_none();
         // An empty page of a cursor has no resume position.

@@ -16,14 +16,14 @@ const HASHED: u64 = 64 << 10;
 /// Identifies the content of a file up to an offset, by hashes of its first and last bytes.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Content {
+pub(crate) struct ContentFingerprint {
     /// SHA-256 of the first bytes of the file.
     first: String,
     /// SHA-256 of the bytes before the offset.
     last: String,
 }
 
-impl Content {
+impl ContentFingerprint {
     /// Hashes a file up to `offset`, or up to its end if it is shorter.
     pub(crate) fn up_to(file: &File, offset: u64) -> io::Result<Self> {
         let most = offset.min(HASHED);
@@ -60,13 +60,13 @@ fn hash(file: &File, from: u64, length: u64) -> io::Result<String> {
 /// Size and modification time of a file.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Version {
+pub(crate) struct FileVersion {
     size: u64,
     /// Modification time in seconds and nanoseconds.
     modified: (i64, i64),
 }
 
-impl Version {
+impl FileVersion {
     /// Reads size and modification time.
     pub(crate) fn of(file: &File) -> io::Result<Self> {
         let data = file.metadata()?;
@@ -98,7 +98,7 @@ mod tests {
         let path = folder.path().join("a");
         let of = |bytes: &[u8], offset: u64| {
             std::fs::write(&path, bytes).unwrap();
-            Content::up_to(&File::open(&path).unwrap(), offset).unwrap()
+            ContentFingerprint::up_to(&File::open(&path).unwrap(), offset).unwrap()
         };
         let size = usize::try_from(HASHED * 3).unwrap();
         let mut bytes = vec![b'x'; size];
@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn versions_differ_by_size_and_time() {
-        let version = Version { size: 5, modified: (1, 2) };
+        let version = FileVersion { size: 5, modified: (1, 2) };
         assert_eq!(version.difference(&version), None);
-        let longer = version.difference(&Version { size: 6, ..version }).unwrap();
+        let longer = version.difference(&FileVersion { size: 6, ..version }).unwrap();
         assert!(longer.contains("had 5 bytes and has 6"), "{longer}");
-        let later = version.difference(&Version { modified: (1, 3), ..version }).unwrap();
+        let later = version.difference(&FileVersion { modified: (1, 3), ..version }).unwrap();
         assert!(later.contains("modified at 1970-01-01T00:00:01Z"), "{later}");
     }
 }

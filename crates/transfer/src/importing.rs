@@ -11,13 +11,13 @@ use crate::{
     extended::{Style, write_document},
     files::beside,
     format::Format,
-    input::{Input, Item, TableRules},
+    input::{Batch, Input, Item, TableRules},
     input_file::InputFile,
+    interfaces::{Mode, Outcome, RunMonitor, Sink},
     limits::{BATCH_BYTES, LISTED_EXISTING},
-    place::{Mode, Outcome, Sink, Watch},
     refusals::Refusals,
     state::{self, ImportState},
-    texts::Place,
+    texts::FilePosition,
 };
 
 /// Suffix of the state file.
@@ -84,15 +84,15 @@ pub struct Earlier {
 pub fn import(
     import: &Import,
     open: impl FnOnce() -> Result<Box<dyn Sink>, String>,
-    watch: &dyn Watch,
+    watch: &dyn RunMonitor,
     report: &mut dyn FnMut(&Imported),
 ) -> Result<Imported, String> {
     let beside = import.file.as_ref().map(|path| beside(path, STATE));
     let file = import.file.as_deref().map(InputFile::open).transpose()?;
     let begun = begin(import, beside.as_deref(), file.as_ref())?;
     let done = match begun {
-        Begun::Finished(done) => done,
-        Begun::Run(state, is_later) => {
+        ImportStart::Finished(done) => done,
+        ImportStart::Run(state, is_later) => {
             run(import, state, is_later, open, (file, beside.clone()), watch)?
         }
     };
@@ -109,9 +109,9 @@ fn run(
     is_later: bool,
     open: impl FnOnce() -> Result<Box<dyn Sink>, String>,
     (file, beside): (Option<InputFile<'_>>, Option<PathBuf>),
-    watch: &dyn Watch,
+    watch: &dyn RunMonitor,
 ) -> Result<Imported, String> {
-    let from = Place { offset: state.offset, line: state.line };
+    let from = FilePosition { offset: state.offset, line: state.line };
     let input = Input::open(import.file.as_deref(), &import.format, import.rules, from)?;
     let sink = open()?;
     let refusals = Refusals::open(&import.refusals, state.refused_bytes)?;
@@ -134,7 +134,7 @@ fn earlier(state: &ImportState, was_finished: bool) -> Earlier {
 }
 
 /// The result of starting an import.
-enum Begun {
+enum ImportStart {
     /// Documents are to be sent; the flag says whether an earlier run has started the import.
     Run(ImportState, bool),
     Finished(Imported),
@@ -146,7 +146,7 @@ fn begin(
     import: &Import,
     beside: Option<&Path>,
     file: Option<&InputFile<'_>>,
-) -> Result<Begun, String> {
+) -> Result<ImportStart, String> {
     let Import { job, mode, batch, format, .. } = import;
     let job = format!("{job} by {mode:?}, {batch} at once, as {}", format.word());
     let shown = beside.unwrap_or(Path::new("")).display();
@@ -155,21 +155,21 @@ fn begin(
     let anew = ImportState {
         job,
         version,
-        line: Place::START.line,
+        line: FilePosition::START.line,
         seconds: u32::try_from(clock::wall_ms() / 1000).unwrap_or_default(),
         random: std::array::from_fn(|_| fastrand::u8(..)),
         ..ImportState::default()
     };
-    let Some((kept, file)) = kept.zip(file) else { return Ok(Begun::Run(anew, false)) };
+    let Some((kept, file)) = kept.zip(file) else { return Ok(ImportStart::Run(anew, false)) };
     if kept.is_finished {
         // A killed run may leave the state of its finished import; another import ignores it.
         let is_this = import.resume && kept.job == anew.job && file.difference(&kept)?.is_none();
         return Ok(match is_this {
-            true => Begun::Finished(Imported {
+            true => ImportStart::Finished(Imported {
                 earlier: Some(earlier(&kept, true)),
                 ..counts(&kept, kept.dead)
             }),
-            false => Begun::Run(anew, false),
+            false => ImportStart::Run(anew, false),
         });
     }
     if !import.resume {
@@ -188,7 +188,7 @@ fn begin(
             kept.line
         ));
     }
-    Ok(Begun::Run(ImportState { version, ..kept }, true))
+    Ok(ImportStart::Run(ImportState { version, ..kept }, true))
 }
 
 struct Run<'a> {
@@ -200,15 +200,7 @@ struct Run<'a> {
     state: ImportState,
     beside: Option<PathBuf>,
     earlier: Option<Earlier>,
-    watch: &'a dyn Watch,
-}
-
-/// Documents that are sent in one request, and the position in the file after them.
-struct Batch {
-    items: Vec<Item>,
-    next: Place,
-    /// Why the rest of the file cannot be read; `None` if it can be read.
-    broken: Option<String>,
+    watch: &'a dyn RunMonitor,
 }
 
 /// Index of a document among those sent, or the reason why it is not sent and its text.
@@ -217,7 +209,7 @@ type Prepared = Result<usize, (String, Vec<u8>)>;
 impl Run<'_> {
     fn work(&mut self, mut again: bool) -> Result<Imported, String> {
         loop {
-            if !self.watch.goes_on() {
+            if !self.watch.should_continue() {
                 // An unacknowledged batch of an earlier run is unresolved until it is repeated.
                 self.state.is_settled = !again;
                 self.keep()?;
@@ -227,7 +219,7 @@ impl Run<'_> {
             if !batch.items.is_empty() {
                 let sent = self.send(batch.items, batch.next, again);
                 let stopped = match sent {
-                    Err(_) if !self.watch.goes_on() => {
+                    Err(_) if !self.watch.should_continue() => {
                         return Err(interrupted(self.beside.is_some()));
                     }
                     sent => sent?,
@@ -261,7 +253,7 @@ impl Run<'_> {
     }
 
     fn next_batch(&mut self) -> Batch {
-        let start = Place { offset: self.state.offset, line: self.state.line };
+        let start = FilePosition { offset: self.state.offset, line: self.state.line };
         let mut batch = Batch { items: Vec::new(), next: start, broken: None };
         while batch.items.len() < self.import.batch
             && batch.next.offset - start.offset < BATCH_BYTES as u64
@@ -283,9 +275,14 @@ impl Run<'_> {
 
     /// Sends documents and records the outcomes. Returns the line of a refusal that ends the
     /// import.
-    fn send(&mut self, items: Vec<Item>, next: Place, again: bool) -> Result<Option<u64>, String> {
-        let start = Place { offset: self.state.offset, line: self.state.line };
-        let places: Vec<Place> = items.iter().map(|item| item.next).collect();
+    fn send(
+        &mut self,
+        items: Vec<Item>,
+        next: FilePosition,
+        again: bool,
+    ) -> Result<Option<u64>, String> {
+        let start = FilePosition { offset: self.state.offset, line: self.state.line };
+        let places: Vec<FilePosition> = items.iter().map(|item| item.next).collect();
         let (entries, prepared) = self.prepare_all(items);
         let outcomes = self.sink.write(&entries, again)?;
         let mut end = next;
@@ -326,7 +323,7 @@ impl Run<'_> {
             self.state.read += 1;
         }
         (self.state.offset, self.state.line) = (end.offset, end.line);
-        self.watch.so_far(self.state.offset);
+        self.watch.report_progress(self.state.offset);
         Ok(stopped)
     }
 

@@ -15,7 +15,7 @@ use crate::{
     format::Format,
     limits::{KEPT_LINE_BYTES, MAX_LINE_BYTES, MAX_RECORD_BYTES},
     table::Columns,
-    texts::{Place, Text, Texts, open_at},
+    texts::{FilePosition, Text, Texts, open_at},
 };
 
 /// A text of JSON, or a record of a table.
@@ -24,9 +24,17 @@ pub(crate) struct Item {
     /// Line number at the start of the item, from 1.
     pub(crate) line: u64,
     /// Position of the next item in the file.
-    pub(crate) next: Place,
+    pub(crate) next: FilePosition,
     /// The document, or the reason why it is invalid and the invalid text.
     pub(crate) document: Result<DocBuf, (String, Vec<u8>)>,
+}
+
+/// Documents that an import sends in one request, and the position in the file after them.
+pub(crate) struct Batch {
+    pub(crate) items: Vec<Item>,
+    pub(crate) next: FilePosition,
+    /// Why the rest of the file cannot be read; `None` if it can be read.
+    pub(crate) broken: Option<String>,
 }
 
 /// How texts of a table are converted to values.
@@ -50,7 +58,7 @@ impl Input {
         path: Option<&Path>,
         format: &Format,
         rules: TableRules,
-        from: Place,
+        from: FilePosition,
     ) -> Result<Self, String> {
         let reading = match format {
             Format::Csv(columns) => {
@@ -73,8 +81,8 @@ impl Input {
 
 /// Parses the document of a text.
 fn item(text: Text, reading: Reading) -> Item {
-    let Text { line, next, bytes, is_whole } = text;
-    let document = match is_whole {
+    let Text { line, next, bytes, is_complete } = text;
+    let document = match is_complete {
         true => parse_document(&bytes, reading),
         false => Err(format!("the document is longer than {} MiB", MAX_LINE_BYTES >> 20)),
     };
@@ -88,7 +96,7 @@ pub(crate) struct Table {
     columns: Columns,
     record: csv::ByteRecord,
     /// Position in the file at which the reader started.
-    base: Place,
+    base: FilePosition,
     taken: Rc<Cell<u64>>,
 }
 
@@ -125,7 +133,7 @@ impl Table {
         path: Option<&Path>,
         names: &[String],
         rules: TableRules,
-        from: Place,
+        from: FilePosition,
     ) -> Result<Self, String> {
         let columns = |names: &[String]| Columns::new(names, rules.typed, rules.ignore_blanks);
         let record = csv::ByteRecord::new();
@@ -135,14 +143,14 @@ impl Table {
         }
         let (reader, taken) = reader(open_at(path, 0)?);
         let columns = Columns::new(&["_".to_owned()], false, false)?;
-        let mut table = Self { reader, columns, record, base: Place::START, taken };
+        let mut table = Self { reader, columns, record, base: FilePosition::START, taken };
         if !table.read_record()? {
             return Err("the table has no header line: give its columns with --fields".to_owned());
         }
         let names: Result<Vec<String>, String> = table.record.iter().map(name_of).collect();
         let columns = Columns::new(&names?, rules.typed, rules.ignore_blanks)?;
         table.columns = columns;
-        if from != Place::START {
+        if from != FilePosition::START {
             let (reader, taken) = self::reader(open_at(path, from.offset)?);
             table = Self { reader, taken, base: from, ..table };
         }
@@ -150,9 +158,9 @@ impl Table {
     }
 
     /// Returns the position of the reader.
-    fn place(&self) -> Place {
+    fn place(&self) -> FilePosition {
         let at = self.reader.position();
-        Place { offset: self.base.offset + at.byte(), line: self.base.line + at.line() - 1 }
+        FilePosition { offset: self.base.offset + at.byte(), line: self.base.line + at.line() - 1 }
     }
 
     fn read_record(&mut self) -> Result<bool, String> {
@@ -198,7 +206,7 @@ mod tests {
     type Seen = (u64, u64, Result<String, String>);
 
     /// Returns all items of a file from a position: line, offset after it, document.
-    fn items(text: &[u8], format: &Format, from: Place) -> Result<Vec<Seen>, String> {
+    fn items(text: &[u8], format: &Format, from: FilePosition) -> Result<Vec<Seen>, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         let mut input = Input::open(Some(file.path()), format, TableRules::default(), from)?;
@@ -213,7 +221,7 @@ mod tests {
     #[test]
     fn lines_have_places_and_reasons() {
         let text = b"\xef\xbb\xbf{\"a\":1}\r\n\n  \n{\"b\":\n{\"c\":\"\xff\"}\n{\"d\":1}";
-        let found = items(text, &Format::Plain, Place::START).unwrap();
+        let found = items(text, &Format::Plain, FilePosition::START).unwrap();
         let lines: Vec<u64> = found.iter().map(|it| it.0).collect();
         assert_eq!(lines, [1, 4, 5, 6]);
         assert_eq!(found[0].2.as_deref(), Ok("{ a: 1 }"));
@@ -221,11 +229,11 @@ mod tests {
         assert!(found[2].2.as_ref().unwrap_err().contains("unicode"));
         assert_eq!(found[3].1, text.len() as u64);
         for (at, (line, offset, _)) in found.iter().enumerate() {
-            let from = Place { offset: *offset, line: line + 1 };
+            let from = FilePosition { offset: *offset, line: line + 1 };
             let rest = items(text, &Format::Plain, from).unwrap();
             assert_eq!(rest.len(), found.len() - at - 1, "behind line {line}");
         }
-        let beyond = Place { offset: 1000, line: 9 };
+        let beyond = FilePosition { offset: 1000, line: 9 };
         assert!(items(text, &Format::Plain, beyond).unwrap_err().contains("shorter"));
     }
 
@@ -234,7 +242,7 @@ mod tests {
         let mut text = b"{\"a\":\"".to_vec();
         text.resize(MAX_LINE_BYTES + 10, b'x');
         text.extend_from_slice(b"\n{\"b\":1}\n");
-        let found = items(&text, &Format::Plain, Place::START).unwrap();
+        let found = items(&text, &Format::Plain, FilePosition::START).unwrap();
         assert_eq!(found.len(), 2);
         assert!(found[0].2.as_ref().unwrap_err().contains("longer than 128 MiB"));
         assert_eq!((found[1].0, found[1].2.as_deref()), (2, Ok("{ b: 1 }")));
@@ -244,7 +252,7 @@ mod tests {
     fn records_go_over_lines_and_are_found_again() {
         let text = b"a,b\n1,\"x\ny\"\n2\n3,z\n";
         let csv = Format::Csv(Vec::new());
-        let found = items(text, &csv, Place::START).unwrap();
+        let found = items(text, &csv, FilePosition::START).unwrap();
         let lines: Vec<u64> = found.iter().map(|it| it.0).collect();
         assert_eq!(lines, [2, 4, 5]);
         assert_eq!(found[0].2.as_deref(), Ok("{ a: 1, b: \"x\\ny\" }"));
@@ -253,20 +261,22 @@ mod tests {
         assert_eq!(text_of(&record), b"1,\"x\ny\",\"a,b\",");
         record.push_field(&[b'x'; 1 << 20]);
         assert_eq!(text_of(&record).len(), KEPT_LINE_BYTES);
-        let from = Place { offset: found[0].1, line: 4 };
+        let from = FilePosition { offset: found[0].1, line: 4 };
         assert_eq!(items(text, &csv, from).unwrap(), found[1..]);
         let named = Format::Csv(vec!["p".to_owned(), "q".to_owned()]);
-        assert_eq!(items(text, &named, Place::START).unwrap().len(), 4);
-        assert!(items(b"", &csv, Place::START).unwrap_err().contains("no header"));
-        assert!(items(b"a,a\n", &csv, Place::START).unwrap_err().contains("duplicate column"));
-        assert!(items(b"a\xff\n", &csv, Place::START).unwrap_err().contains("UTF-8"));
+        assert_eq!(items(text, &named, FilePosition::START).unwrap().len(), 4);
+        assert!(items(b"", &csv, FilePosition::START).unwrap_err().contains("no header"));
+        assert!(
+            items(b"a,a\n", &csv, FilePosition::START).unwrap_err().contains("duplicate column")
+        );
+        assert!(items(b"a\xff\n", &csv, FilePosition::START).unwrap_err().contains("UTF-8"));
     }
 
     #[test]
     fn a_record_that_does_not_end_is_an_error() {
         let mut text = b"a\n\"".to_vec();
         text.resize(usize::try_from(MAX_RECORD_BYTES).unwrap() + (1 << 20), b'x');
-        let refused = items(&text, &Format::Csv(Vec::new()), Place::START).unwrap_err();
+        let refused = items(&text, &Format::Csv(Vec::new()), FilePosition::START).unwrap_err();
         assert!(refused.contains("longer than 64 MiB"), "{refused}");
     }
 }

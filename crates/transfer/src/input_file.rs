@@ -3,7 +3,7 @@
 use std::{fs::File, io, path::Path};
 
 use crate::{
-    identity::{Content, Version},
+    identity::{ContentFingerprint, FileVersion},
     state::ImportState,
 };
 
@@ -11,22 +11,23 @@ pub(crate) struct InputFile<'a> {
     pub(crate) path: &'a Path,
     file: File,
     /// Size and modification time of the file when this run started.
-    pub(crate) version: Version,
+    pub(crate) version: FileVersion,
 }
 
 impl<'a> InputFile<'a> {
     pub(crate) fn open(path: &'a Path) -> Result<Self, String> {
         let open = || -> io::Result<_> {
             let file = File::open(path)?;
-            Ok((Version::of(&file)?, file))
+            Ok((FileVersion::of(&file)?, file))
         };
         let (version, file) = open().map_err(|error| cannot_read(path, &error))?;
         Ok(Self { path, file, version })
     }
 
     /// Hashes the bytes up to an offset.
-    pub(crate) fn content(&self, offset: u64) -> Result<Content, String> {
-        Content::up_to(&self.file, offset).map_err(|error| cannot_read(self.path, &error))
+    pub(crate) fn content(&self, offset: u64) -> Result<ContentFingerprint, String> {
+        ContentFingerprint::up_to(&self.file, offset)
+            .map_err(|error| cannot_read(self.path, &error))
     }
 
     /// Describes how this file differs from the one that an earlier run has read.

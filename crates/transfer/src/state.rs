@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     files,
-    identity::{Content, Version},
+    identity::{ContentFingerprint, FileVersion},
 };
 
 /// Maximum size of a state file.
@@ -29,7 +29,7 @@ pub(crate) struct ExportState {
     /// Length of the durable part of the file, which ends with a complete line.
     pub(crate) bytes: u64,
     /// Hashes of the durable part of the output file.
-    pub(crate) content: Content,
+    pub(crate) content: ContentFingerprint,
     /// Number of documents in the durable part.
     pub(crate) documents: u64,
     /// Position in the source at which a resumed export continues; `None` for the start.
@@ -45,11 +45,11 @@ pub(crate) struct ImportState {
     /// Identifies the import.
     pub(crate) job: String,
     /// Size and time of the file when the import started.
-    pub(crate) version: Version,
+    pub(crate) version: FileVersion,
     /// Position up to which everything was acknowledged or refused.
     pub(crate) offset: u64,
     /// Hashes of the input file before the offset.
-    pub(crate) content: Content,
+    pub(crate) content: ContentFingerprint,
     /// Line number of the input file at the offset.
     pub(crate) line: u64,
     /// Number of documents read so far.

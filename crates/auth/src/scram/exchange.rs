@@ -16,20 +16,20 @@ use super::{
 
 /// Why an exchange failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failed {
+pub enum ExchangeError {
     /// The message cannot be parsed, or belongs to another exchange.
     Malformed(Malformed),
     /// The password is wrong, or the user does not exist.
     WrongProof,
 }
 
-impl From<Malformed> for Failed {
+impl From<Malformed> for ExchangeError {
     fn from(malformed: Malformed) -> Self {
         Self::Malformed(malformed)
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for ExchangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed(malformed) => malformed.fmt(f),
@@ -38,7 +38,7 @@ impl fmt::Display for Failed {
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for ExchangeError {}
 
 /// Returns the server's part of a nonce. The bytes must be random and new for each exchange: they
 /// prevent replays of a recorded proof.
@@ -87,7 +87,7 @@ impl Exchange {
     /// Checks the client-final message and returns the server-final one, which proves to the client
     /// that the server has the verifier. An error is final, too: a new attempt needs a new
     /// exchange.
-    pub fn finish(self, payload: &[u8]) -> Result<Vec<u8>, Failed> {
+    pub fn finish(self, payload: &[u8]) -> Result<Vec<u8>, ExchangeError> {
         let (signed, proof) = self.read_final(payload)?;
         let message = [self.signed.as_bytes(), signed.as_bytes()].concat();
         let signature = self.mechanism.sign(&self.verifier.stored_key, &message);
@@ -98,7 +98,7 @@ impl Exchange {
         if bool::from(found.ct_eq(&self.verifier.stored_key)) {
             Ok(format!("v={}", STANDARD.encode(own)).into_bytes())
         } else {
-            Err(Failed::WrongProof)
+            Err(ExchangeError::WrongProof)
         }
     }
 

@@ -23,7 +23,7 @@ mod password;
 mod tests;
 mod verifier;
 
-pub use exchange::{Exchange, Failed, make_nonce};
+pub use exchange::{Exchange, ExchangeError, make_nonce};
 pub use first::ClientFirst;
 pub use malformed::Malformed;
 pub use mechanism::Mechanism;

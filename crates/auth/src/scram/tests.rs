@@ -99,7 +99,7 @@ fn only_the_password_signs_in() {
                 let last = example.last(first, &message, &verifier, password);
                 let found = exchange.finish(last.as_bytes());
                 assert_eq!(found.is_ok(), good, "{first} {password}");
-                assert!(good || found == Err(Failed::WrongProof));
+                assert!(good || found == Err(ExchangeError::WrongProof));
             }
         }
     }
@@ -116,7 +116,11 @@ fn a_proof_with_any_bit_changed_is_wrong() {
             changed[bit / 8] ^= 1 << (bit % 8);
             let (exchange, _) = example.begin(example.first, &verifier);
             let last = format!("{signed},p={}", STANDARD.encode(changed));
-            assert_eq!(exchange.finish(last.as_bytes()), Err(Failed::WrongProof), "bit {bit}");
+            assert_eq!(
+                exchange.finish(last.as_bytes()),
+                Err(ExchangeError::WrongProof),
+                "bit {bit}"
+            );
         }
     }
 }
@@ -128,7 +132,7 @@ fn a_message_cut_anywhere_or_with_any_bit_changed_is_refused() {
         for end in 0..example.last.len() {
             let (exchange, _) = example.begin(example.first, &verifier);
             let found = exchange.finish(&example.last.as_bytes()[..end]);
-            assert!(matches!(found, Err(Failed::Malformed(_))), "{end}");
+            assert!(matches!(found, Err(ExchangeError::Malformed(_))), "{end}");
         }
         for bit in 0..example.last.len() * 8 {
             let mut changed = example.last.as_bytes().to_vec();
@@ -194,11 +198,11 @@ fn last_messages_that_do_not_fit() {
     ] {
         let (exchange, _) = example.begin(example.first, &verifier);
         let found = exchange.finish(last.as_bytes());
-        assert_eq!(found, Err(Failed::Malformed(Malformed(want))), "{last}");
+        assert_eq!(found, Err(ExchangeError::Malformed(Malformed(want))), "{last}");
     }
     let (exchange, _) = example.begin(example.first, &verifier);
     let found = exchange.finish(b"c=biws,\xff,p=");
-    assert_eq!(found, Err(Failed::Malformed(Malformed("the message is not UTF-8"))));
+    assert_eq!(found, Err(ExchangeError::Malformed(Malformed("the message is not UTF-8"))));
 }
 
 #[test]
@@ -212,7 +216,11 @@ fn an_unknown_extension_of_the_last_message_is_signed_and_ignored() {
     exchange.finish(last.as_bytes()).unwrap();
     let (exchange, _) = example.begin(example.first, &verifier);
     let last = example.last.replace(",p=", ",x=1,p=");
-    assert_eq!(exchange.finish(last.as_bytes()), Err(Failed::WrongProof), "it was not signed");
+    assert_eq!(
+        exchange.finish(last.as_bytes()),
+        Err(ExchangeError::WrongProof),
+        "it was not signed"
+    );
 }
 
 #[test]
@@ -225,7 +233,7 @@ fn a_proof_is_good_for_one_exchange() {
         // Also with the nonce of this exchange.
         let (again, _) = Exchange::begin(example.mechanism, &first, example.verifier(), &nonce);
         let last = example.last.replace(example.own_nonce, &nonce);
-        assert_eq!(again.finish(last.as_bytes()), Err(Failed::WrongProof));
+        assert_eq!(again.finish(last.as_bytes()), Err(ExchangeError::WrongProof));
     }
 }
 
@@ -248,7 +256,7 @@ fn an_unknown_user_looks_like_one_with_a_wrong_password() {
         for password in ["", "pencil", "nobody"] {
             let (exchange, _) = example.begin(first, &fake);
             let last = example.last(first, &message, &fake, password);
-            assert_eq!(exchange.finish(last.as_bytes()), Err(Failed::WrongProof));
+            assert_eq!(exchange.finish(last.as_bytes()), Err(ExchangeError::WrongProof));
         }
         // A client that uses the stored key as its own key.
         let signed = "c=biws,".to_owned() + message.split(',').next().unwrap();
@@ -256,7 +264,7 @@ fn an_unknown_user_looks_like_one_with_a_wrong_password() {
         let signature = example.mechanism.sign(&fake.stored_key, whole.as_bytes());
         let proof: Vec<u8> = signature.iter().zip(&fake.stored_key).map(|(a, b)| a ^ b).collect();
         let last = format!("{signed},p={}", STANDARD.encode(proof));
-        assert_eq!(exchange.finish(last.as_bytes()), Err(Failed::WrongProof));
+        assert_eq!(exchange.finish(last.as_bytes()), Err(ExchangeError::WrongProof));
     }
 }
 
@@ -266,7 +274,7 @@ fn stored_keys_of_a_wrong_length_let_nobody_in() {
     for length in [0, 19, 21, 100] {
         let verifier = Verifier { stored_key: vec![0; length], ..example.verifier() };
         let (exchange, _) = example.begin(example.first, &verifier);
-        assert_eq!(exchange.finish(example.last.as_bytes()), Err(Failed::WrongProof));
+        assert_eq!(exchange.finish(example.last.as_bytes()), Err(ExchangeError::WrongProof));
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{limits::FIELD_BYTES, records};
 
 /// Lifetime of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum Lifetime {
     /// The container's default; no `ttl`.
     Default,
     /// Unlimited: `ttl` -1.
@@ -20,7 +20,7 @@ pub(crate) enum Life {
     Until(i64),
 }
 
-impl Life {
+impl Lifetime {
     /// Returns the `ttl` of an item that is written in this second since 1970.
     pub(crate) fn ttl_at(self, now: i64) -> Option<i64> {
         match self {
@@ -81,10 +81,10 @@ mod tests {
     #[test]
     fn items_are_json() {
         for (life, ttl) in [
-            (Life::Default, Value::Null),
-            (Life::Endless, Value::from(-1)),
-            (Life::Until(160), Value::from(60)),
-            (Life::Until(90), Value::from(1)),
+            (Lifetime::Default, Value::Null),
+            (Lifetime::Endless, Value::from(-1)),
+            (Lifetime::Until(160), Value::from(60)),
+            (Lifetime::Until(90), Value::from(1)),
         ] {
             let mut text = String::new();
             write_item(

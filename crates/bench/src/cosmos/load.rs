@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     call::{Call, Verb},
     container::Container,
-    items::{self, Life},
+    items::{self, Lifetime},
     limits::{BATCH, REWRITES},
     link::{Answer, Link, brief_text},
     target::Target,
@@ -31,7 +31,7 @@ const DOCUMENT: i32 = 2;
 /// The items to load: `count` numbers from `first` on, in steps of `step`. A step divides the
 /// number of items of a partition, so that a batch never spans two partitions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stock {
+pub(crate) struct ItemRange {
     /// Number of items to load.
     pub(crate) count: u64,
     /// Number of the first item.
@@ -39,14 +39,14 @@ pub(crate) struct Stock {
     /// Step between numbers; it divides the number of items of a partition.
     pub(crate) step: u64,
     /// When the items expire.
-    pub(crate) life: Life,
+    pub(crate) life: Lifetime,
 }
 
 /// Loads items into a container.
 #[derive(Clone)]
 struct Batches {
     container: Container,
-    stock: Stock,
+    stock: ItemRange,
 }
 
 impl Loader<Link> for Batches {
@@ -54,14 +54,18 @@ impl Loader<Link> for Batches {
     const BATCH: u64 = BATCH as u64;
 
     async fn store_batch(&self, link: &mut Link, indexes: Range<u64>) -> Result<()> {
-        let Stock { first, step, life, .. } = self.stock;
+        let ItemRange { first, step, life, .. } = self.stock;
         let numbers: Vec<u64> = indexes.map(|index| first + index * step).collect();
         store_items(link, &self.container, &numbers, life).await
     }
 }
 
 /// Stores the items over several connections.
-pub(crate) async fn load_stock(target: &Target, container: &Container, stock: Stock) -> Result<()> {
+pub(crate) async fn load_items(
+    target: &Target,
+    container: &Container,
+    stock: ItemRange,
+) -> Result<()> {
     let batches = Batches { container: container.clone(), stock };
     load::load_documents(target, &container.link, stock.count, batches).await
 }
@@ -72,7 +76,7 @@ async fn store_items(
     link: &mut Link,
     container: &Container,
     numbers: &[u64],
-    life: Life,
+    life: Lifetime,
 ) -> Result<()> {
     let Some(first) = numbers.first() else { return Ok(()) };
     // Seeded with the first number, so that an item is the same whichever connection stores it.
@@ -100,7 +104,7 @@ async fn store_items(
             )));
         }
         let stored = result.get("resourceBody").unwrap_or(&Value::Null);
-        if !dies_in_time(stored, life)? {
+        if !expires_in_time(stored, life)? {
             rewrite_item(link, container, *number, life).await?;
         }
     }
@@ -114,7 +118,7 @@ async fn rewrite_item(
     link: &mut Link,
     container: &Container,
     number: u64,
-    life: Life,
+    life: Lifetime,
 ) -> Result<()> {
     let rng = &mut Rng::with_seed(number);
     let partition = items::partition_key(number);
@@ -128,7 +132,7 @@ async fn rewrite_item(
             rng,
         );
         let stored = upsert_item(link, container, &partition, &body).await?.parse_json()?;
-        if dies_in_time(&stored, life)? {
+        if expires_in_time(&stored, life)? {
             return Ok(());
         }
     }
@@ -142,8 +146,8 @@ fn current_second() -> i64 {
 }
 
 /// Returns whether a stored item expires as intended. The item contains the second of its write.
-fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
-    let Life::Until(second) = life else { return Ok(true) };
+fn expires_in_time(stored: &Value, life: Lifetime) -> Result<bool> {
+    let Lifetime::Until(second) = life else { return Ok(true) };
     let number = |name| stored.get(name).and_then(Value::as_i64);
     match (number("_ts"), number("ttl")) {
         (Some(stamp), Some(ttl)) => Ok(stamp.saturating_add(ttl) == second),
@@ -313,15 +317,15 @@ mod tests {
     #[test]
     fn deaths_are_checked() {
         for (stored, life, want) in [
-            (json!({}), Life::Default, Ok(true)),
-            (json!({}), Life::Endless, Ok(true)),
-            (json!({ "_ts": 100, "ttl": 60 }), Life::Until(160), Ok(true)),
-            (json!({ "_ts": 101, "ttl": 60 }), Life::Until(160), Ok(false)),
-            (json!({ "_ts": i64::MAX, "ttl": 60 }), Life::Until(160), Ok(false)),
-            (json!({ "_ts": 100 }), Life::Until(160), Err("without _ts or ttl")),
-            (Value::Null, Life::Until(160), Err("without _ts or ttl")),
+            (json!({}), Lifetime::Default, Ok(true)),
+            (json!({}), Lifetime::Endless, Ok(true)),
+            (json!({ "_ts": 100, "ttl": 60 }), Lifetime::Until(160), Ok(true)),
+            (json!({ "_ts": 101, "ttl": 60 }), Lifetime::Until(160), Ok(false)),
+            (json!({ "_ts": i64::MAX, "ttl": 60 }), Lifetime::Until(160), Ok(false)),
+            (json!({ "_ts": 100 }), Lifetime::Until(160), Err("no _ts or no ttl")),
+            (Value::Null, Lifetime::Until(160), Err("no _ts or no ttl")),
         ] {
-            match (dies_in_time(&stored, life), want) {
+            match (expires_in_time(&stored, life), want) {
                 (Ok(got), Ok(want)) => assert_eq!(got, want, "{stored} {life:?}"),
                 (Err(got), Err(want)) => assert!(got.to_string().contains(want), "{got}"),
                 (got, want) => panic!("{stored}: {got:?} instead of {want:?}"),

@@ -3,15 +3,15 @@
 use super::{
     call::Call,
     container::Container,
-    items::Life,
+    items::Lifetime,
     key::Key,
     limits::FIRST_ANSWER,
     link::Link,
-    load::{self, Stock},
+    load::{self, ItemRange},
     url::Url,
 };
 use crate::{
-    closed_loop::Subject,
+    closed_loop::LoadTarget,
     error::{Error, Result},
     limits::{REST, REST_BETWEEN},
     pause, process,
@@ -50,7 +50,7 @@ impl Target {
     ) -> Result<Self> {
         let label = label.to_owned();
         let mut target = Self { label, pid, at_rest: None, url, key, items: None };
-        let greeting = tokio::time::timeout(FIRST_ANSWER, target.greet_server()).await;
+        let greeting = tokio::time::timeout(FIRST_ANSWER, target.check_account()).await;
         greeting.unwrap_or_else(|_| {
             let doing = format!("waiting {} s for {}", FIRST_ANSWER.as_secs(), target.url);
             Err(Error::io_error(doing)(std::io::ErrorKind::TimedOut.into()))
@@ -64,7 +64,7 @@ impl Target {
 
     /// Reads the account and the list of databases, as an SDK does first. A refusal means that the
     /// key is wrong, so it is a usage error.
-    async fn greet_server(&self) -> Result<()> {
+    async fn check_account(&self) -> Result<()> {
         let mut link = self.connect_link().await?;
         let databases = Call { kind: "dbs", operation: "ReadFeed", under: "dbs", ..Call::ROOT };
         for call in [Call::ROOT, databases] {
@@ -91,9 +91,13 @@ impl Target {
             return Ok(items.clone());
         }
         let items = self.create_container(ITEMS, None).await?;
-        load::load_stock(self, &items, Stock { count, first: 0, step: 1, life: Life::Default })
-            .await?;
-        self.rest_machine().await;
+        load::load_items(
+            self,
+            &items,
+            ItemRange { count, first: 0, step: 1, life: Lifetime::Default },
+        )
+        .await?;
+        self.wait_until_idle().await;
         self.items = Some(items.clone());
         Ok(items)
     }
@@ -113,12 +117,12 @@ impl Target {
     }
 
     /// Waits, so that background work of the server does not affect the following workload.
-    pub(crate) async fn rest_machine(&self) {
+    pub(crate) async fn wait_until_idle(&self) {
         pause::pause_for(REST_BETWEEN).await;
     }
 }
 
-impl Subject for Target {
+impl LoadTarget for Target {
     type Link = Link;
 
     fn label(&self) -> &str {

@@ -4,7 +4,7 @@
 use document::{DocBuf, DocBuilder, ValueRef};
 use fastrand::Rng;
 
-use crate::{mortality::Mortality, records, witness};
+use crate::{expiry_method::ExpiryMethod, expiry_observer, records};
 
 /// Number of documents with the same value of the indexed field, for any size of the collection.
 pub(super) const MATCHES: u64 = 20;
@@ -17,7 +17,7 @@ pub(super) struct Documents {
     pub(super) count: u64,
     /// Size of the text in each document.
     pub(super) text: usize,
-    pub(super) mortality: Mortality,
+    pub(super) expiry_method: ExpiryMethod,
 }
 
 impl Documents {
@@ -31,8 +31,8 @@ impl Documents {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(self.text + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));
         builder.append(INDEXED, ValueRef::Int64((number % self.values()).cast_signed()));
-        if witness::is_mortal(number) {
-            self.mortality.put_lifetime(&mut builder);
+        if expiry_observer::is_expiring(number) {
+            self.expiry_method.put_lifetime(&mut builder);
         }
         builder.append("text", ValueRef::String(&records::random_text(self.text, rng)));
         builder.finish()
@@ -54,17 +54,17 @@ mod tests {
 
     #[test]
     fn half_of_them_expire_and_twenty_share_a_value() {
-        let mortality = Mortality::Moved { deadline: 0 };
-        let documents = Documents { count: 400, text: 100, mortality };
+        let expiry_method = ExpiryMethod::Moved { deadline: 0 };
+        let documents = Documents { count: 400, text: 100, expiry_method };
         let mut bytes = 0;
-        let (mut mortal, mut of_seven) = (0, 0);
+        let (mut expiring, mut of_seven) = (0, 0);
         for number in 0..documents.count {
             let made = documents.make(number, &mut Rng::with_seed(number));
             document::validate(made.bytes()).unwrap();
             bytes += made.bytes().len() as u64;
-            mortal += u64::from(made.get("ttl").is_some());
+            expiring += u64::from(made.get("ttl").is_some());
             of_seven += u64::from(whole_number(made.get(INDEXED)) == Some(7));
         }
-        assert_eq!((mortal, of_seven, bytes), (200, MATCHES, documents.bytes()));
+        assert_eq!((expiring, of_seven, bytes), (200, MATCHES, documents.bytes()));
     }
 }

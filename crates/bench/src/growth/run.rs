@@ -13,10 +13,10 @@ use crate::{
     closed_loop::{self, Plan, Worker},
     commands,
     error::{Error, Result},
+    expiry_method::ExpiryMethod,
     figures::{Figures, megabytes, to_float},
     inserts,
     limits::REST,
-    mortality::Mortality,
     pause, process,
     shrink::{self, Goal},
     spawned::{OwnDirectory, Spawned},
@@ -53,8 +53,8 @@ async fn measure_at(args: &Growth, count: u64) -> Result<Figures> {
     figures.add_extra("documents", to_float(count));
     let server = Spawned::start(&args.spawn, directory.path()).await?;
     let target = target_of(&server, directory.path());
-    let mortality = Mortality::prepare_collection(&target, COLLECTION).await?;
-    let documents = Documents { count, text: args.text, mortality };
+    let expiry_method = ExpiryMethod::prepare_collection(&target, COLLECTION).await?;
+    let documents = Documents { count, text: args.text, expiry_method };
     load(&target, documents, &mut figures).await?;
     figures.add_extra("resident at most, MB", megabytes(process::peak_memory(server.pid)?));
     target.settle_server().await?;
@@ -82,7 +82,7 @@ async fn measure_at(args: &Growth, count: u64) -> Result<Figures> {
     pause::pause_for(REST).await;
     figures.add_extra("resident after that, MB", megabytes(process::resident_memory(server.pid)?));
     let target = target_of(&server, directory.path());
-    if let Mortality::Moved { .. } = mortality {
+    if let ExpiryMethod::Moved { .. } = expiry_method {
         figures.add_extra("TTL change, ms", change_ttl(&target).await?.as_secs_f64() * 1e3);
         let points = |_| PointReader { count, rng: rng.fork() };
         let during = expire_half(args, &target, documents, points, &mut figures).await?;
@@ -149,12 +149,12 @@ async fn expire_half(
     let before = to_float(process::disk_usage(&directory)?);
     let below = before - to_float(documents.bytes()) * SHARE_BACK;
     let goal = Goal { below, patience: args.patience };
-    let mortality = documents.mortality;
+    let expiry_method = documents.expiry_method;
     let at = clock::monotonic_time() + args.warmup;
     let mut link = target.connect_link().await?;
     let striker = tokio::spawn(async move {
-        let strike = mortality.wait_for_strike(&mut link, at).await?;
-        shrink::wait_until_below(&directory, goal, strike.dead_from, |_| {}).await
+        let bounds = expiry_method.wait_for_expiry(&mut link, at).await?;
+        shrink::wait_until_below(&directory, goal, bounds.expired_from, |_| {}).await
     });
     let plan = Plan { connections: READERS, warmup: args.warmup, duration: args.duration };
     let during = read(target, plan, points).await?;

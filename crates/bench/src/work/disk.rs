@@ -6,12 +6,11 @@ use std::time::Duration;
 use super::Settings;
 use crate::{
     error::{Error, Result},
+    expiry_method::ExpiryMethod,
     figures::{Figures, megabytes, to_float},
     inserts,
     limits::DISK_POLL,
-    load,
-    mortality::Mortality,
-    pause, process,
+    load, pause, process,
     shrink::{self, Goal},
     target::Target,
 };
@@ -31,24 +30,26 @@ pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result
     })?;
     // The directory must contain only the expiring documents.
     target.remove_data().await?;
-    let mortality = Mortality::prepare_collection(target, COLLECTION).await?;
-    let make = move |number, rng: &mut fastrand::Rng| mortality.make_document(number, true, rng);
+    let expiry_method = ExpiryMethod::prepare_collection(target, COLLECTION).await?;
+    let make =
+        move |number, rng: &mut fastrand::Rng| expiry_method.make_document(number, true, rng);
     let begin = clock::monotonic_time();
     inserts::insert_documents(target, COLLECTION, settings.sizes.disk_records, make).await?;
     // Pending writes of the load are part of the initial size.
     target.settle_server().await?;
     let loaded = clock::monotonic_time().saturating_sub(begin).as_secs_f64();
-    let at = mortality.fix_instant(target, COLLECTION, clock::monotonic_time() + MARGIN).await?;
+    let at =
+        expiry_method.fix_instant(target, COLLECTION, clock::monotonic_time() + MARGIN).await?;
     let mut link = target.connect_link().await?;
     pause::pause_until(at.saturating_sub(DISK_POLL)).await;
     // Read at the last moment, because the server may compact after the load.
     let before = process::disk_usage(&directory)?;
-    let strike = mortality.wait_for_strike(&mut link, at).await?;
+    let bounds = expiry_method.wait_for_expiry(&mut link, at).await?;
 
     let bar = load::progress_bar(&format!("{}: waiting for the disk", target.label), 100);
     let show = |size: u64| bar.set_position(size * 100 / before.max(1));
     let goal = Goal { below: to_float(before) * GOAL, patience: settings.sizes.patience };
-    let watch = shrink::wait_until_below(&directory, goal, strike.dead_from, show).await?;
+    let watch = shrink::wait_until_below(&directory, goal, bounds.expired_from, show).await?;
     bar.finish_and_clear();
     let mut figures = Figures { connections: 1, ..Figures::default() };
     figures.add_extra("before, MB", megabytes(before));

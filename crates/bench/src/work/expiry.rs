@@ -20,13 +20,13 @@ use crate::{
     commands,
     connection::Connection,
     error::{Error, Result},
+    expiry_method::ExpiryMethod,
+    expiry_observer::{BLUR, ExpiryObserver, is_expiring},
     figures::Figures,
     inserts,
     limits::{CHECK_PAUSE, RANGE_MAX},
-    mortality::Mortality,
     pause,
     target::Target,
-    witness::{BLUR, Witness, is_mortal},
 };
 
 /// The collection whose odd documents expire.
@@ -37,7 +37,7 @@ const MARGIN: Duration = Duration::from_secs(5);
 /// Reads single documents.
 struct Reader {
     /// Collects what the readers and the range checks find.
-    witness: Arc<Witness>,
+    expiry_observer: Arc<ExpiryObserver>,
     records: u64,
     rng: Rng,
 }
@@ -49,19 +49,19 @@ impl Worker for Reader {
         let sent = clock::monotonic_time();
         let there =
             !link.call_command(commands::find_id(COLLECTION, id)).await?.read_batch()?.is_empty();
-        self.witness.judge_read(sent, number, there)
+        self.expiry_observer.judge_read(sent, number, there)
     }
 }
 
 /// Checks ranges and the count until the run ends.
-async fn look_by_ranges(
+async fn check_by_ranges(
     mut link: Connection,
-    witness: Arc<Witness>,
+    expiry_observer: Arc<ExpiryObserver>,
     records: u64,
     seed: u64,
 ) -> Result<()> {
     let mut rng = Rng::with_seed(seed);
-    while !witness.is_over() {
+    while !expiry_observer.is_over() {
         let from = rng.u64(..records);
         let wanted = RANGE_MAX.min(records - from);
         let id = ValueRef::Int64(from.cast_signed());
@@ -69,9 +69,14 @@ async fn look_by_ranges(
         let batch =
             link.call_command(commands::find_range(COLLECTION, id, wanted)).await?.read_batch()?;
         let ids = batch.iter_documents().filter_map(|document| whole_number(document.get("_id")));
-        let odd = ids.filter(|id| is_mortal(id.cast_unsigned())).count() as u64;
-        let there = (from..from + wanted).filter(|number| is_mortal(*number)).count() as u64;
-        witness.judge_request(sent, clock::monotonic_time(), odd, there.saturating_sub(odd));
+        let odd = ids.filter(|id| is_expiring(id.cast_unsigned())).count() as u64;
+        let there = (from..from + wanted).filter(|number| is_expiring(*number)).count() as u64;
+        expiry_observer.judge_request(
+            sent,
+            clock::monotonic_time(),
+            odd,
+            there.saturating_sub(odd),
+        );
 
         let sent = clock::monotonic_time();
         let count = link
@@ -81,7 +86,7 @@ async fn look_by_ranges(
         // A wrong count does not show which documents are wrong, so it is recorded as one document.
         let beyond = count.cast_unsigned().saturating_sub(records.div_ceil(2));
         let missing = records.saturating_sub(count.cast_unsigned());
-        witness.judge_request(sent, clock::monotonic_time(), beyond.min(1), missing.min(1));
+        expiry_observer.judge_request(sent, clock::monotonic_time(), beyond.min(1), missing.min(1));
         pause::pause_for(CHECK_PAUSE).await;
     }
     Ok(())
@@ -89,48 +94,50 @@ async fn look_by_ranges(
 
 /// Measures reads in a window without expiry, then in a window in which half of the documents
 /// expire. The figures are those of the second window. The figures of the first window and the
-/// findings of the witness are extras.
+/// findings of the observer are extras.
 pub(super) async fn run_expiry(
     target: &Target,
     plan: Plan,
     settings: &Settings,
 ) -> Result<Figures> {
     let records = settings.sizes.expiry_records;
-    let mortality = Mortality::prepare_collection(target, COLLECTION).await?;
-    let make = move |number, rng: &mut Rng| mortality.make_document(number, is_mortal(number), rng);
+    let expiry_method = ExpiryMethod::prepare_collection(target, COLLECTION).await?;
+    let make =
+        move |number, rng: &mut Rng| expiry_method.make_document(number, is_expiring(number), rng);
     inserts::insert_documents(target, COLLECTION, records, make).await?;
     target.settle_server().await?;
     let at = clock::monotonic_time() + plan.warmup + plan.duration + plan.warmup + MARGIN;
-    let at = mortality.fix_instant(target, COLLECTION, at).await?;
+    let at = expiry_method.fix_instant(target, COLLECTION, at).await?;
 
-    let witness = Arc::new(Witness::default());
+    let expiry_observer = Arc::new(ExpiryObserver::default());
     let reader = |worker| Reader {
-        witness: Arc::clone(&witness),
+        expiry_observer: Arc::clone(&expiry_observer),
         records,
         rng: settings.worker_rng(worker),
     };
     let link = target.connect_link().await?;
-    let looker = tokio::spawn(look_by_ranges(link, Arc::clone(&witness), records, settings.seed));
-    witness.all_live_until(at.saturating_sub(BLUR));
+    let looker =
+        tokio::spawn(check_by_ranges(link, Arc::clone(&expiry_observer), records, settings.seed));
+    expiry_observer.all_live_until(at.saturating_sub(BLUR));
     let quiet = closed_loop::run_workers(target, plan, reader).await?;
 
     let mut link = target.connect_link().await?;
     // The second window starts when the documents expire.
     let during = Plan { warmup: at.saturating_sub(clock::monotonic_time()), ..plan };
-    let told = Arc::clone(&witness);
+    let told = Arc::clone(&expiry_observer);
     let striker = tokio::spawn(async move {
-        let strike = mortality.wait_for_strike(&mut link, at).await?;
-        told.all_live_until(strike.alive_until);
-        told.dead_from(strike.dead_from);
-        Ok::<_, Error>(strike)
+        let bounds = expiry_method.wait_for_expiry(&mut link, at).await?;
+        told.all_live_until(bounds.alive_until);
+        told.expired_from(bounds.expired_from);
+        Ok::<_, Error>(bounds)
     });
     let mut figures = closed_loop::run_workers(target, during, reader).await?;
     let joined = |error: tokio::task::JoinError| Error::Usage(error.to_string());
-    let strike = striker.await.map_err(joined)??;
-    witness.end_looking();
+    let bounds = striker.await.map_err(joined)??;
+    expiry_observer.stop_observers();
     looker.await.map_err(joined)??;
-    witness.add_to_figures(&mut figures, &quiet);
-    let took = strike.dead_from.saturating_sub(strike.alive_until);
+    expiry_observer.add_to_figures(&mut figures, &quiet);
+    let took = bounds.expired_from.saturating_sub(bounds.alive_until);
     figures.add_extra("from alive to dead, ms", took.as_secs_f64() * 1e3);
     target.drop_collection(COLLECTION).await?;
     Ok(figures)

@@ -34,6 +34,6 @@ pub(super) async fn run_first_load(
     figures.add_extra("documents per second", rate);
     figures.add_extra("CPU us a document", server_cpu);
     target.drop_collection(COLLECTION).await?;
-    target.rest_machine().await?;
+    target.wait_until_idle().await?;
     Ok(figures)
 }

@@ -205,6 +205,6 @@ pub(super) async fn run_inserts(
         figures.add_extra("documents per second", figures.rate * at_once as f64);
     }
     target.drop_collection(INSERTS).await?;
-    target.rest_machine().await?;
+    target.wait_until_idle().await?;
     Ok(figures)
 }

@@ -4,9 +4,9 @@
 use super::{noise, reply};
 use crate::request::{EntryPart, Ledger, Reply, Request};
 
-type Place = (u32, u64, u64);
+type Position = (u32, u64, u64);
 
-const PLACE: Place = (3, 5, 7);
+const PLACE: Position = (3, 5, 7);
 
 pub(super) async fn check(ledger: &impl Ledger) {
     what_is_written_is_read_in_order(ledger).await;
@@ -16,14 +16,19 @@ pub(super) async fn check(ledger: &impl Ledger) {
     nothing_is_read_after_the_largest_number(ledger).await;
 }
 
-async fn write(ledger: &impl Ledger, place: Place, parts: Vec<EntryPart>) {
-    let (shard, epoch, segment) = place;
+async fn write(ledger: &impl Ledger, position: Position, parts: Vec<EntryPart>) {
+    let (shard, epoch, segment) = position;
     let append = Request::Append { shard, epoch, segment, parts };
     assert_eq!(reply(ledger, append).await, Reply::Written);
 }
 
-async fn read(ledger: &impl Ledger, place: Place, after: u64, limit: usize) -> Vec<EntryPart> {
-    let (shard, epoch, segment) = place;
+async fn read(
+    ledger: &impl Ledger,
+    position: Position,
+    after: u64,
+    limit: usize,
+) -> Vec<EntryPart> {
+    let (shard, epoch, segment) = position;
     let request = Request::ReadEntries { shard, epoch, segment, after, limit };
     match reply(ledger, request).await {
         Reply::Parts(parts) => parts,
@@ -81,37 +86,37 @@ async fn segments_are_apart(ledger: &impl Ledger) {
     let (shard, epoch, segment) = PLACE;
     let places =
         [(shard + 1, epoch, segment), (shard, epoch + 1, segment), (shard, epoch, segment + 1)];
-    for place in places {
-        assert_eq!(read(ledger, place, 0, 1000).await, []);
+    for position in places {
+        assert_eq!(read(ledger, position, 0, 1000).await, []);
     }
-    for (seed, place) in (1..).zip(places) {
-        write(ledger, place, entry(seed, 1, 10)).await;
+    for (seed, position) in (1..).zip(places) {
+        write(ledger, position, entry(seed, 1, 10)).await;
     }
-    for (seed, place) in (1..).zip(places) {
-        assert_eq!(read(ledger, place, 0, 1000).await, entry(seed, 1, 10));
+    for (seed, position) in (1..).zip(places) {
+        assert_eq!(read(ledger, position, 0, 1000).await, entry(seed, 1, 10));
     }
 }
 
 async fn holes_are_left_as_they_are(ledger: &impl Ledger) {
-    let place = (4, 1, 0);
+    let position = (4, 1, 0);
     let mut torn = entry(4, 3, 20);
     torn.remove(1);
     let written = [entry(2, 1, 20), torn, entry(9, 2, 0)].concat();
-    write(ledger, place, written.clone()).await;
-    assert_eq!(read(ledger, place, 0, 1000).await, written);
-    assert_eq!(read(ledger, place, 2, 1000).await, written[1..]);
-    assert_eq!(read(ledger, place, 3, 0).await, written[1..3]);
+    write(ledger, position, written.clone()).await;
+    assert_eq!(read(ledger, position, 0, 1000).await, written);
+    assert_eq!(read(ledger, position, 2, 1000).await, written[1..]);
+    assert_eq!(read(ledger, position, 3, 0).await, written[1..3]);
 }
 
 async fn large_parts_go_there_and_back(ledger: &impl Ledger) {
-    let place = (5, 1, 0);
+    let position = (5, 1, 0);
     let entries = [entry(1, 4, 256 << 10), entry(2, 1, 1), entry(3, 9, 256 << 10)];
     for parts in &entries {
-        write(ledger, place, parts.clone()).await;
+        write(ledger, position, parts.clone()).await;
     }
-    assert_eq!(read(ledger, place, 0, 1).await, entries[0]);
-    assert_eq!(read(ledger, place, 1, 100).await, entries[1..].concat());
-    assert_eq!(read(ledger, place, 0, 16 << 20).await, entries.concat());
+    assert_eq!(read(ledger, position, 0, 1).await, entries[0]);
+    assert_eq!(read(ledger, position, 1, 100).await, entries[1..].concat());
+    assert_eq!(read(ledger, position, 0, 16 << 20).await, entries.concat());
 }
 
 async fn nothing_is_read_after_the_largest_number(ledger: &impl Ledger) {

@@ -3,27 +3,27 @@
 
 use super::{
     common::Common,
-    seat::{Part, Seat},
+    replica::{ReplicaRole, ShardReplica},
 };
 use crate::{
-    fact::Fact,
+    event::ShardEvent,
     host::Host,
-    place::Place,
+    node_monitor::ClaimReason,
+    position::Position,
     records::{ShardRecord, TermRecord},
-    taker::{Before, Taker},
-    watch::Free,
+    takeover::{ClaimBasis, Takeover},
 };
 
-impl Seat {
+impl ShardReplica {
     /// Claims the shard if it is free and this node's delay before a claim has passed.
-    pub(super) fn stand(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
-        let Part::Following(follower) = &self.part else { return };
+    pub(super) fn claim_if_free(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
+        let ReplicaRole::Following(follower) = &self.role else { return };
         let Some(shard) = follower.shard() else { return };
         let incarnation = common.lease.incarnation();
-        let free = common.watch.free(shard, &common.lease, now);
+        let free = common.node_monitor.claim_reason(shard, &common.lease, now);
         // A taker holds all entries after its tree in memory. A node that is far behind first reads
         // them as a follower, in bounded amounts.
-        let may = now < common.lease.until() && follower.is_level() && !self.stands_down;
+        let may = now < common.lease.until() && follower.is_caught_up() && !self.is_suspended;
         let Some(free) = free.filter(|_| may) else {
             self.free_since = None;
             return;
@@ -33,57 +33,57 @@ impl Seat {
         let is_own = shard.node == self.settings.node;
         let goes_first = is_own || follower.is_first(host.backlog(self.settings.shard));
         let patience = if goes_first { 0 } else { self.settings.patience };
-        if now < self.stand_due.max(self.holds_until) || now < since + patience {
+        if now < self.claim_due.max(self.defers_until) || now < since + patience {
             return;
         }
         self.base = shard.newest_base().copied();
-        let tree = follower.place();
+        let tree = follower.position();
         let before = self.before(shard.clone(), free, tree, incarnation, common);
         let machine = common.machine();
-        let taker = Taker::new(self.settings.clone(), machine, before, host.claim());
+        let takeover = Takeover::new(self.settings.clone(), machine, before, host.claim());
         self.shard = follower.shard().cloned();
-        self.part = Part::Taking(Box::new(taker));
+        self.role = ReplicaRole::Taking(Box::new(takeover));
         (self.free_since, self.has_claimed) = (None, true);
     }
 
     fn before(
         &self,
         shard: ShardRecord,
-        free: Free,
-        tree: Place,
+        free: ClaimReason,
+        tree: Position,
         incarnation: u64,
         common: &Common,
-    ) -> Before {
+    ) -> ClaimBasis {
         // The view of the other nodes may have an older checkpoint of this node's own clock than
         // the one it reached when it abandoned the term.
         let is_own = (shard.node, shard.incarnation) == (self.settings.node, incarnation);
         let own = self.abandoned.as_ref().filter(|(term, _)| is_own && term.epoch == shard.epoch);
         let own = own.map(|(term, at)| (term.clone(), *at, true));
-        let beat = own.or_else(|| common.watch.last_beat(&shard));
-        let terms = common.watch.terms().cloned().collect();
-        Before { shard, free, beat, terms, incarnation, tree }
+        let beat = own.or_else(|| common.node_monitor.last_beat(&shard));
+        let terms = common.node_monitor.terms().cloned().collect();
+        ClaimBasis { shard, free, beat, terms, incarnation, tree }
     }
 
     /// Ends a term whose lease expired long ago because the ledger is unreachable. Its checkpoint
     /// is kept, so that no later heartbeat overwrites it.
     pub(super) fn abandon(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
-        let Part::Owning(owner) = &self.part else { return };
+        let ReplicaRole::Owning(owner) = &self.role else { return };
         if !owner.serves() || now <= common.lease.until().saturating_add(self.settings.abandon) {
             return;
         }
-        let (epoch, place) = (owner.epoch(), owner.place());
+        let (epoch, position) = (owner.epoch(), owner.position());
         let (shard, clock) = (self.settings.shard, host.finish(self.settings.shard, now));
-        let term = TermRecord { shard, epoch, committed: place.n, clock };
+        let term = TermRecord { shard, epoch, committed: position.n, clock };
         self.former = Some(term.clone());
         self.abandoned = Some((term, now));
-        self.tell(Fact::TermEnded { epoch, released: false });
-        self.follow(place, common);
+        self.emit(ShardEvent::TermEnded { epoch, released: false });
+        self.follow(position, common);
     }
 
     /// Drops the term of the former incarnation once a later epoch was claimed: the clock of that
     /// claim already takes it into account.
-    pub(super) fn drop_former(&mut self) {
-        if let Part::Following(follower) = &self.part
+    pub(super) fn drop_former_term(&mut self) {
+        if let ReplicaRole::Following(follower) = &self.role
             && let Some(record) = follower.shard()
         {
             self.former.take_if(|term| term.epoch < record.epoch);

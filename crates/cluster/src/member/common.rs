@@ -1,30 +1,31 @@
-//! State shared by a node's seats: the lease, the view of the other nodes, and the numbers of state
-//! machines. A node has a single lease; if it ends, all owned shards are lost at once.
+//! State shared by a node's replicas: the lease, the view of the other nodes, and the numbers of
+//! state machines. A node has a single lease; if it ends, all owned shards are lost at once.
 
-use crate::{lease::Lease, settings::Settings, watch::Watch};
+use crate::{lease::Lease, node_monitor::NodeMonitor, settings::Settings};
 
-/// State shared by all seats.
+/// State shared by all replicas.
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) lease: Lease,
     /// View of the other nodes.
-    pub(super) watch: Watch,
-    /// Numbers of the state machines `lease` and `watch`, by which replies are assigned to them.
+    pub(super) node_monitor: NodeMonitor,
+    /// Numbers of the state machines `lease` and `node_monitor`, by which replies are assigned to
+    /// them.
     pub(super) lease_machine: u64,
-    pub(super) watch_machine: u64,
+    pub(super) node_monitor_machine: u64,
     /// Number of state machines created so far.
     machines: u64,
 }
 
 impl Common {
     pub(super) fn new(settings: &Settings) -> Self {
-        let (lease_machine, watch_machine) = (1, 2);
+        let (lease_machine, node_monitor_machine) = (1, 2);
         Self {
             lease: Lease::new(settings.clone(), lease_machine),
-            watch: Watch::new(settings.clone(), watch_machine),
+            node_monitor: NodeMonitor::new(settings.clone(), node_monitor_machine),
             lease_machine,
-            watch_machine,
-            machines: watch_machine,
+            node_monitor_machine,
+            machines: node_monitor_machine,
         }
     }
 

@@ -6,22 +6,22 @@ use uuid::Uuid;
 
 use super::replicas::{Name, Replicas};
 use crate::{
-    ask::Ask,
-    host::{Heritage, Host},
-    owner::{Owner, OwnerFact},
-    place::Place,
+    host::{ClockLowerBounds, Host},
+    node_monitor::ClaimReason,
+    outbox::OutgoingRequest,
+    owner::{Owner, OwnerEvent},
+    position::Position,
     records::{Phase, ShardRecord},
     request::{Reply, Request, Unanswered},
     rules::Rules,
     settings::Settings,
-    taker::{Before, Taker},
-    watch::Free,
+    takeover::{ClaimBasis, Takeover},
 };
 
 struct NoClock;
 
 impl Host for NoClock {
-    fn begin(&mut self, _: u32, _: &Heritage, _: u64) -> Bytes {
+    fn begin(&mut self, _: u32, _: &ClockLowerBounds, _: u64) -> Bytes {
         Bytes::new()
     }
 
@@ -62,8 +62,8 @@ fn answer(replicas: &mut Replicas, request: &Request, quorum: [usize; 2]) -> Rep
     }
 }
 
-fn one(asks: Vec<Ask>) -> Ask {
-    let [ask] = <[Ask; 1]>::try_from(asks).unwrap();
+fn one(requests: Vec<OutgoingRequest>) -> OutgoingRequest {
+    let [ask] = <[OutgoingRequest; 1]>::try_from(requests).unwrap();
     ask
 }
 
@@ -83,15 +83,15 @@ fn is_lost(rules: Rules) -> bool {
     assert_eq!((record.epoch, record.phase), (1, Phase::Open));
     (0..3).for_each(|replica| replicas.learn(Name::Shard, replica, 3));
 
-    let tree = Place::default();
+    let tree = Position::default();
     let mut owner = Owner::new(settings.clone(), 1, 1, (claim, Bytes::new()), tree);
-    let (free, beat, terms) = (Free::Now, None, Vec::new());
-    let before = Before { shard: record, free, beat, terms, incarnation: 1, tree };
-    let mut taker = Taker::new(settings, 2, before, Uuid::from_u128(12));
-    taker.tick(0);
+    let (free, beat, terms) = (ClaimReason::Now, None, Vec::new());
+    let before = ClaimBasis { shard: record, free, beat, terms, incarnation: 1, tree };
+    let mut takeover = Takeover::new(settings, 2, before, Uuid::from_u128(12));
+    takeover.tick(0);
     let mut now = 0;
     loop {
-        let ask = one(taker.asks());
+        let ask = one(takeover.take_requests());
         if matches!(ask.request, Request::Open { .. }) {
             break;
         }
@@ -104,20 +104,20 @@ fn is_lost(rules: Rules) -> bool {
             Ok(answer(&mut replicas, &ask.request, [0, 1]))
         };
         now += 1_000_000_000;
-        assert_eq!(taker.answer(ask.token, reply, now, &mut NoClock), None);
-        taker.tick(now + 1_000_000_000);
+        assert_eq!(takeover.handle_reply(ask.token, reply, now, &mut NoClock), None);
+        takeover.tick(now + 1_000_000_000);
     }
     // The taker has read everything. The owner, which is alive, writes through replicas that do not
     // have the claim.
     assert!(owner.begin(now));
-    let append = one(owner.asks());
+    let append = one(owner.take_requests());
     let reply = answer(&mut replicas, &append.request, [1, 2]);
-    assert_eq!(owner.answer(append.token, Ok(reply), now), []);
-    let check = one(owner.asks());
+    assert_eq!(owner.handle_reply(append.token, Ok(reply), now), []);
+    let check = one(owner.take_requests());
     let reply = answer(&mut replicas, &check.request, [1, 2]);
-    let facts = owner.answer(check.token, Ok(reply), now);
-    let is_acknowledged = matches!(facts[..], [OwnerFact::Committed { .. }]);
-    assert!(is_acknowledged || facts == [OwnerFact::Superseded]);
+    let events = owner.handle_reply(check.token, Ok(reply), now);
+    let is_acknowledged = matches!(events[..], [OwnerEvent::Committed { .. }]);
+    assert!(is_acknowledged || events == [OwnerEvent::Superseded]);
     is_acknowledged
 }
 

@@ -9,7 +9,7 @@ use super::{
     replicas::{Heard, Name, REPLICAS, Replicas},
 };
 use crate::{
-    ask::{Answer, Ask, Token},
+    outbox::{LedgerResult, OutgoingRequest, Token},
     request::{EntryPart, Reply, Request, Unanswered},
 };
 
@@ -41,11 +41,11 @@ pub(super) enum Step {
     /// A replica receives a newer version of a record.
     Learn(Name, usize, usize),
     /// A reply reaches the sender.
-    Answer((usize, u64), Token, Answer),
+    Answer((usize, u64), Token, LedgerResult),
 }
 
 /// A reply with the receiving node and the number of its process.
-pub(super) type Arrived = ((usize, u64), Token, Answer);
+pub(super) type Arrived = ((usize, u64), Token, LedgerResult);
 
 /// The network and the replicas.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Network {
     }
 
     /// Sends a request of a node.
-    pub(super) fn ask(&mut self, rng: &mut Rng, from: (usize, u64), ask: Ask) {
+    pub(super) fn ask(&mut self, rng: &mut Rng, from: (usize, u64), ask: OutgoingRequest) {
         let twice = happens(rng, self.faults.repeated);
         for _ in 0..1 + u32::from(twice) {
             if happens(rng, self.faults.lost) {
@@ -215,7 +215,7 @@ impl Network {
         }
     }
 
-    fn reply(&mut self, rng: &mut Rng, at: usize, answer: Answer, after: u64) {
+    fn reply(&mut self, rng: &mut Rng, at: usize, answer: LedgerResult, after: u64) {
         if !happens(rng, self.faults.lost) {
             let delay = after + self.delay(rng);
             let operation = &self.operations[at];

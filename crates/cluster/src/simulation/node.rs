@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use super::checker::{Checked, Checker};
 use crate::{
-    ask::{Answer, Token},
-    fact::Fact,
-    host::{Heritage, Host},
+    event::ShardEvent,
+    host::{ClockLowerBounds, Host},
     member::Member,
-    place::Place,
+    outbox::{LedgerResult, Token},
+    position::Position,
     settings::Settings,
 };
 
@@ -33,13 +33,13 @@ fn instant(clock: &Bytes) -> Option<u64> {
 }
 
 impl Machine {
-    fn begin_at(&self, heritage: &Heritage, now: u64) -> u64 {
-        let least = instant(&heritage.least).unwrap_or(0);
+    fn begin_at(&self, lower_bounds: &ClockLowerBounds, now: u64) -> u64 {
+        let least = instant(&lower_bounds.least).unwrap_or(0);
         // A release stores the final instant in the record.
-        let beat = heritage.beat.as_ref().filter(|_| !heritage.released);
+        let beat = lower_bounds.beat.as_ref().filter(|_| !lower_bounds.released);
         let of_beat = beat.and_then(|(term, noted)| Some((instant(&term.clock)?, *noted)));
         let start = match of_beat {
-            Some((at, noted)) if heritage.seen_alive => at + (now - noted).max(self.lease),
+            Some((at, noted)) if lower_bounds.seen_alive => at + (now - noted).max(self.lease),
             // As after a reboot.
             Some((at, _)) => (now + self.wall_ahead).max(at + self.lease),
             None => now + self.wall_ahead,
@@ -53,8 +53,8 @@ impl Machine {
 }
 
 impl Host for Machine {
-    fn begin(&mut self, _: u32, heritage: &Heritage, now: u64) -> Bytes {
-        Bytes::copy_from_slice(&self.begin_at(heritage, now).to_le_bytes())
+    fn begin(&mut self, _: u32, lower_bounds: &ClockLowerBounds, now: u64) -> Bytes {
+        Bytes::copy_from_slice(&self.begin_at(lower_bounds, now).to_le_bytes())
     }
 
     fn checkpoint(&mut self, _: u32, now: u64) -> Bytes {
@@ -81,12 +81,12 @@ pub(super) struct Node {
     boots: u64,
     pub(super) machine: Machine,
     /// The position after each entry of the tree.
-    pub(super) tree: Vec<Place>,
+    pub(super) tree: Vec<Position>,
     /// Own entries whose clients wait for an acknowledgement.
     waiting: BTreeSet<(u64, u64)>,
     /// Whether the process is stopped, so that replies wait.
     pub(super) paused: bool,
-    pub(super) held: Vec<(Token, Answer)>,
+    pub(super) held: Vec<(Token, LedgerResult)>,
     /// Whether the tree rejects entries.
     pub(super) tree_fails: bool,
     /// Whether the node is cut off from the ledger: entirely, or for swaps only.
@@ -135,11 +135,11 @@ impl Node {
         self.life += 1;
         self.boots += u64::from(!same_boot);
         self.settings.about = Bytes::from(format!("machine {}, {}", self.machine.node, self.boots));
-        let tree = (self.place(), true);
+        let tree = (self.position(), true);
         self.member = Some(Member::new(self.settings.clone(), &[tree]));
     }
 
-    fn place(&self) -> Place {
+    fn position(&self) -> Position {
         self.tree.last().copied().unwrap_or_default()
     }
 
@@ -156,7 +156,7 @@ impl Node {
     pub(super) fn fail_tree(&mut self, now: u64) {
         let boot = self.boot(now);
         if let Some(member) = &mut self.member {
-            member.stand_down(0, boot, &mut self.machine);
+            member.suspend(0, boot, &mut self.machine);
             self.tree_fails = true;
             self.waiting.clear();
         }
@@ -165,9 +165,9 @@ impl Node {
     /// The tree resumes with its first `kept` entries.
     pub(super) fn mend_tree(&mut self, kept: usize) {
         self.tree.truncate(kept);
-        let place = self.place();
+        let position = self.position();
         if let Some(member) = &mut self.member {
-            member.go_on(0, place, true);
+            member.resume(0, position, true);
         }
     }
 
@@ -194,34 +194,34 @@ impl Node {
     /// Handles the events of the member.
     pub(super) fn act(&mut self, now: u64, checker: &mut Checker) -> Checked {
         let boot = self.boot(now);
-        let facts = self.member.as_mut().map(Member::facts).unwrap_or_default();
-        for (_, fact) in facts {
-            match fact {
+        let events = self.member.as_mut().map(Member::take_events).unwrap_or_default();
+        for (_, event) in events {
+            match event {
                 // Events before this one do not apply to the repaired tree.
-                Fact::WentOn => self.tree_fails = false,
-                Fact::Apply { .. } if self.tree_fails => {}
-                Fact::Apply { entry, place } => {
+                ShardEvent::Resumed => self.tree_fails = false,
+                ShardEvent::Apply { .. } if self.tree_fails => {}
+                ShardEvent::Apply { entry, position } => {
                     checker.applied(self.tree.len(), &entry)?;
-                    self.tree.push(place);
+                    self.tree.push(position);
                     if self.waiting.remove(&(entry.epoch, entry.n)) {
                         checker.acknowledged(entry.epoch, entry.n)?;
                     }
                 }
-                Fact::Opened { epoch, heritage } => {
+                ShardEvent::Opened { epoch, lower_bounds } => {
                     checker.opened(epoch, self.tree.len())?;
-                    self.machine.began = Some((self.machine.begin_at(&heritage, boot), boot));
+                    self.machine.began = Some((self.machine.begin_at(&lower_bounds, boot), boot));
                 }
-                Fact::Serving { .. } => {}
-                Fact::TermEnded { released, .. } => {
+                ShardEvent::Serving { .. } => {}
+                ShardEvent::TermEnded { released, .. } => {
                     if released && !self.waiting.is_empty() {
                         return Err("a release before all entries were committed".into());
                     }
                     self.waiting.clear();
                     self.machine.began = None;
                 }
-                Fact::Load(base) => return Err(format!("{base:?} was never made")),
-                Fact::Missing(missing) => return Err(format!("{missing:?}")),
-                Fact::Astray(error) | Fact::Damaged(error) => {
+                ShardEvent::Load(base) => return Err(format!("{base:?} was never made")),
+                ShardEvent::Missing(missing) => return Err(format!("{missing:?}")),
+                ShardEvent::Diverged(error) | ShardEvent::Damaged(error) => {
                     return Err(format!("damaged: {error}"));
                 }
             }

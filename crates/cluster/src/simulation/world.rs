@@ -15,7 +15,7 @@ use super::{
     replicas::{REPLICAS, Replicas},
 };
 use crate::{
-    ask::{Answer, Asks, Token},
+    outbox::{LedgerResult, Outbox, Token},
     request::{Request, Unanswered},
     rules::Rules,
     settings::Settings,
@@ -131,7 +131,7 @@ impl World {
                 &mut settings.lease,
                 &mut settings.margin,
                 &mut settings.beat,
-                &mut settings.watch,
+                &mut settings.poll_interval,
                 &mut settings.read,
                 &mut settings.idle,
                 &mut settings.again,
@@ -139,7 +139,7 @@ impl World {
                 *time /= 10;
             }
             // Histories are short, and frequent reads find more faults of readers.
-            (settings.rest, settings.nodes) = (settings.watch, settings.watch);
+            (settings.rest, settings.nodes) = (settings.poll_interval, settings.poll_interval);
             settings.abandon = rng.choice([0, 100 * MS, 1_200 * MS]).unwrap_or(0);
             settings.patience = number * rng.choice([0, 20 * MS, 50 * MS]).unwrap_or(0);
             (settings.part_bytes, settings.segment_bytes) = (50, segment_bytes);
@@ -271,7 +271,7 @@ impl World {
         let node = &mut self.nodes[at];
         let Some(member) = &mut node.member else { return };
         let (life, cut, cut_swaps) = (node.life, node.cut, node.cut_swaps);
-        for ask in member.asks() {
+        for ask in member.take_requests() {
             self.after(TIMEOUT, Event::Timeout((at, life), ask.token));
             let swap = !matches!(
                 ask.request,
@@ -287,7 +287,7 @@ impl World {
     }
 
     /// Delivers a reply or a timeout to a node.
-    fn answer(&mut self, (at, life): (usize, u64), token: Token, answer: Answer) -> Checked {
+    fn answer(&mut self, (at, life): (usize, u64), token: Token, answer: LedgerResult) -> Checked {
         let now = self.now;
         // Replies to the operator are ignored.
         let Some(node) = self.nodes.get_mut(at) else { return Ok(()) };
@@ -301,7 +301,7 @@ impl World {
             return Ok(());
         }
         if let Some(member) = &mut node.member {
-            member.answer(token, answer, boot, &mut node.machine);
+            member.handle_reply(token, answer, boot, &mut node.machine);
         }
         node.act(now, &mut self.checker)?;
         node.read(now, &mut self.checker)?;
@@ -331,8 +331,8 @@ impl World {
         let all: Vec<_> =
             records.map(|record| (record.node, record.incarnation, record.beat)).collect();
         let Some((node, incarnation, beat)) = self.rng.choice(all) else { return };
-        let mut operator = Asks::new(u64::MAX);
-        operator.ask(Request::Forget { node, incarnation, beat });
+        let mut operator = Outbox::new(u64::MAX);
+        operator.enqueue(Request::Forget { node, incarnation, beat });
         for ask in operator.take() {
             self.network.ask(&mut self.rng, (usize::MAX, 0), ask);
         }

@@ -32,13 +32,18 @@ impl<'q> Binder<'q> {
         let args = self.bind_all(args)?;
         // The arguments of what is only unsupported are kept, because a key is checked further.
         if udf {
-            self.note(Fault::Unsupported(format!("the user-defined function 'udf.{name}'")));
+            self.record_fault(Fault::Unsupported(format!(
+                "the user-defined function 'udf.{name}'"
+            )));
             return Ok(Expr::Array(args));
         }
         // Azure Cosmos DB has these functions, so the error says "not supported" instead of "no
         // such function".
         if functions::is_later(name) {
-            self.note(Fault::Unsupported(format!("the function '{}'", name.to_uppercase())));
+            self.record_fault(Fault::Unsupported(format!(
+                "the function '{}'",
+                name.to_uppercase()
+            )));
             return Ok(Expr::Array(args));
         }
         let Some(function) = functions::find_function(name) else {
@@ -82,7 +87,7 @@ impl<'q> Binder<'q> {
         match phase {
             Phase::From | Phase::Rows => Ok(self.report(Fault::AggregateInWhere(node.span()))),
             Phase::Key => {
-                self.note(Fault::AggregateInKey(node.span()));
+                self.record_fault(Fault::AggregateInKey(node.span()));
                 Ok(of)
             }
             _ if args.iter().any(has_aggregate) => Ok(self.report(Fault::Nested(node.span()))),

@@ -10,11 +10,11 @@ use select::{
 
 use super::{
     Binder,
-    frame::{Elements, Phase, Start},
+    frame::{Elements, Phase, RowSource},
     from::{constant_index, path_in, step_value, stepped, whole_path},
 };
 use crate::{
-    ast::{Field, Node, NodeKind, Operator, PathStep, Query, Subquery, TextPlace, Unary},
+    ast::{Field, Node, NodeKind, Operator, PathStep, Query, Subquery, TextPosition, Unary},
     error::{Fault, Span},
 };
 
@@ -129,11 +129,11 @@ impl<'q> Binder<'q> {
         let fault = Fault::Cardinality(query.places.whole.0);
         match kind {
             Subquery::Scalar if rows.elements == Elements::Joined && !self.take_elements() => {
-                self.note_about_rows(fault);
+                self.record_row_fault(fault);
             }
             // Only counts if groups of an outer query are at fault: those of this one are not
             // checked then.
-            Subquery::Scalar if rows.has_many => self.note_about_groups(fault),
+            Subquery::Scalar if rows.has_many => self.record_group_fault(fault),
             _ => {}
         }
         Ok(Expr::Subquery(kind, Box::new(select)))
@@ -191,7 +191,7 @@ impl<'q> Binder<'q> {
             return None;
         }
         // A value that comes from no document has the first place.
-        if frame.start == Start::OneForAll {
+        if frame.start == RowSource::OneForAll {
             return Some(Expr::Constant(Value::String(String::new())));
         }
         let rid = Expr::Path(DOCUMENT, vec![property.clone()]);
@@ -207,7 +207,7 @@ impl<'q> Binder<'q> {
         let mut names = std::collections::HashSet::new();
         for Field { name, at, .. } in fields {
             if !names.insert(name) {
-                self.note(Fault::Property(at.0, name.clone()));
+                self.record_fault(Fault::Property(at.0, name.clone()));
             }
         }
         let mut object = Vec::with_capacity(fields.len());
@@ -259,7 +259,7 @@ impl<'q> Binder<'q> {
         &mut self,
         value: &'q Node,
         pattern: &'q Node,
-        escape: Option<&(String, TextPlace)>,
+        escape: Option<&(String, TextPosition)>,
         negated: bool,
     ) -> Result<Expr, Fault> {
         let escape = match escape {

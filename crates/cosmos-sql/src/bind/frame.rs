@@ -26,7 +26,7 @@ pub(super) enum Phase {
 
 /// The rows with which FROM starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum RowSource {
     /// A single row: that of the outer query, if there is one.
     #[default]
     OuterRow,
@@ -55,7 +55,7 @@ pub(super) struct QueryFrame<'q> {
     /// Names of FROM with their slots.
     pub(super) names: Vec<(String, usize)>,
     /// The rows with which FROM starts.
-    pub(super) start: Start,
+    pub(super) start: RowSource,
     /// Whether rows are joined with elements, by FROM or by scalar subqueries.
     pub(super) elements: Elements,
     /// Names that no other source of FROM may define, although expressions cannot use them: names
@@ -100,12 +100,12 @@ impl QueryFrame<'_> {
     /// Returns whether the query has a single row. That row is then the only group, so that clauses
     /// for groups may use names of rows.
     pub(super) fn has_one_row(&self) -> bool {
-        self.start != Start::Documents && self.elements != Elements::Joined
+        self.start != RowSource::Documents && self.elements != Elements::Joined
     }
 
     /// Returns whether FROM has a single row computed from all documents, not joined with elements.
     pub(super) fn is_one_for_all(&self) -> bool {
-        self.start == Start::OneForAll && self.elements != Elements::Joined
+        self.start == RowSource::OneForAll && self.elements != Elements::Joined
     }
 
     /// Returns whether FROM, whose only source has the slot `slot`, defines no other names. A

@@ -10,7 +10,7 @@ use select::plan::{DOCUMENT, Expr, Input, Select, Source, Window};
 
 use super::{
     Binder, Rows,
-    frame::{Elements, Phase, QueryFrame, Start},
+    frame::{Elements, Phase, QueryFrame, RowSource},
 };
 use crate::{
     ast::{self, Collection, NodeKind, PathStep},
@@ -28,7 +28,7 @@ impl<'q> Binder<'q> {
         // document.
         let enters = |frame: &QueryFrame<'q>| frame.phase == Phase::From && frame.names.is_empty();
         if self.frames.iter().all(enters) {
-            self.current_frame().start = Start::Documents;
+            self.current_frame().start = RowSource::Documents;
         }
         // The preceding name, in this FROM or an outer one.
         let before = self.frames.iter().rev().find_map(|frame| frame.names.last());
@@ -63,7 +63,7 @@ impl<'q> Binder<'q> {
             if let Some((name, at)) = input.name() {
                 let is_taken = self.frames.last().is_some_and(|frame| frame.takes_name(name));
                 if !hides && (is_taken || self.find_name(name).is_some()) {
-                    self.note(Fault::Input(at.0, name.to_owned()));
+                    self.record_fault(Fault::Input(at.0, name.to_owned()));
                 } else {
                     self.current_frame().names.push((name.to_owned(), source.slot));
                     before = Some(name.to_owned());
@@ -73,7 +73,7 @@ impl<'q> Binder<'q> {
             let elements = if input.iterates { Elements::Joined } else { rows.elements };
             frame.elements = frame.elements.max(elements);
             if rows.is_one_for_all && sources.is_empty() {
-                frame.start = Start::OneForAll;
+                frame.start = RowSource::OneForAll;
             }
             frame.names.extend(rows.open_names);
             sources.push(source);
@@ -102,7 +102,7 @@ impl<'q> Binder<'q> {
         if let Collection::Path { root, at, .. } = &input.of
             && self.find_name(root).is_none()
         {
-            self.note(Fault::Name(at.0, root.clone()));
+            self.record_fault(Fault::Name(at.0, root.clone()));
         }
     }
 
@@ -139,7 +139,7 @@ impl<'q> Binder<'q> {
         input: &'q ast::Input,
         before: &mut Vec<Source>,
     ) -> Result<(Source, Rows), Fault> {
-        let outermost = before.is_empty() && self.current_frame().start == Start::Documents;
+        let outermost = before.is_empty() && self.current_frame().start == RowSource::Documents;
         let of = match &input.of {
             Collection::Query(query) => {
                 let (results, rows) = self.bind_results(query, outermost)?;

@@ -24,15 +24,15 @@ use document::Value;
 use select::plan::{Clauses, DOCUMENT, Expr, Group, Projection, Select, Source};
 
 use self::{
-    frame::{Elements, Phase, QueryFrame, Start},
+    frame::{Elements, Phase, QueryFrame, RowSource},
     parameters::is_within_depth,
     properties::Origin,
     scope::{is_selected, left_names, place_of_name, reads_rid},
 };
 use crate::{
-    ast::{Item, Node, NodeKind, PathStep, Query, Selection, TextPlace},
+    ast::{Item, Node, NodeKind, PathStep, Query, Selection, TextPosition},
     error::{Clause, Fault, Span},
-    limits::{MAX_MISTAKES, MAX_PARAMETER_DEPTH},
+    limits::{MAX_DIAGNOSTICS, MAX_PARAMETER_DEPTH},
 };
 
 pub(crate) use call::has_aggregate as aggregates;
@@ -89,9 +89,9 @@ fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec
     Err(faults)
 }
 
-/// Adds a fault to a list, unless the list has [`MAX_MISTAKES`] faults already.
+/// Adds a fault to a list, unless the list has [`MAX_DIAGNOSTICS`] faults already.
 fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
-    if faults.len() < MAX_MISTAKES {
+    if faults.len() < MAX_DIAGNOSTICS {
         faults.push(fault);
     }
 }
@@ -162,12 +162,12 @@ impl<'q> Binder<'q> {
 
     /// Records a fault and returns an undefined value in place of the expression.
     fn report(&mut self, fault: Fault) -> Expr {
-        self.note(fault);
+        self.record_fault(fault);
         Expr::Undefined
     }
 
-    /// Records a fault, up to [`MAX_MISTAKES`].
-    fn note(&mut self, fault: Fault) {
+    /// Records a fault, up to [`MAX_DIAGNOSTICS`].
+    fn record_fault(&mut self, fault: Fault) {
         keep_fault(&mut self.faults, fault);
     }
 
@@ -180,7 +180,7 @@ impl<'q> Binder<'q> {
     /// Binds a query in a frame of its own.
     fn bind_inner_query(&mut self, query: &'q Query) -> Result<(Select, Rows), Fault> {
         if query.top.is_some() && query.window.is_some() {
-            self.note(Fault::TopAndLimit(query.places.whole.0));
+            self.record_fault(Fault::TopAndLimit(query.places.whole.0));
         }
         let has_keys = !query.group.is_empty();
         let reads_rid = reads_rid(query);
@@ -206,9 +206,9 @@ impl<'q> Binder<'q> {
             },
             has_many,
             is_one_for_all: match frame.start {
-                Start::OuterRow => false,
-                Start::Documents => is_one && !has_many,
-                Start::OneForAll => !has_many,
+                RowSource::OuterRow => false,
+                RowSource::Documents => is_one && !has_many,
+                RowSource::OneForAll => !has_many,
             },
             taken_names: self.taken_names(&frame),
             open_names: if given_up { left_names(query, frame) } else { Vec::new() },
@@ -240,7 +240,7 @@ impl<'q> Binder<'q> {
         let given_up = grouped && !self.faults.is_empty();
         let of_groups = std::mem::take(&mut self.current_frame().group_faults);
         if !given_up {
-            of_groups.into_iter().for_each(|fault| self.note(fault));
+            of_groups.into_iter().for_each(|fault| self.record_fault(fault));
         }
         let limits_rows = !given_up || self.current_frame().has_one_row();
         self.refuse_inside(query.top.is_some() && limits_rows, places.top, "SC2203", "'TOP'");
@@ -270,12 +270,12 @@ impl<'q> Binder<'q> {
     fn refuse_inside(
         &mut self,
         is_there: bool,
-        at: TextPlace,
+        at: TextPosition,
         code: &'static str,
         clause: &'static str,
     ) {
         if is_there && 1 < self.frames.len() {
-            self.note(Fault::InSubquery(at.0, code, clause));
+            self.record_fault(Fault::InSubquery(at.0, code, clause));
         }
     }
 
@@ -295,7 +295,7 @@ impl<'q> Binder<'q> {
                 // A property that is hidden by an outer query's groups does not count.
                 match self.hidden_by.and_then(|level| self.frames.get_mut(level)) {
                     Some(frame) => keep_fault(&mut frame.group_faults, fault),
-                    None => self.note(fault),
+                    None => self.record_fault(fault),
                 }
             }
             if let Some(level) = self.hidden_by {
@@ -336,7 +336,7 @@ impl<'q> Binder<'q> {
                     let fault = Fault::StarOfGroups(at.0, groups);
                     keep_fault(&mut self.current_frame().group_faults, fault);
                 } else if only.is_none() {
-                    self.note_about_rows(Fault::StarOfMany(at.0));
+                    self.record_row_fault(Fault::StarOfMany(at.0));
                 }
                 let slot = only.unwrap_or(DOCUMENT);
                 Ok(match phase {
@@ -353,7 +353,7 @@ impl<'q> Binder<'q> {
                 for (name, item) in names_of(items).into_iter().zip(items) {
                     let expr = self.bind_expr(&item.node)?;
                     if !names.insert(name.clone()) {
-                        self.note(Fault::Property(place_of_name(item), name.clone()));
+                        self.record_fault(Fault::Property(place_of_name(item), name.clone()));
                     }
                     fields.push((name, expr));
                 }

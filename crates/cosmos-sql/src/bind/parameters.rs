@@ -31,7 +31,7 @@ impl Binder<'_> {
     pub(super) fn fill_in_parameter(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
         let Some(value) = self.parameters.get(name) else {
             if self.needs_values {
-                self.note(Fault::Parameter(at, name.to_owned()));
+                self.record_fault(Fault::Parameter(at, name.to_owned()));
             }
             return Ok(Value::Undefined);
         };
@@ -70,7 +70,7 @@ impl Binder<'_> {
         let whole = value.and_then(|value| select::to_i64(value.as_ref()));
         let whole = whole.and_then(|value| u32::try_from(value).ok());
         if whole.is_none() {
-            self.note(Fault::Count(count.node.span(), count.clause));
+            self.record_fault(Fault::Count(count.node.span(), count.clause));
         }
         whole.map_or(0, u64::from)
     }

@@ -8,7 +8,7 @@ use select::{
 
 use super::{
     Binder,
-    frame::{Elements, Phase, QueryFrame, Start},
+    frame::{Elements, Phase, QueryFrame, RowSource},
     from::path_in,
     keep_fault,
     properties::Origin,
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     ast::{Item, Node, NodeKind, PathStep, Query, Selection},
     error::{Clause, Fault, Span},
-    limits::MAX_MISTAKES,
+    limits::MAX_DIAGNOSTICS,
 };
 
 impl<'q> Binder<'q> {
@@ -45,7 +45,7 @@ impl<'q> Binder<'q> {
     /// expression, which the message quotes.
     pub(super) fn resolve_name(&mut self, name: &str, name_at: Span, at: Span) -> Option<Expr> {
         let Some((outer, slot)) = self.find_name(name) else {
-            self.note(Fault::Name(name_at, name.to_owned()));
+            self.record_fault(Fault::Name(name_at, name.to_owned()));
             return None;
         };
         let innermost = self.frames.len();
@@ -87,14 +87,15 @@ impl<'q> Binder<'q> {
     /// Records a fault about the rows of a subquery in an expression. If the subquery is in SELECT,
     /// ORDER BY or an aggregate of a query with GROUP BY, the fault is reported with those about
     /// groups.
-    pub(super) fn note_about_rows(&mut self, fault: Fault) {
+    pub(super) fn record_row_fault(&mut self, fault: Fault) {
         let looks_later = |frame: &&mut QueryFrame<'q>| {
             frame.shows_groups() || (frame.has_several_groups() && frame.phase == Phase::Aggregate)
         };
         match self.frames.iter_mut().find(looks_later) {
-            None => self.note(fault),
+            None => self.record_fault(fault),
             Some(frame)
-                if frame.phase == Phase::Aggregate && frame.group_faults.len() < MAX_MISTAKES =>
+                if frame.phase == Phase::Aggregate
+                    && frame.group_faults.len() < MAX_DIAGNOSTICS =>
             {
                 frame.group_faults.insert(frame.early_faults, fault);
                 frame.early_faults += 1;
@@ -104,7 +105,7 @@ impl<'q> Binder<'q> {
     }
 
     /// Records a fault that is to be reported after the faults about the groups of an outer query.
-    pub(super) fn note_about_groups(&mut self, fault: Fault) {
+    pub(super) fn record_group_fault(&mut self, fault: Fault) {
         if let Some(frame) = self.frames.iter_mut().find(|frame| !frame.group_faults.is_empty()) {
             keep_fault(&mut frame.group_faults, fault);
         }
@@ -115,7 +116,7 @@ impl<'q> Binder<'q> {
     pub(super) fn take_elements(&mut self) -> bool {
         let frame = self.current_frame();
         let joins = frame.elements == Elements::Joined || frame.has_many_results;
-        if frame.start != Start::OuterRow || joins {
+        if frame.start != RowSource::OuterRow || joins {
             return false;
         }
         match frame.phase {

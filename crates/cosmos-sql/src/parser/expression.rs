@@ -14,13 +14,13 @@ use document::Value;
 
 use super::{
     Parser,
-    operators::{Chains, Precedence},
+    operators::{OperatorStacks, Precedence},
 };
 use crate::{
-    ast::{Field, Node, NodeKind, PathStep, Subquery, TextPlace, Unary},
+    ast::{Field, Node, NodeKind, PathStep, Subquery, TextPosition, Unary},
     error::{Fault, Span},
     limits::{MAX_IN_ITEMS, MAX_LOGIC},
-    token::{Sign, TokenKind, Word},
+    token::{Keyword, Punctuation, TokenKind},
 };
 
 impl Parser<'_> {
@@ -29,10 +29,10 @@ impl Parser<'_> {
     pub(super) fn parse_expression(&mut self) -> Result<Node, Fault> {
         self.enter_level()?;
         let mut node = self.parse_operand()?;
-        if *self.current_kind() == TokenKind::Sign(Sign::Coalesce) {
+        if *self.current_kind() == TokenKind::Punctuation(Punctuation::Coalesce) {
             node = self.parse_coalesce(node)?;
         }
-        if *self.current_kind() == TokenKind::Sign(Sign::Question) {
+        if *self.current_kind() == TokenKind::Punctuation(Punctuation::Question) {
             node = self.parse_conditional(node)?;
         }
         self.depth -= 1;
@@ -40,9 +40,9 @@ impl Parser<'_> {
     }
 
     fn parse_conditional(&mut self, condition: Node) -> Result<Node, Fault> {
-        self.expect_sign(Sign::Question)?;
+        self.expect_punctuation(Punctuation::Question)?;
         let yes = self.parse_expression()?;
-        self.expect_sign(Sign::Colon)?;
+        self.expect_punctuation(Punctuation::Colon)?;
         let no = self.parse_expression()?;
         let span = condition.span().up_to(no.span());
         Ok(Node::new(NodeKind::Conditional(Box::new([condition, yes, no])), span))
@@ -51,7 +51,7 @@ impl Parser<'_> {
     fn parse_coalesce(&mut self, first: Node) -> Result<Node, Fault> {
         let start = first.span();
         let mut items = vec![first];
-        while self.take_sign(Sign::Coalesce) {
+        while self.take_punctuation(Punctuation::Coalesce) {
             items.push(self.parse_operand()?);
         }
         Ok(Node::new(NodeKind::Coalesce(items), start.up_to(self.span_before())))
@@ -61,10 +61,10 @@ impl Parser<'_> {
     /// needs parentheses.
     fn parse_operand(&mut self) -> Result<Node, Fault> {
         let first = self.parse_binary(Precedence::Compare)?;
-        if let Some(negated) = self.predicate_here(&[Word::Between]) {
+        if let Some(negated) = self.predicate_here(&[Keyword::Between]) {
             return self.parse_between(first, negated);
         }
-        let mut chains = Chains::default();
+        let mut chains = OperatorStacks::default();
         chains.operands.push(self.parse_predicate(first)?);
         while let Some((operator, level)) =
             self.operator_here().filter(|(_, level)| *level <= Precedence::And)
@@ -82,7 +82,7 @@ impl Parser<'_> {
 
     /// Parses operands and the operators between them whose precedence is at least `least`.
     fn parse_binary(&mut self, least: Precedence) -> Result<Node, Fault> {
-        let mut chains = Chains::default();
+        let mut chains = OperatorStacks::default();
         chains.operands.push(self.parse_unary()?);
         while let Some((operator, level)) =
             self.operator_here().filter(|(_, level)| least <= *level)
@@ -111,21 +111,22 @@ impl Parser<'_> {
 
     /// Returns `None` if the next word is not one of `words`. Otherwise returns whether NOT
     /// precedes it.
-    fn predicate_here(&self, words: &[Word]) -> Option<bool> {
-        let is = |kind: &TokenKind| matches!(kind, TokenKind::Word(word) if words.contains(word));
+    fn predicate_here(&self, words: &[Keyword]) -> Option<bool> {
+        let is =
+            |kind: &TokenKind| matches!(kind, TokenKind::Keyword(word) if words.contains(word));
         if is(self.current_kind()) {
             return Some(false);
         }
-        (self.is_word(Word::Not) && is(self.kind_after(1))).then_some(true)
+        (self.is_keyword(Keyword::Not) && is(self.kind_after(1))).then_some(true)
     }
 
     /// Parses a BETWEEN after its value; its AND is not a logical operator.
     fn parse_between(&mut self, value: Node, negated: bool) -> Result<Node, Fault> {
         self.at += usize::from(negated);
         let start = value.span();
-        self.expect_word(Word::Between)?;
+        self.expect_keyword(Keyword::Between)?;
         let low = self.parse_binary(Precedence::Compare)?;
-        self.expect_word(Word::And)?;
+        self.expect_keyword(Keyword::And)?;
         let high = self.parse_binary(Precedence::Compare)?;
         let kind = NodeKind::Between { parts: Box::new([value, low, high]), negated };
         Ok(Node::new(kind, start.up_to(self.span_before())))
@@ -133,19 +134,19 @@ impl Parser<'_> {
 
     /// Parses the IN or LIKE that follows a value, if any.
     fn parse_predicate(&mut self, value: Node) -> Result<Node, Fault> {
-        let Some(negated) = self.predicate_here(&[Word::In, Word::Like]) else {
+        let Some(negated) = self.predicate_here(&[Keyword::In, Keyword::Like]) else {
             // The error is reported at the token after NOT.
-            if self.take_word(Word::Not) {
+            if self.take_keyword(Keyword::Not) {
                 return Err(self.syntax_error());
             }
             return Ok(value);
         };
         self.at += usize::from(negated);
         let start = value.span();
-        let kind = if self.take_word(Word::In) {
-            self.expect_sign(Sign::Open)?;
+        let kind = if self.take_keyword(Keyword::In) {
+            self.expect_punctuation(Punctuation::Open)?;
             let items = self.parse_list(Self::parse_expression)?;
-            self.expect_sign(Sign::Close)?;
+            self.expect_punctuation(Punctuation::Close)?;
             if MAX_IN_ITEMS < items.len() {
                 let message = format!(
                     "The SQL query exceeded the maximum number of IN items. \
@@ -155,14 +156,14 @@ impl Parser<'_> {
             }
             NodeKind::In { value: Box::new(value), items, negated }
         } else {
-            self.expect_word(Word::Like)?;
+            self.expect_keyword(Keyword::Like)?;
             let pattern = Box::new(self.parse_binary(Precedence::Compare)?);
             let mut escape = None;
-            if self.take_word(Word::Escape) {
+            if self.take_keyword(Keyword::Escape) {
                 let TokenKind::Text(text) = self.current_kind() else {
                     return Err(self.syntax_error());
                 };
-                escape = Some((text.clone(), TextPlace(self.current_span())));
+                escape = Some((text.clone(), TextPosition(self.current_span())));
                 self.at += 1;
             }
             NodeKind::Like { value: Box::new(value), pattern, escape, negated }
@@ -174,10 +175,10 @@ impl Parser<'_> {
     fn parse_unary(&mut self) -> Result<Node, Fault> {
         let start = self.current_span();
         let operator = match self.current_kind() {
-            TokenKind::Word(Word::Not) => None,
-            TokenKind::Sign(Sign::Minus) => Some(Unary::Negate),
-            TokenKind::Sign(Sign::Plus) => Some(Unary::Plus),
-            TokenKind::Sign(Sign::Tilde) => Some(Unary::BitNot),
+            TokenKind::Keyword(Keyword::Not) => None,
+            TokenKind::Punctuation(Punctuation::Minus) => Some(Unary::Negate),
+            TokenKind::Punctuation(Punctuation::Plus) => Some(Unary::Plus),
+            TokenKind::Punctuation(Punctuation::Tilde) => Some(Unary::BitNot),
             _ => return self.parse_postfix(),
         };
         self.at += 1;
@@ -191,10 +192,13 @@ impl Parser<'_> {
     fn parse_postfix(&mut self) -> Result<Node, Fault> {
         let start = self.current_span();
         let base = match self.current_kind() {
-            TokenKind::Sign(Sign::Open) => self.parse_parenthesised(start)?,
+            TokenKind::Punctuation(Punctuation::Open) => self.parse_parenthesised(start)?,
             _ => self.parse_primary(start)?,
         };
-        if !matches!(self.current_kind(), TokenKind::Sign(Sign::Dot | Sign::OpenBracket)) {
+        if !matches!(
+            self.current_kind(),
+            TokenKind::Punctuation(Punctuation::Dot | Punctuation::OpenBracket)
+        ) {
             return Ok(base);
         }
         self.parse_path(base)
@@ -205,15 +209,15 @@ impl Parser<'_> {
     fn parse_path(&mut self, base: Node) -> Result<Node, Fault> {
         let mut steps = Vec::new();
         loop {
-            if self.take_sign(Sign::Dot) {
+            if self.take_punctuation(Punctuation::Dot) {
                 let (name, at) = self.expect_placed_name()?;
                 steps.push(PathStep::Name(name, at));
-            } else if self.take_sign(Sign::OpenBracket) {
+            } else if self.take_punctuation(Punctuation::OpenBracket) {
                 let step = self.parse_expression()?;
-                self.expect_sign(Sign::CloseBracket)?;
+                self.expect_punctuation(Punctuation::CloseBracket)?;
                 steps.push(match step.kind {
                     NodeKind::Literal(Value::String(name)) => PathStep::Name(name, step.at),
-                    _ => PathStep::Computed(step, TextPlace(self.span_before())),
+                    _ => PathStep::Computed(step, TextPosition(self.span_before())),
                 });
             } else {
                 break;
@@ -228,10 +232,10 @@ impl Parser<'_> {
         let kind = match self.current_kind() {
             TokenKind::Number(value) => NodeKind::Literal(value.clone()),
             TokenKind::Text(text) => NodeKind::Literal(Value::String(text.clone())),
-            TokenKind::Word(Word::True) => NodeKind::Literal(Value::Bool(true)),
-            TokenKind::Word(Word::False) => NodeKind::Literal(Value::Bool(false)),
-            TokenKind::Word(Word::Null) => NodeKind::Literal(Value::Null),
-            TokenKind::Word(Word::Undefined) => NodeKind::Undefined,
+            TokenKind::Keyword(Keyword::True) => NodeKind::Literal(Value::Bool(true)),
+            TokenKind::Keyword(Keyword::False) => NodeKind::Literal(Value::Bool(false)),
+            TokenKind::Keyword(Keyword::Null) => NodeKind::Literal(Value::Null),
+            TokenKind::Keyword(Keyword::Undefined) => NodeKind::Undefined,
             TokenKind::Parameter(name) => NodeKind::Parameter(name.clone()),
             _ => return self.parse_compound(start),
         };
@@ -242,35 +246,37 @@ impl Parser<'_> {
     /// Parses an array, an object, a function call, a subquery after a keyword, or a name.
     fn parse_compound(&mut self, start: Span) -> Result<Node, Fault> {
         let kind = match self.current_kind() {
-            TokenKind::Sign(Sign::OpenBracket) => {
+            TokenKind::Punctuation(Punctuation::OpenBracket) => {
                 self.at += 1;
-                NodeKind::Array(self.parse_items(Sign::CloseBracket, Self::parse_expression)?)
+                NodeKind::Array(
+                    self.parse_items(Punctuation::CloseBracket, Self::parse_expression)?,
+                )
             }
-            TokenKind::Sign(Sign::OpenBrace) => {
+            TokenKind::Punctuation(Punctuation::OpenBrace) => {
                 self.at += 1;
-                NodeKind::Object(self.parse_items(Sign::CloseBrace, Self::parse_property)?)
+                NodeKind::Object(self.parse_items(Punctuation::CloseBrace, Self::parse_property)?)
             }
-            TokenKind::Word(Word::Exists) => self.query_of(Subquery::Exists)?,
-            TokenKind::Word(Word::Array) => self.query_of(Subquery::Array)?,
-            TokenKind::Word(Word::Udf) => {
+            TokenKind::Keyword(Keyword::Exists) => self.query_of(Subquery::Exists)?,
+            TokenKind::Keyword(Keyword::Array) => self.query_of(Subquery::Array)?,
+            TokenKind::Keyword(Keyword::Udf) => {
                 self.at += 1;
-                self.expect_sign(Sign::Dot)?;
+                self.expect_punctuation(Punctuation::Dot)?;
                 let name = self.expect_name()?;
-                self.expect_sign(Sign::Open)?;
-                let args = self.parse_items(Sign::Close, Self::parse_expression)?;
+                self.expect_punctuation(Punctuation::Open)?;
+                let args = self.parse_items(Punctuation::Close, Self::parse_expression)?;
                 NodeKind::Call { name, udf: true, args }
             }
             // Reserved words that are also names of functions.
-            TokenKind::Word(word @ (Word::Left | Word::Right)) => {
+            TokenKind::Keyword(word @ (Keyword::Left | Keyword::Right)) => {
                 self.at += 1;
-                self.expect_sign(Sign::Open)?;
-                let args = self.parse_items(Sign::Close, Self::parse_expression)?;
-                let name = if *word == Word::Left { "LEFT" } else { "RIGHT" };
+                self.expect_punctuation(Punctuation::Open)?;
+                let args = self.parse_items(Punctuation::Close, Self::parse_expression)?;
+                let name = if *word == Keyword::Left { "LEFT" } else { "RIGHT" };
                 NodeKind::Call { name: name.to_owned(), udf: false, args }
             }
             TokenKind::Name(name) => {
-                let calls = *self.kind_after(1) == TokenKind::Sign(Sign::Open);
-                let queries = calls && *self.kind_after(2) == TokenKind::Word(Word::Select);
+                let calls = *self.kind_after(1) == TokenKind::Punctuation(Punctuation::Open);
+                let queries = calls && *self.kind_after(2) == TokenKind::Keyword(Keyword::Select);
                 match of_results(name).filter(|_| queries) {
                     Some(kind) => self.query_of(kind)?,
                     // The syntax is valid; the name is checked after the subquery.
@@ -281,7 +287,7 @@ impl Parser<'_> {
                     }
                     None if calls => {
                         self.at += 2;
-                        let args = self.parse_items(Sign::Close, Self::parse_expression)?;
+                        let args = self.parse_items(Punctuation::Close, Self::parse_expression)?;
                         NodeKind::Call { name: name.clone(), udf: false, args }
                     }
                     None => {
@@ -298,23 +304,23 @@ impl Parser<'_> {
     /// Parses an expression or a query in parentheses.
     fn parse_parenthesised(&mut self, start: Span) -> Result<Node, Fault> {
         self.at += 1;
-        if self.is_word(Word::Select) {
+        if self.is_keyword(Keyword::Select) {
             let query = self.parse_query()?;
-            self.expect_sign(Sign::Close)?;
+            self.expect_punctuation(Punctuation::Close)?;
             let kind = NodeKind::Query(Subquery::Scalar, query);
             return Ok(Node::new(kind, start.up_to(self.span_before())));
         }
         let inner = self.parse_expression()?;
-        self.expect_sign(Sign::Close)?;
+        self.expect_punctuation(Punctuation::Close)?;
         Ok(inner)
     }
 
     /// Parses a query in parentheses after the keyword that selects how its results are used.
     fn query_of(&mut self, kind: Subquery) -> Result<NodeKind, Fault> {
         self.at += 1;
-        self.expect_sign(Sign::Open)?;
+        self.expect_punctuation(Punctuation::Open)?;
         let query = self.parse_query()?;
-        self.expect_sign(Sign::Close)?;
+        self.expect_punctuation(Punctuation::Close)?;
         Ok(NodeKind::Query(kind, query))
     }
 
@@ -324,23 +330,23 @@ impl Parser<'_> {
             TokenKind::Text(name) | TokenKind::Name(name) => name.clone(),
             _ => return Err(self.syntax_error()),
         };
-        let at = TextPlace(self.current_span());
+        let at = TextPosition(self.current_span());
         self.at += 1;
-        self.expect_sign(Sign::Colon)?;
+        self.expect_punctuation(Punctuation::Colon)?;
         Ok(Field { name, at, value: self.parse_expression()? })
     }
 
     /// Parses zero or more items separated by commas, up to the sign `end`, which is consumed.
     fn parse_items<T>(
         &mut self,
-        end: Sign,
+        end: Punctuation,
         item: impl Fn(&mut Self) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
-        if self.take_sign(end) {
+        if self.take_punctuation(end) {
             return Ok(Vec::new());
         }
         let items = self.parse_list(item)?;
-        self.expect_sign(end)?;
+        self.expect_punctuation(end)?;
         Ok(items)
     }
 }

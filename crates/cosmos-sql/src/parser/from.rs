@@ -2,9 +2,9 @@
 
 use super::Parser;
 use crate::{
-    ast::{Collection, Input, Node, NodeKind, PathStep, TextPlace},
+    ast::{Collection, Input, Node, NodeKind, PathStep, TextPosition},
     error::Fault,
-    token::{Sign, TokenKind, Word},
+    token::{Keyword, Punctuation, TokenKind},
 };
 
 impl Parser<'_> {
@@ -12,7 +12,7 @@ impl Parser<'_> {
     /// the end of the query.
     pub(super) fn parse_from(&mut self) -> Result<Vec<Input>, Fault> {
         let mut inputs = vec![self.parse_input()?];
-        while self.take_word(Word::Join) {
+        while self.take_keyword(Keyword::Join) {
             self.joins += 1;
             inputs.push(self.parse_input()?);
         }
@@ -22,16 +22,16 @@ impl Parser<'_> {
     /// Parses one source: `x IN collection`, or a collection with or without an alias. Only the
     /// first form has `IN` after a name.
     fn parse_input(&mut self) -> Result<Input, Fault> {
-        if let (TokenKind::Name(name), TokenKind::Word(Word::In)) =
+        if let (TokenKind::Name(name), TokenKind::Keyword(Keyword::In)) =
             (self.current_kind(), self.kind_after(1))
         {
-            let at = TextPlace(self.current_span());
+            let at = TextPosition(self.current_span());
             self.at += 2;
             let of = self.parse_collection()?;
             return Ok(Input { of, alias: Some((name.clone(), at)), iterates: true });
         }
         let of = self.parse_collection()?;
-        let named = self.take_word(Word::As);
+        let named = self.take_keyword(Keyword::As);
         let alias = match self.current_kind() {
             // AS is optional.
             TokenKind::Name(_) => Some(self.expect_placed_name()?),
@@ -44,32 +44,32 @@ impl Parser<'_> {
     /// Parses a query in parentheses, or a name with a path. Brackets may contain constants only,
     /// so the path is known before any row is read.
     fn parse_collection(&mut self) -> Result<Collection, Fault> {
-        if self.take_sign(Sign::Open) {
+        if self.take_punctuation(Punctuation::Open) {
             let query = self.parse_query()?;
-            self.expect_sign(Sign::Close)?;
+            self.expect_punctuation(Punctuation::Close)?;
             return Ok(Collection::Query(query));
         }
         let (root, at) = self.expect_placed_name()?;
         let mut steps = Vec::new();
         loop {
-            if self.take_sign(Sign::Dot) {
+            if self.take_punctuation(Punctuation::Dot) {
                 let (name, at) = self.expect_placed_name()?;
                 steps.push(PathStep::Name(name, at));
-            } else if self.take_sign(Sign::OpenBracket) {
+            } else if self.take_punctuation(Punctuation::OpenBracket) {
                 let span = self.current_span();
                 let step = match self.current_kind() {
-                    TokenKind::Text(name) => PathStep::Name(name.clone(), TextPlace(span)),
+                    TokenKind::Text(name) => PathStep::Name(name.clone(), TextPosition(span)),
                     TokenKind::Number(value) => PathStep::Computed(
                         Node::new(NodeKind::Literal(value.clone()), span),
-                        TextPlace(span),
+                        TextPosition(span),
                     ),
                     _ => return Err(self.syntax_error()),
                 };
                 self.at += 1;
-                self.expect_sign(Sign::CloseBracket)?;
+                self.expect_punctuation(Punctuation::CloseBracket)?;
                 steps.push(step);
             } else {
-                let whole = TextPlace(at.0.up_to(self.span_before()));
+                let whole = TextPosition(at.0.up_to(self.span_before()));
                 return Ok(Collection::Path { root, at, steps, whole });
             }
         }

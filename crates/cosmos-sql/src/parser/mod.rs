@@ -12,13 +12,13 @@ mod operators;
 
 use crate::{
     ast::{
-        ClauseCount, ClausePlaces, Input, Item, Node, NodeKind, OrderItem, Query, Selection,
-        TextPlace,
+        ClauseCount, ClausePositions, Input, Item, Node, NodeKind, OrderItem, Query, Selection,
+        TextPosition,
     },
     error::{Fault, Span},
     lexer,
     limits::{MAX_DEPTH, MAX_JOINS, MAX_KEYS, MAX_TEXT_BYTES},
-    token::{Sign, Token, TokenKind, Word},
+    token::{Keyword, Punctuation, Token, TokenKind},
 };
 
 /// Parses a text as a query. Fails with the first fault.
@@ -32,9 +32,9 @@ pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {
 pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
     parse_whole(text, |parser| {
         parser.enter_level()?;
-        let selection = match parser.take_word(Word::Select) {
+        let selection = match parser.take_keyword(Keyword::Select) {
             true => parser.parse_selection()?,
-            false if parser.is_word(Word::From) => {
+            false if parser.is_keyword(Keyword::From) => {
                 Selection::Value(Node::new(NodeKind::Literal(true.into()), parser.current_span()))
             }
             false => return Err(parser.syntax_error()),
@@ -44,7 +44,7 @@ pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
         parser.check_joins()?;
         let (group, order) = (Vec::new(), Vec::new());
         let (distinct, top, window) = (false, None, None);
-        let places = ClausePlaces::default();
+        let places = ClausePositions::default();
         Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window, places }))
     })
 }
@@ -128,32 +128,32 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns whether the current token is this word.
-    fn is_word(&self, word: Word) -> bool {
-        *self.current_kind() == TokenKind::Word(word)
+    fn is_keyword(&self, word: Keyword) -> bool {
+        *self.current_kind() == TokenKind::Keyword(word)
     }
 
     /// Consumes a reserved word if it is the current token; returns whether it was.
-    fn take_word(&mut self, word: Word) -> bool {
-        let is = self.is_word(word);
+    fn take_keyword(&mut self, word: Keyword) -> bool {
+        let is = self.is_keyword(word);
         self.at += usize::from(is);
         is
     }
 
     /// Consumes a reserved word; fails if the current token is another one.
-    fn expect_word(&mut self, word: Word) -> Result<(), Fault> {
-        if self.take_word(word) { Ok(()) } else { Err(self.syntax_error()) }
+    fn expect_keyword(&mut self, word: Keyword) -> Result<(), Fault> {
+        if self.take_keyword(word) { Ok(()) } else { Err(self.syntax_error()) }
     }
 
     /// Consumes a sign if it is the current token; returns whether it was.
-    fn take_sign(&mut self, sign: Sign) -> bool {
-        let is = *self.current_kind() == TokenKind::Sign(sign);
+    fn take_punctuation(&mut self, sign: Punctuation) -> bool {
+        let is = *self.current_kind() == TokenKind::Punctuation(sign);
         self.at += usize::from(is);
         is
     }
 
     /// Consumes a sign; fails if the current token is another one.
-    fn expect_sign(&mut self, sign: Sign) -> Result<(), Fault> {
-        if self.take_sign(sign) { Ok(()) } else { Err(self.syntax_error()) }
+    fn expect_punctuation(&mut self, sign: Punctuation) -> Result<(), Fault> {
+        if self.take_punctuation(sign) { Ok(()) } else { Err(self.syntax_error()) }
     }
 
     /// Consumes and returns a name.
@@ -163,11 +163,11 @@ impl<'t> Parser<'t> {
 
     /// Consumes a name and returns it with its position. Reserved words are not names, even after a
     /// dot; they can be quoted in brackets.
-    fn expect_placed_name(&mut self) -> Result<(String, TextPlace), Fault> {
+    fn expect_placed_name(&mut self) -> Result<(String, TextPosition), Fault> {
         match self.current_kind() {
             TokenKind::Name(name) => {
                 self.at += 1;
-                Ok((name.clone(), TextPlace(self.span_before())))
+                Ok((name.clone(), TextPosition(self.span_before())))
             }
             _ => Err(self.syntax_error()),
         }
@@ -189,7 +189,7 @@ impl<'t> Parser<'t> {
         self.enter_level()?;
         let start = self.current_span();
         let mut query = self.parse_clauses()?;
-        query.places.whole = TextPlace(start.up_to(self.span_before()));
+        query.places.whole = TextPosition(start.up_to(self.span_before()));
         self.depth -= 1;
         Ok(query)
     }
@@ -197,14 +197,17 @@ impl<'t> Parser<'t> {
     /// Parses the clauses of a query, in their only valid order: SELECT, FROM, WHERE, GROUP BY,
     /// ORDER BY, OFFSET LIMIT. A clause out of order is left as an unexpected token.
     fn parse_clauses(&mut self) -> Result<Box<Query>, Fault> {
-        self.expect_word(Word::Select)?;
-        let distinct = self.take_word(Word::Distinct);
+        self.expect_keyword(Keyword::Select)?;
+        let distinct = self.take_keyword(Keyword::Distinct);
         let begin = self.current_span();
-        let top =
-            if self.take_word(Word::Top) { Some(self.parse_count("TOP", true)?) } else { None };
-        let places = ClausePlaces {
-            top: TextPlace(begin.up_to(self.span_before())),
-            ..ClausePlaces::default()
+        let top = if self.take_keyword(Keyword::Top) {
+            Some(self.parse_count("TOP", true)?)
+        } else {
+            None
+        };
+        let places = ClausePositions {
+            top: TextPosition(begin.up_to(self.span_before())),
+            ..ClausePositions::default()
         };
         let selection = self.parse_selection()?;
         self.parse_clauses_after(distinct, top, selection, places)
@@ -216,22 +219,22 @@ impl<'t> Parser<'t> {
         distinct: bool,
         top: Option<ClauseCount>,
         selection: Selection,
-        mut places: ClausePlaces,
+        mut places: ClausePositions,
     ) -> Result<Box<Query>, Fault> {
         // Each clause is optional; the caller reports remaining tokens.
         let (from, filter) = self.parse_from_and_where()?;
         let mut group = Vec::new();
-        if self.take_word(Word::Group) {
-            self.expect_word(Word::By)?;
+        if self.take_keyword(Keyword::Group) {
+            self.expect_keyword(Keyword::By)?;
             group = self.parse_list(Self::parse_expression)?;
             self.check_keys(group.len(), "GROUP BY")?;
         }
         let begin = self.current_span();
         let order = self.parse_order()?;
-        places.order = TextPlace(begin.up_to(self.span_before()));
+        places.order = TextPosition(begin.up_to(self.span_before()));
         let begin = self.current_span();
         let window = self.parse_window()?;
-        places.window = TextPlace(begin.up_to(self.span_before()));
+        places.window = TextPosition(begin.up_to(self.span_before()));
         self.check_star(&selection, &from);
         self.check_joins()?;
         Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window, places }))
@@ -247,9 +250,9 @@ impl<'t> Parser<'t> {
 
     /// Parses FROM and WHERE.
     fn parse_from_and_where(&mut self) -> Result<(Vec<Input>, Option<Node>), Fault> {
-        let from = if self.take_word(Word::From) { self.parse_from()? } else { Vec::new() };
+        let from = if self.take_keyword(Keyword::From) { self.parse_from()? } else { Vec::new() };
         let filter =
-            if self.take_word(Word::Where) { Some(self.parse_expression()?) } else { None };
+            if self.take_keyword(Keyword::Where) { Some(self.parse_expression()?) } else { None };
         Ok((from, filter))
     }
 
@@ -267,33 +270,33 @@ impl<'t> Parser<'t> {
 
     /// Parses OFFSET and the LIMIT that must follow it.
     fn parse_window(&mut self) -> Result<Option<(ClauseCount, ClauseCount)>, Fault> {
-        if !self.take_word(Word::Offset) {
+        if !self.take_keyword(Keyword::Offset) {
             return Ok(None);
         }
         let offset = self.parse_count("OFFSET", false)?;
-        self.expect_word(Word::Limit)?;
+        self.expect_keyword(Keyword::Limit)?;
         let limit = self.parse_count("LIMIT", false)?;
         Ok(Some((offset, limit)))
     }
 
     /// Parses the SELECT list. `AS` is optional before a name, including a quoted one.
     fn parse_selection(&mut self) -> Result<Selection, Fault> {
-        if self.take_sign(Sign::Star) {
-            return Ok(Selection::Star(TextPlace(self.span_before())));
+        if self.take_punctuation(Punctuation::Star) {
+            return Ok(Selection::Star(TextPosition(self.span_before())));
         }
-        if self.take_word(Word::Value) {
+        if self.take_keyword(Keyword::Value) {
             return Ok(Selection::Value(self.parse_expression()?));
         }
         let items = self.parse_list(|parser| {
             let node = parser.parse_expression()?;
-            let named = parser.take_word(Word::As);
+            let named = parser.take_keyword(Keyword::As);
             let alias = match parser.current_kind() {
                 TokenKind::Name(_) => Some(parser.expect_placed_name()?),
                 // An empty string is not a name.
                 TokenKind::Text(name) => {
                     parser.at += 1;
                     let named = !name.is_empty();
-                    named.then(|| (name.clone(), TextPlace(parser.span_before())))
+                    named.then(|| (name.clone(), TextPosition(parser.span_before())))
                 }
                 _ if named => return Err(parser.syntax_error()),
                 _ => None,
@@ -305,10 +308,10 @@ impl<'t> Parser<'t> {
 
     /// Parses ORDER BY. `RANK` before a name requests a full-text order, which is not supported.
     fn parse_order(&mut self) -> Result<Vec<OrderItem>, Fault> {
-        if !self.take_word(Word::Order) {
+        if !self.take_keyword(Keyword::Order) {
             return Ok(Vec::new());
         }
-        self.expect_word(Word::By)?;
+        self.expect_keyword(Keyword::By)?;
         let ranks = matches!(self.current_kind(), TokenKind::Name(name) if name.eq_ignore_ascii_case("rank"))
             && matches!(self.kind_after(1), TokenKind::Name(_));
         if ranks {
@@ -316,8 +319,8 @@ impl<'t> Parser<'t> {
         }
         let order = self.parse_list(|parser| {
             let node = parser.parse_expression()?;
-            let descending = parser.take_word(Word::Desc);
-            let ascending = !descending && parser.take_word(Word::Asc);
+            let descending = parser.take_keyword(Keyword::Desc);
+            let ascending = !descending && parser.take_keyword(Keyword::Asc);
             Ok(OrderItem { node, descending, ascending })
         })?;
         self.check_keys(order.len(), "ORDER BY")?;
@@ -361,7 +364,7 @@ impl<'t> Parser<'t> {
         item: impl Fn(&mut Self) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let mut items = vec![item(self)?];
-        while self.take_sign(Sign::Comma) {
+        while self.take_punctuation(Punctuation::Comma) {
             items.push(item(self)?);
         }
         Ok(items)

@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::{
     ast::{Binary, Node, NodeKind, Operator},
-    token::{Sign, TokenKind, Word},
+    token::{Keyword, Punctuation, TokenKind},
 };
 
 /// The precedence of an operator, lowest first. `a + b < c AND d` is `((a + b) < c) AND d`.
@@ -32,27 +32,29 @@ impl Parser<'_> {
         use Binary as B;
         let of = |binary, level| Some((Operator::Of(binary), level));
         match self.current_kind() {
-            TokenKind::Word(Word::Or) => Some((Operator::Or, Precedence::Or)),
-            TokenKind::Word(Word::And) => Some((Operator::And, Precedence::And)),
-            TokenKind::Sign(sign) => match sign {
-                Sign::Equal => of(B::Equal, Precedence::Compare),
-                Sign::NotEqual | Sign::Unequal => of(B::NotEqual, Precedence::Compare),
-                Sign::Less => of(B::Less, Precedence::Compare),
-                Sign::LessOrEqual => of(B::LessOrEqual, Precedence::Compare),
-                Sign::Greater => of(B::Greater, Precedence::Compare),
-                Sign::GreaterOrEqual => of(B::GreaterOrEqual, Precedence::Compare),
-                Sign::ShiftLeft => of(B::ShiftLeft, Precedence::Compare),
-                Sign::ShiftRight => of(B::ShiftRight, Precedence::Compare),
-                Sign::ShiftRightZero => of(B::ShiftRightZero, Precedence::Compare),
-                Sign::Concat => Some((Operator::Concat, Precedence::Concat)),
-                Sign::Plus => of(B::Add, Precedence::Add),
-                Sign::Minus => of(B::Subtract, Precedence::Add),
-                Sign::Bar => of(B::BitOr, Precedence::Add),
-                Sign::Ampersand => of(B::BitAnd, Precedence::Add),
-                Sign::Caret => of(B::BitXor, Precedence::Add),
-                Sign::Star => of(B::Multiply, Precedence::Multiply),
-                Sign::Slash => of(B::Divide, Precedence::Multiply),
-                Sign::Percent => of(B::Modulo, Precedence::Multiply),
+            TokenKind::Keyword(Keyword::Or) => Some((Operator::Or, Precedence::Or)),
+            TokenKind::Keyword(Keyword::And) => Some((Operator::And, Precedence::And)),
+            TokenKind::Punctuation(sign) => match sign {
+                Punctuation::Equal => of(B::Equal, Precedence::Compare),
+                Punctuation::NotEqual | Punctuation::Unequal => {
+                    of(B::NotEqual, Precedence::Compare)
+                }
+                Punctuation::Less => of(B::Less, Precedence::Compare),
+                Punctuation::LessOrEqual => of(B::LessOrEqual, Precedence::Compare),
+                Punctuation::Greater => of(B::Greater, Precedence::Compare),
+                Punctuation::GreaterOrEqual => of(B::GreaterOrEqual, Precedence::Compare),
+                Punctuation::ShiftLeft => of(B::ShiftLeft, Precedence::Compare),
+                Punctuation::ShiftRight => of(B::ShiftRight, Precedence::Compare),
+                Punctuation::ShiftRightZero => of(B::ShiftRightZero, Precedence::Compare),
+                Punctuation::Concat => Some((Operator::Concat, Precedence::Concat)),
+                Punctuation::Plus => of(B::Add, Precedence::Add),
+                Punctuation::Minus => of(B::Subtract, Precedence::Add),
+                Punctuation::Bar => of(B::BitOr, Precedence::Add),
+                Punctuation::Ampersand => of(B::BitAnd, Precedence::Add),
+                Punctuation::Caret => of(B::BitXor, Precedence::Add),
+                Punctuation::Star => of(B::Multiply, Precedence::Multiply),
+                Punctuation::Slash => of(B::Divide, Precedence::Multiply),
+                Punctuation::Percent => of(B::Modulo, Precedence::Multiply),
                 _ => None,
             },
             _ => None,
@@ -62,12 +64,12 @@ impl Parser<'_> {
 
 /// The stacks of operands and operators, with operators from the lowest precedence to the highest.
 #[derive(Default)]
-pub(super) struct Chains {
+pub(super) struct OperatorStacks {
     pub(super) operands: Vec<Node>,
     pub(super) operators: Vec<(Operator, Precedence)>,
 }
 
-impl Chains {
+impl OperatorStacks {
     /// Makes nodes of all operators with a higher precedence than `level`.
     pub(super) fn close_level(&mut self, level: Precedence) {
         while let Some((_, tightest)) = self.operators.last().copied() {

@@ -6,7 +6,7 @@ use cosmos_sql::compile;
 use document::{DocBuf, DocRef, array, doc, json};
 use evaluation::Context;
 use select::{
-    eval::Whole,
+    eval::CompleteDocument,
     statement::{
         PageLimit, Run,
         SystemReads::{Everywhere, InResults, Nowhere},
@@ -76,7 +76,7 @@ struct Counted {
     count: Cell<usize>,
 }
 
-impl Whole for Counted {
+impl CompleteDocument for Counted {
     fn whole(&self) -> DocRef<'_> {
         self.count.set(self.count.get() + 1);
         self.whole.as_ref()

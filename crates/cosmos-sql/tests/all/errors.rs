@@ -1,7 +1,7 @@
 //! Queries that are refused because they are too long or too deep. All other errors are in the
 //! table.
 
-use cosmos_sql::{SqlError, compile, limits::MAX_MISTAKES};
+use cosmos_sql::{SqlError, compile, limits::MAX_DIAGNOSTICS};
 
 use crate::harness::{answer, value};
 
@@ -18,11 +18,11 @@ fn a_refusal_tells_no_more_mistakes_than_a_limit() {
         (format!("SELECT VALUE [{}]", vec![inner("c.x"); 1_000].join(",")), "SC"),
         (format!("SELECT VALUE [{}] FROM c", list("@p")), "SC2001"),
     ] {
-        let Err(SqlError::Invalid(mistakes)) = compile(&query, &[]) else {
+        let Err(SqlError::Invalid(diagnostics)) = compile(&query, &[]) else {
             panic!("{}", &query[..60])
         };
-        assert_eq!(mistakes.len(), MAX_MISTAKES, "{}", &query[..60]);
-        assert!(mistakes.iter().all(|it| it.code.starts_with(code)), "{:?}", mistakes[0]);
+        assert_eq!(diagnostics.len(), MAX_DIAGNOSTICS, "{}", &query[..60]);
+        assert!(diagnostics.iter().all(|it| it.code.starts_with(code)), "{:?}", diagnostics[0]);
     }
 }
 

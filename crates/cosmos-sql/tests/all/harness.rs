@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cosmos_sql::{Mistake, SqlError, compile};
+use cosmos_sql::{Diagnostic, SqlError, compile};
 use document::{
     DocBuf, Value, ValueRef,
     json::{parse, parse_document, to_string},
@@ -24,10 +24,10 @@ pub(crate) fn answer(documents: &str, query: &str, parameters: &str) -> String {
     };
     let plan = match compile(query, &parameters) {
         Ok(plan) => Arc::new(plan),
-        Err(SqlError::Invalid(mistakes)) => {
-            let shown = mistakes
+        Err(SqlError::Invalid(diagnostics)) => {
+            let shown = diagnostics
                 .iter()
-                .map(|Mistake { code, start, end, .. }| format!("{code} {start}-{end}"));
+                .map(|Diagnostic { code, start, end, .. }| format!("{code} {start}-{end}"));
             return shown.collect::<Vec<_>>().join(", ");
         }
         Err(SqlError::Unsupported { what }) => return format!("unsupported {what}"),

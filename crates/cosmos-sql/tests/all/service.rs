@@ -14,7 +14,7 @@
 
 use std::{collections::BTreeMap, env, fs, path::PathBuf};
 
-use cosmos_sql::{Mistake, SqlError, plan_document};
+use cosmos_sql::{Diagnostic, SqlError, plan_document};
 use document::{
     Document, Value,
     json::{parse, to_string},
@@ -158,7 +158,7 @@ impl Recorded {
         let mut rewritten = String::new();
         for (at, part) in parts.enumerate() {
             match part {
-                Value::String(mistake) => answers.push(mistake),
+                Value::String(diagnostic) => answers.push(diagnostic),
                 Value::Document(plan) if at == 0 => {
                     if let Some(Value::String(query)) = plan.get("rewrittenQuery") {
                         rewritten = query.clone();
@@ -180,7 +180,7 @@ impl Recorded {
                 let said = info.fields().iter().filter(|(_, value)| !is_empty(value));
                 vec![shown_plan(&said.cloned().collect())]
             }
-            Err(SqlError::Invalid(mistakes)) => mistakes.iter().map(shown_mistake).collect(),
+            Err(SqlError::Invalid(diagnostics)) => diagnostics.iter().map(shown_mistake).collect(),
             Err(SqlError::Unsupported { what }) => vec![format!("unsupported {what}")],
         }
     }
@@ -199,7 +199,8 @@ impl Recorded {
     /// DB's plan because of names that its FROM does not define.
     fn asks_for_no_name(&self, got: &[String]) -> bool {
         let sent = self.rewritten.replace("{documentdb-formattableorderbyquery-filter}", "true");
-        let names_none = |mistakes: &[Mistake]| mistakes.iter().any(|of| of.code == "SC2001");
+        let names_none =
+            |diagnostics: &[Diagnostic]| diagnostics.iter().any(|of| of.code == "SC2001");
         let refused = plan_document(&sent, &self.parameters, FEATURES);
         is_plan(got) && matches!(refused, Err(SqlError::Invalid(of)) if names_none(&of))
     }
@@ -282,8 +283,8 @@ fn plain(text: &str) -> String {
 }
 
 /// Returns an error in the form in which it is recorded.
-fn shown_mistake(mistake: &Mistake) -> String {
-    let Mistake { code, message, start, end } = mistake;
+fn shown_mistake(diagnostic: &Diagnostic) -> String {
+    let Diagnostic { code, message, start, end } = diagnostic;
     match *code {
         "" => message.clone(),
         code if code.starts_with("SC") => format!("{code} {start}-{end} {message}"),

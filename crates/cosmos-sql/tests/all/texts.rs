@@ -1,7 +1,7 @@
 //! Damaged texts: queries of the table with parts removed, inserted or changed. Each either runs or
 //! is refused with a position within the text.
 
-use cosmos_sql::{Mistake, SqlError, compile};
+use cosmos_sql::{Diagnostic, SqlError, compile};
 
 use crate::{harness::answer, maker::Maker, table::cases};
 
@@ -23,10 +23,10 @@ fn changed_queries_are_refused_or_run() {
                     answer(&case.documents, &text, "");
                 }
                 Ok(_) => {}
-                Err(SqlError::Invalid(mistakes)) => {
+                Err(SqlError::Invalid(diagnostics)) => {
                     refused += 1;
-                    assert!(!mistakes.is_empty(), "{text}");
-                    for Mistake { code, message, start, end } in mistakes {
+                    assert!(!diagnostics.is_empty(), "{text}");
+                    for Diagnostic { code, message, start, end } in diagnostics {
                         let units = text.encode_utf16().count();
                         assert!(start <= end && end <= units, "{text}: {code} {start}-{end}");
                         assert!(

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use cosmos_sql::compile;
-use evaluation::{Context, Error, Holding, Kind, numbers::BUSY};
+use evaluation::{Context, Error, Kind, OperationMemory, numbers::BUSY};
 use memory::Account;
 use select::statement::{Page, PageLimit, Run};
 
@@ -69,7 +69,8 @@ fn bombs() -> Vec<String> {
 }
 
 fn run(query: &str, document: document::DocRef<'_>, account: &Account) -> Result<Page, Error> {
-    let context = Context { holding: Holding::from_account(account), ..Context::default() };
+    let context =
+        Context { operation_memory: OperationMemory::from_account(account), ..Context::default() };
     let limit = PageLimit { items: 1_000, bytes: 4 * MB };
     let plan = Arc::new(compile(query, &[]).unwrap_or_else(|error| panic!("{query:.80}: {error}")));
     let mut run = Run::new(plan, context, None, limit);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use document::json;
-use memory::{Account, Share, Short};
+use memory::{Account, InsufficientMemory, Share};
 use parking_lot::Mutex;
 
 use super::Encoding;
@@ -46,7 +46,7 @@ impl ResponseBudget {
 
     /// Reserves the maximum memory of the response. A transactional batch with reads does so before
     /// it writes, because it cannot be refused for lack of memory after its commit.
-    pub(crate) fn reserve_all(&self) -> Result<(), Short> {
+    pub(crate) fn reserve_all(&self) -> Result<(), InsufficientMemory> {
         self.held.lock().grow(MAX_BATCH_ANSWER_BYTES)
     }
 

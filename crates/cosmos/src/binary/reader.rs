@@ -19,7 +19,7 @@ use super::{
 use crate::failure::{Failure, Result};
 
 /// Minimum length of a value as text: one character, and a comma or bracket.
-const LEAST: usize = 2;
+const MIN_VALUE_BYTES: usize = 2;
 /// Length of the quotes and the colon that surround a name in the text.
 const AROUND_NAME: usize = 3;
 
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
     fn read_value(&mut self, depth: usize) -> Result<Value> {
         let start = self.cursor.position();
         let marker = self.cursor.read_marker()?;
-        self.room.spend_bytes(LEAST)?;
+        self.room.spend_bytes(MIN_VALUE_BYTES)?;
         match marker {
             Marker::Array(frame) => {
                 let inner = inner_depth(depth, start)?;
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
         let count = self.cursor.read_length(width)?;
         let mut rows = Vec::new();
         for _ in 0..count {
-            self.room.spend_bytes(LEAST)?;
+            self.room.spend_bytes(MIN_VALUE_BYTES)?;
             rows.push(self.read_row(number, len)?);
         }
         Ok(Value::Array(rows))
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
     fn read_row(&mut self, number: Number, count: usize) -> Result<Value> {
         let mut values = Vec::new();
         for _ in 0..count {
-            self.room.spend_bytes(LEAST)?;
+            self.room.spend_bytes(MIN_VALUE_BYTES)?;
             values.push(self.read_number(number)?);
         }
         Ok(Value::Array(values))

@@ -15,17 +15,17 @@ use memory::Share;
 use traces::MAX_QUERY_BYTES;
 
 use super::{
-    answers::Pace,
-    audited::note_request,
+    audited::record_request,
     body::{self, Body},
     exchange::Exchange,
     head,
     respond::{self, RequestSummary},
+    service::Pace,
 };
 use crate::{
+    api::{Counters, NoSqlApi, Settings},
     authorize::authorize,
     dispatch,
-    door::{Counters, Door, Settings},
     failure::{Failure, Fault, Result},
     headers::Headers,
     interrupt::Client,
@@ -39,37 +39,37 @@ use crate::{
     routes::batches,
     sender::Sender,
     session,
-    slow::{Ended, note_end},
+    slow::{FinishedRequest, report_end},
 };
 
 /// Returns the response to a request. Some operations run in a task of their own: a change of
 /// resources in several steps must be completed even if its client disconnects; and while a query
 /// blocks its thread, the connection's task has to detect a disconnect.
 pub(super) async fn answer_request<S: Store>(
-    door: &Arc<Door<S>>,
+    api: &Arc<NoSqlApi<S>>,
     client: Arc<Client>,
     (sender, pace): (Sender, Pace),
     scheme: &'static str,
     request: http::Request<Body>,
 ) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
-    door.counters.requests.fetch_add(1, Ordering::Relaxed);
+    api.counters.requests.fetch_add(1, Ordering::Relaxed);
     if sender == Sender::Signs
-        && let Some(page) = find_page(&door.settings, scheme, &parts)
+        && let Some(page) = find_page(&api.settings, scheme, &parts)
     {
         return page.await.map(Full::new);
     }
     let link = Link::of_target(&parts.uri);
     let about_items = link.as_ref().is_ok_and(|link| link.kind == Resource::Documents);
-    let mut exchange = Exchange::begin(door, scheme, &parts, about_items);
+    let mut exchange = Exchange::begin(api, scheme, &parts, about_items);
     let sound = head::check_head(&parts);
     exchange.closes = sound.is_err();
     let request = sound
-        .and_then(|()| check_arrival(door, &parts, scheme, sender))
+        .and_then(|()| check_arrival(api, &parts, scheme, sender))
         .and(link)
         .and_then(|link| Request::parse(parts, link, scheme, Arc::clone(&client)));
     let task = request.as_ref().map_or(Task::Inline, |it| it.operation.row().task);
-    let of = Arc::clone(door);
+    let of = Arc::clone(api);
     // Boxed, so that an idle connection does not hold memory for it.
     let served = Box::pin(async move {
         let served = pin!(serve_request(&of, client, sender, request, exchange, body));
@@ -106,39 +106,39 @@ pub(super) fn find_page(settings: &Settings, scheme: &str, parts: &Parts) -> Opt
 /// that an unauthenticated client cannot make the server allocate it. Any failure becomes a
 /// response, and all responses are counted and measured.
 async fn serve_request<S: Store>(
-    door: &Arc<Door<S>>,
+    api: &Arc<NoSqlApi<S>>,
     client: Arc<Client>,
     sender: Sender,
     request: Result<Request>,
     exchange: Exchange,
     mut body: Body,
 ) -> Response<Full<Bytes>> {
-    let counters = &door.counters;
-    let mut held = door.settings.memory.share();
+    let counters = &api.counters;
+    let mut held = api.settings.memory.share();
     let only_reads = request.as_ref().is_ok_and(Request::only_reads);
     let operation = request.as_ref().ok().map(|request| request.operation);
     let mut unread_row = request.as_ref().is_ok_and(batches::has_one_row_if_too_large);
-    let is_told = door.settings.slow.is_some() || door.settings.tracer.is_some();
-    let looked = request.as_ref().ok().filter(|_| is_told).map(|it| Arc::clone(&it.looked));
+    let is_told = api.settings.slow.is_some() || api.settings.tracer.is_some();
+    let stats = request.as_ref().ok().filter(|_| is_told).map(|it| Arc::clone(&it.stats));
     // A client that sent `Expect` has not sent its body.
     let (mut reading, mut who, mut query) = (!exchange.waits_to_send, None, None);
     let result = async {
         let mut request = request?;
-        authorize(door, &mut request, sender, &mut who)?;
+        authorize(api, &mut request, sender, &mut who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
         check_values(&request.headers)?;
-        body::check_length(&body, door.settings.max_body_bytes)?;
+        body::check_length(&body, api.settings.max_body_bytes)?;
         reading = true;
-        let body = body::read_body(&mut body, door.settings.max_body_bytes, &mut held).await?;
+        let body = body::read_body(&mut body, api.settings.max_body_bytes, &mut held).await?;
         unread_row = false;
         let is_query = request.operation.row().task == Task::ForQuery;
         held.grow(parsed_bytes(is_query, &body))?;
         query = Some(body.clone()).filter(|it| is_told && is_query && it.len() <= MAX_QUERY_BYTES);
         let long = is_long(is_query, &body);
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
-        let run = pin!(dispatch::run_request(door, request, body));
+        let run = pin!(dispatch::run_request(api, request, body));
         match long {
-            true => engine::poll_apart(door.settings.run_apart, run).await,
+            true => engine::poll_in_place(api.settings.block_in_place, run).await,
             false => run.await,
         }
     };
@@ -149,7 +149,7 @@ async fn serve_request<S: Store>(
             if reading && !body::discard_body(&mut body).await {
                 client.sends_on();
             }
-            note_failure(counters, failure.fault);
+            count_failure(counters, failure.fault);
             refuse_request(&failure, unread_row, &exchange)
         }
     };
@@ -157,12 +157,12 @@ async fn serve_request<S: Store>(
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.request_units.fetch_add(reply.request_units, Ordering::Relaxed);
     let by = (sender, who.as_ref());
-    note_request(door, &client, by, (operation, exchange.path()), reply.status);
-    if let Some(looked) = &looked {
-        let ended = Ended {
+    record_request(api, &client, by, (operation, exchange.path()), reply.status);
+    if let Some(stats) = &stats {
+        let ended = FinishedRequest {
             operation,
             path: exchange.path(),
-            looked,
+            stats,
             agent: text_of(&exchange.agent).unwrap_or_default(),
             parent: text_of(&exchange.parent),
             activity: &exchange.activity,
@@ -171,9 +171,9 @@ async fn serve_request<S: Store>(
             took: clock::monotonic_time().saturating_sub(exchange.began),
             reply: &reply,
         };
-        note_end(door, &ended);
+        report_end(api, &ended);
     }
-    let about = exchange.end(reply.status, door.engine.store().published());
+    let about = exchange.end(reply.status, api.engine.store().published());
     respond::build_response(reply, about, held)
 }
 
@@ -213,19 +213,19 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
 /// Refuses plain text if TLS is required, and a host that does not belong to the server. Forwarded
 /// requests are not checked, since the node at which they arrived has checked them.
 fn check_arrival<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     parts: &Parts,
     scheme: &str,
     sender: Sender,
 ) -> Result<()> {
     match sender {
-        Sender::Signs => head::check_arrival(parts, scheme, &door.settings),
+        Sender::Signs => head::check_arrival(parts, scheme, &api.settings),
         Sender::Forwarded | Sender::Known(_) => Ok(()),
     }
 }
 
 /// Counts a failure; refused senders and exhausted throughput also have counters of their own.
-fn note_failure(counters: &Counters, fault: Fault) {
+fn count_failure(counters: &Counters, fault: Fault) {
     counters.failures.fetch_add(1, Ordering::Relaxed);
     match fault {
         Fault::Unauthorized | Fault::TooManyGuesses => {

@@ -5,8 +5,8 @@ use audit::{Api, Event, is_refusal, outcome_of};
 use engine::Store;
 
 use crate::{
+    api::NoSqlApi,
     authorize::Principal,
-    door::Door,
     interrupt::Client,
     operation::{Access, Metering, Operation},
     sender::Sender,
@@ -14,14 +14,14 @@ use crate::{
 
 /// Writes an entry for a request with this response status if it is to be audited. A request that
 /// could not be parsed has no operation.
-pub(super) fn note_request<S: Store>(
-    door: &Door<S>,
+pub(super) fn record_request<S: Store>(
+    api: &NoSqlApi<S>,
     client: &Client,
     (sender, who): (Sender, Option<&Principal>),
     (operation, path): (Option<Operation>, &str),
     status: u16,
 ) {
-    let Some(log) = &door.settings.audit else { return };
+    let Some(log) = &api.settings.audit else { return };
     let changes = operation.is_some_and(|operation| {
         let row = operation.row();
         row.access == Access::Writes && row.metering == Metering::Free

@@ -33,16 +33,16 @@ use tokio::{
 
 use super::{
     active_requests::ActiveRequests,
-    answers::{Answers, Lost, Pace},
     body::Body,
     http2,
     linger::Linger,
     protocol::Protocol,
     response_body::ResponseBody,
+    service::{OutcomeUnknown, Pace, RequestService},
     stream::{FirstHead, Stream},
 };
 use crate::{
-    door::Door,
+    api::NoSqlApi,
     interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, STOP_TIME, WINDOW_BYTES,
@@ -51,18 +51,22 @@ use crate::{
 };
 
 /// Serves a client until it disconnects or `stop` is set.
-pub async fn serve<S: Store>(door: Arc<Door<S>>, stream: TcpStream, stop: watch::Receiver<bool>) {
-    serve_answers(door, stream, stop).await;
+pub async fn serve<S: Store>(
+    api: Arc<NoSqlApi<S>>,
+    stream: TcpStream,
+    stop: watch::Receiver<bool>,
+) {
+    serve_answers(api, stream, stop).await;
 }
 
 /// Serves a client until it disconnects or `stop` is set. Returns no error, since an error on a
 /// connection concerns only its client.
-pub(super) async fn serve_answers<A: Answers>(
-    answers: Arc<A>,
+pub(super) async fn serve_answers<A: RequestService>(
+    service: Arc<A>,
     stream: TcpStream,
     mut stop: watch::Receiver<bool>,
 ) {
-    answers.opened().fetch_add(1, Ordering::Relaxed);
+    service.opened().fetch_add(1, Ordering::Relaxed);
     let peer = stream.peer_addr().ok().map(|peer| peer.ip());
     let opening = tokio::select! {
         opening = Protocol::peek_protocol(&stream) => opening,
@@ -74,27 +78,27 @@ pub(super) async fn serve_answers<A: Answers>(
         // HTTP/2 clients may send bodies within the window before the request is reported.
         _ => MAX_FIRST_BYTES + WINDOW_BYTES as usize,
     };
-    let share = || answers.strangers().share();
-    let guard = |stream| Stream::of_stranger(stream, share(), &first_head, most);
-    match (opening, answers.certificate()) {
+    let share = || service.unknown_clients().share();
+    let guard = |stream| Stream::of_unknown_client(stream, share(), &first_head, most);
+    match (opening, service.certificate()) {
         (None, _) => {}
         (Some(Protocol::Tls), Some(certificate)) => {
-            Box::pin(serve_tls(&answers, peer, guard(stream), certificate, &first_head, stop))
+            Box::pin(serve_tls(&service, peer, guard(stream), certificate, &first_head, stop))
                 .await;
         }
         (Some(Protocol::Tls | Protocol::Http1), _) => {
-            Box::pin(serve_resting(&answers, peer, guard(stream), &first_head, stop)).await;
+            Box::pin(serve_resting(&service, peer, guard(stream), &first_head, stop)).await;
         }
         (Some(Protocol::Http2), _) => {
-            Box::pin(http2::serve_http2(&answers, peer, guard(stream), "http", &first_head, stop))
+            Box::pin(http2::serve_http2(&service, peer, guard(stream), "http", &first_head, stop))
                 .await;
         }
         (Some(Protocol::Unclear), _) => {
-            Box::pin(serve_slow_start(&answers, peer, guard(stream), "http", &first_head, stop))
+            Box::pin(serve_slow_start(&service, peer, guard(stream), "http", &first_head, stop))
                 .await
         }
     }
-    answers.opened().fetch_sub(1, Ordering::Relaxed);
+    service.opened().fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Returns the result of a handshake if it finishes in time and before `stop` is set. Otherwise
@@ -111,8 +115,8 @@ pub(super) async fn finish_handshake<T, E>(
 
 /// Serves a TLS client. The certificate's settings offer both HTTP versions, and the client
 /// chooses.
-async fn serve_tls<A: Answers>(
-    answers: &Arc<A>,
+async fn serve_tls<A: RequestService>(
+    service: &Arc<A>,
     peer: Option<IpAddr>,
     stream: Stream<TcpStream>,
     certificate: &CurrentCertificate,
@@ -125,16 +129,16 @@ async fn serve_tls<A: Answers>(
     let agreed = stream.get_ref().1.alpn_protocol();
     match agreed == Some(tls::HTTP2) {
         true => {
-            Box::pin(http2::serve_http2(answers, peer, stream, "https", first_head, stop)).await
+            Box::pin(http2::serve_http2(service, peer, stream, "https", first_head, stop)).await
         }
-        false => Box::pin(serve_http1(answers, peer, stream, "https", first_head, stop)).await,
+        false => Box::pin(serve_http1(service, peer, stream, "https", first_head, stop)).await,
     }
 }
 
 /// Serves a client whose first bytes arrive one by one or cannot be peeked at. Bytes that were
 /// consumed to detect the protocol are read again first.
-pub(super) async fn serve_slow_start<A: Answers>(
-    answers: &Arc<A>,
+pub(super) async fn serve_slow_start<A: RequestService>(
+    service: &Arc<A>,
     peer: Option<IpAddr>,
     mut stream: Stream<impl AsyncRead + AsyncWrite + Unpin + Send + 'static>,
     scheme: &'static str,
@@ -150,16 +154,16 @@ pub(super) async fn serve_slow_start<A: Answers>(
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
         Protocol::Http2 => {
-            http2::serve_http2(answers, peer, stream, scheme, first_head, stop).await
+            http2::serve_http2(service, peer, stream, scheme, first_head, stop).await
         }
-        _ => serve_http1(answers, peer, stream, scheme, first_head, stop).await,
+        _ => serve_http1(service, peer, stream, scheme, first_head, stop).await,
     }
 }
 
 /// Serves a client whose connection releases its buffers while it is idle. Returns when the client
 /// disconnects, or when `stop` is set while the connection is idle.
-async fn serve_resting<A: Answers>(
-    answers: &Arc<A>,
+async fn serve_resting<A: RequestService>(
+    service: &Arc<A>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
     first_head: &FirstHead,
@@ -172,7 +176,7 @@ async fn serve_resting<A: Answers>(
         let rest = rests.then_some(&turns);
         // Boxed, so that its memory is released while the client is idle.
         let talked =
-            Box::pin(serve_requests(answers, (peer, "http", first_head), stream, &mut stop, rest))
+            Box::pin(serve_requests(service, (peer, "http", first_head), stream, &mut stop, rest))
                 .await;
         let Some((io, read)) = talked else { return };
         stream = io;
@@ -197,22 +201,22 @@ async fn serve_resting<A: Answers>(
 
 /// Serves an HTTP/1 client until it disconnects. The buffers stay allocated while the client is
 /// idle.
-async fn serve_http1<A: Answers>(
-    answers: &Arc<A>,
+async fn serve_http1<A: RequestService>(
+    service: &Arc<A>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
     first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = serve_requests(answers, (peer, scheme, first_head), stream, &mut stop, None).await;
+    let _ = serve_requests(service, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
 /// Serves requests until the client disconnects. With `rest`, also returns when the client becomes
 /// idle. The result is then the stream, and the bytes of the next request that were already read
 /// from it, which happens if the client sends a head slowly.
-async fn serve_requests<A: Answers, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    answers: &Arc<A>,
+async fn serve_requests<A: RequestService, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    service: &Arc<A>,
     (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
     stream: T,
     stop: &mut watch::Receiver<bool>,
@@ -222,13 +226,13 @@ async fn serve_requests<A: Answers, T: AsyncRead + AsyncWrite + Unpin + Send + '
     // However this future ends, the computations of the client's requests are cancelled.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
-        let (answers, client) = (Arc::clone(answers), Arc::clone(&client));
+        let (service, client) = (Arc::clone(service), Arc::clone(&client));
         first_head.mark_seen();
         let turn = rest.map(ActiveRequests::begin_request);
         async move {
             let request = request.map(Body::Arriving);
-            let response = answers.answer(client, Pace::Free, scheme, request).await?;
-            Ok::<_, Lost>(ResponseBody::wrap_response(response, None, turn))
+            let response = service.answer(client, Pace::Free, scheme, request).await?;
+            Ok::<_, OutcomeUnknown>(ResponseBody::wrap_response(response, None, turn))
         }
     });
     let mut connection = http1::Builder::new()

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use memory::Share;
 
 /// A buffer with its memory reservation.
-struct Held {
+struct CountedBuffer {
     bytes: Vec<u8>,
     _share: Share,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for CountedBuffer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -24,7 +24,7 @@ impl AsRef<[u8]> for Held {
 pub(super) fn count_bytes(bytes: Vec<u8>, share: Share) -> Bytes {
     match share.held_bytes() {
         0 => Bytes::from(bytes),
-        _ => Bytes::from_owner(Held { bytes, _share: share }),
+        _ => Bytes::from_owner(CountedBuffer { bytes, _share: share }),
     }
 }
 

@@ -7,7 +7,7 @@ use engine::Store;
 use http::{HeaderValue, Uri, header, request::Parts};
 
 use super::respond::RequestSummary;
-use crate::door::Door;
+use crate::api::NoSqlApi;
 
 /// Data about a request that is the same for all operations.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ const MAX_ACTIVITY_BYTES: usize = 64;
 impl Exchange {
     /// Records the head of a request that arrived over `http` or `https`.
     pub(super) fn begin<S: Store>(
-        door: &Door<S>,
+        api: &NoSqlApi<S>,
         scheme: &str,
         parts: &Parts,
         about_items: bool,
@@ -50,9 +50,9 @@ impl Exchange {
             began: clock::monotonic_time(),
             activity: given.map_or_else(new_activity, str::to_owned),
             agent: parts.headers.get(header::USER_AGENT).cloned(),
-            parent: door.settings.tracer.as_ref().and(parts.headers.get("traceparent")).cloned(),
+            parent: api.settings.tracer.as_ref().and(parts.headers.get("traceparent")).cloned(),
             uri: parts.uri.clone(),
-            location: request_address(door, scheme, parts),
+            location: request_address(api, scheme, parts),
             about_items,
             waits_to_send: parts.headers.contains_key(header::EXPECT),
             closes: false,
@@ -83,9 +83,9 @@ pub(super) fn new_activity() -> String {
 }
 
 /// Returns the request's URL without the query string.
-fn request_address<S: Store>(door: &Door<S>, scheme: &str, parts: &Parts) -> String {
+fn request_address<S: Store>(api: &NoSqlApi<S>, scheme: &str, parts: &Parts) -> String {
     let path = parts.uri.path();
-    if let Some(endpoint) = &door.settings.endpoint {
+    if let Some(endpoint) = &api.settings.endpoint {
         return [endpoint.trim_end_matches('/'), path].concat();
     }
     let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());

@@ -25,10 +25,10 @@ use tokio::{
 
 use super::{
     answer::refuse,
-    answers::{Answers, Lost, Pace},
     body::Body,
     connection::serve_slow_start,
-    here::Here,
+    local_endpoint::LocalEndpoint,
+    service::{OutcomeUnknown, Pace, RequestService},
     stream::{FirstHead, Stream},
 };
 use crate::{
@@ -63,28 +63,32 @@ pub struct Forwarded {
 /// Serves a forwarded client until it disconnects or the API stops. For a while after the stop,
 /// requests get the response that they were not executed, so that the forwarding node retries them
 /// on another node.
-pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, about: Forwarded) {
-    let opened = Arc::clone(&here.door.settings.opened);
+pub async fn serve_forwarded<S: Store>(
+    here: LocalEndpoint<S>,
+    stream: Box<dyn Duplex>,
+    about: Forwarded,
+) {
+    let opened = Arc::clone(&here.api.settings.opened);
     opened.fetch_add(1, Ordering::Relaxed);
     let first_head = FirstHead::default();
-    let most = MAX_FIRST_BYTES + WINDOW_BYTES as usize;
-    let share = here.door.settings.strangers.share();
-    let stream = Stream::of_stranger(stream, share, &first_head, most);
+    let max_bytes = MAX_FIRST_BYTES + WINDOW_BYTES as usize;
+    let share = here.api.settings.unknown_clients.share();
+    let stream = Stream::of_unknown_client(stream, share, &first_head, max_bytes);
     let Forwarded { peer, scheme, right } = about;
     let mut stopping = here.stopping.clone();
-    let answers = Arc::new(AtDoor {
-        strangers: here.door.settings.strangers.clone(),
+    let service = Arc::new(ForwardedService {
+        unknown_clients: here.api.settings.unknown_clients.clone(),
         sender: right.map_or(Sender::Forwarded, Sender::Known),
         here: Mutex::new(Some(here)),
         opened: Arc::clone(&opened),
     });
     let (end, ended) = watch::channel(false);
-    let serving = Box::pin(serve_slow_start(&answers, peer, stream, scheme, &first_head, ended));
+    let serving = Box::pin(serve_slow_start(&service, peer, stream, scheme, &first_head, ended));
     let ending = async {
         // A closed channel means that it has stopped already.
         let _ = stopping.wait_for(|stopping| *stopping).await;
         // Releases the engine, so that an idle connection does not keep it alive.
-        drop(answers.here.lock().take());
+        drop(service.here.lock().take());
         let _ = tokio::time::timeout(MOVED_TIME, std::future::pending::<()>()).await;
         end.send_replace(true);
         std::future::pending::<()>().await;
@@ -97,20 +101,20 @@ pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, a
 }
 
 /// Serves the requests of one kind of sender with the API in this process, until the API stops.
-struct AtDoor<S: Store> {
-    here: Mutex<Option<Here<S>>>,
-    strangers: Account,
+struct ForwardedService<S: Store> {
+    here: Mutex<Option<LocalEndpoint<S>>>,
+    unknown_clients: Account,
     sender: Sender,
     opened: Arc<AtomicI64>,
 }
 
-impl<S: Store> Answers for AtDoor<S> {
+impl<S: Store> RequestService for ForwardedService<S> {
     fn certificate(&self) -> Option<&CurrentCertificate> {
         None
     }
 
-    fn strangers(&self) -> &Account {
-        &self.strangers
+    fn unknown_clients(&self) -> &Account {
+        &self.unknown_clients
     }
 
     fn opened(&self) -> &AtomicI64 {
@@ -123,7 +127,7 @@ impl<S: Store> Answers for AtDoor<S> {
         pace: Pace,
         scheme: &'static str,
         request: Request<Body>,
-    ) -> Result<Response<Full<Bytes>>, Lost> {
+    ) -> Result<Response<Full<Bytes>>, OutcomeUnknown> {
         let here = self.here.lock().clone();
         match here.filter(|here| !*here.stopping.borrow()) {
             Some(here) => Ok(here.answer((client, pace, scheme, self.sender), request).await),

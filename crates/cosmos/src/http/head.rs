@@ -9,7 +9,7 @@ use auth::Hosts;
 use http::{HeaderMap, HeaderValue, Version, header, request::Parts};
 
 use crate::{
-    door::Settings,
+    api::Settings,
     failure::{Failure, Fault, Result},
 };
 

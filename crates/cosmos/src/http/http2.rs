@@ -18,9 +18,9 @@ use tokio::{
 };
 
 use super::{
-    answers::{Answers, Lost, Pace},
     body::Body as Given,
     response_body::{ResponseBody, UnsentResponses},
+    service::{OutcomeUnknown, Pace, RequestService},
     stream::FirstHead,
 };
 use crate::{
@@ -50,8 +50,8 @@ impl Drop for Running {
 
 /// Serves requests until the client disconnects, sends no request for long, or `stop` is set. After
 /// `stop`, running requests get `STOP_TIME` to finish; in the other cases they may take longer.
-pub(super) async fn serve_http2<A: Answers>(
-    answers: &Arc<A>,
+pub(super) async fn serve_http2<A: RequestService>(
+    service: &Arc<A>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
@@ -65,7 +65,7 @@ pub(super) async fn serve_http2<A: Answers>(
     // However this future ends, the computations of the client's requests are cancelled.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
-        let (answers, running) = (Arc::clone(answers), Running::begin(&count));
+        let (service, running) = (Arc::clone(service), Running::begin(&count));
         let pace = if FREE_STREAMS < *count.borrow() { Pace::InTurn } else { Pace::Free };
         let (client, unsent) = (Arc::clone(&client), unsent.clone());
         first_head.mark_seen();
@@ -73,11 +73,11 @@ pub(super) async fn serve_http2<A: Answers>(
             let response = match request.headers().len() <= MAX_HEADERS {
                 true => {
                     let request = request.map(Given::Arriving);
-                    answers.answer(client, pace, scheme, request).await?
+                    service.answer(client, pace, scheme, request).await?
                 }
                 false => too_many_headers(),
             };
-            Ok::<_, Lost>(ResponseBody::wrap_response(response, Some(&unsent), running))
+            Ok::<_, OutcomeUnknown>(ResponseBody::wrap_response(response, Some(&unsent), running))
         }
     });
     let connection = http2::Builder::new(TokioExecutor::new())

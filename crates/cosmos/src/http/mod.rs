@@ -7,7 +7,7 @@
 //!        -> answer                         one request, from its head to its response
 //!        -> respond, response_body         headers, and a body sent in parts
 //!
-//! a node of a cluster -> routed: answer here, or passages -> forward to another node
+//! a node of a cluster -> routing: answer here, or forward_pool -> forward to another node
 //! ```
 //!
 //! A client may send slowly, read slowly, stop in the middle or open many connections. Each of
@@ -18,25 +18,25 @@
 
 mod active_requests;
 mod answer;
-mod answers;
 mod audited;
 mod body;
 mod connection;
 mod counted_bytes;
 mod exchange;
 mod forward;
+mod forward_pool;
 mod head;
-mod here;
 mod http2;
 mod linger;
-mod passages;
+mod local_endpoint;
 mod protocol;
+mod service;
 
 mod relay;
 mod replay;
 mod respond;
 mod response_body;
-mod routed;
+mod routing;
 
 mod stream;
 #[cfg(test)]
@@ -44,7 +44,7 @@ mod tests;
 
 pub use connection::serve;
 pub use forward::{Duplex, Forwarded, serve_forwarded};
-pub use here::Here;
-pub use passages::Passage;
-pub use routed::{Entrance, Finding, Way, Ways};
+pub use forward_pool::ForwardConnection;
+pub use local_endpoint::LocalEndpoint;
+pub use routing::{OwnerLookup, RoutingEndpoint, ShardOwner, ShardRouter};
 pub use stream::Stream;

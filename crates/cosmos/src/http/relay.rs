@@ -9,14 +9,14 @@ use engine::Store;
 use http_body_util::Full;
 use hyper::{Request, Response};
 
-use super::{answer::answer_request, answers::Pace, body::Body};
+use super::{answer::answer_request, body::Body, service::Pace};
 use crate::{
-    door::Door,
+    api::NoSqlApi,
     interrupt::{Client, StopOnDrop},
     sender::Sender,
 };
 
-impl<S: Store> Door<S> {
+impl<S: Store> NoSqlApi<S> {
     /// Executes a request for a caller that holds a key with this right, and returns the response.
     /// If the future is dropped, a query is cancelled, but a change of resources is completed.
     pub async fn relay(

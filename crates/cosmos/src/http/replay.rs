@@ -21,10 +21,10 @@ use super::body::Body;
 use crate::limits::BODY_TIMEOUT;
 
 /// Maximum number of bytes of a body that are kept. A request with a longer body is sent only once.
-const MAX_KEPT: usize = 64 * 1024;
+const MAX_REPLAY_BYTES: usize = 64 * 1024;
 
 /// Hop-by-hop headers, which concern a connection and not the request or response.
-const OF_CONNECTION: [HeaderName; 7] = [
+const HOP_BY_HOP: [HeaderName; 7] = [
     header::CONNECTION,
     header::EXPECT,
     header::TE,
@@ -35,8 +35,8 @@ const OF_CONNECTION: [HeaderName; 7] = [
 ];
 
 /// Removes hop-by-hop headers.
-pub(super) fn remove_of_connection(headers: &mut HeaderMap) {
-    for name in &OF_CONNECTION {
+pub(super) fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    for name in &HOP_BY_HOP {
         headers.remove(name);
     }
 }
@@ -44,11 +44,11 @@ pub(super) fn remove_of_connection(headers: &mut HeaderMap) {
 /// A request to be forwarded.
 pub(super) struct Outgoing {
     parts: Parts,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<ReplayableBody>>,
 }
 
 /// The body of a request to be forwarded.
-struct Kept {
+struct ReplayableBody {
     /// The part that has not been read yet.
     rest: Option<Incoming>,
     /// The frames read so far, in order.
@@ -73,7 +73,7 @@ impl Outgoing {
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         parts.uri = Uri::try_from(path).unwrap_or_default();
         parts.version = Version::HTTP_11;
-        remove_of_connection(&mut parts.headers);
+        remove_hop_by_hop(&mut parts.headers);
         let (rest, frames, size) = match body {
             Body::Arriving(body) => {
                 let size = body.size_hint();
@@ -84,7 +84,7 @@ impl Outgoing {
                 (None, vec![bytes], size)
             }
         };
-        let kept = Kept { rest, frames, size, bytes: 0, held, gone: false };
+        let kept = ReplayableBody { rest, frames, size, bytes: 0, held, gone: false };
         Self { parts, kept: Arc::new(Mutex::new(kept)) }
     }
 
@@ -134,7 +134,7 @@ impl Outgoing {
 
 /// A body that replays the kept frames and then reads the rest.
 pub(super) struct Replay {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<ReplayableBody>>,
     /// Number of kept frames that the replay has returned so far.
     at: usize,
 }
@@ -179,10 +179,10 @@ impl hyper::body::Body for Replay {
     }
 }
 
-impl Kept {
+impl ReplayableBody {
     fn keep(&mut self, data: &Bytes) {
         self.bytes += data.len();
-        if self.gone || MAX_KEPT < self.bytes || self.held.set(self.bytes).is_err() {
+        if self.gone || MAX_REPLAY_BYTES < self.bytes || self.held.set(self.bytes).is_err() {
             self.gone = true;
             self.frames.clear();
             let _ = self.held.set(0);
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn what_is_long_is_not_kept() {
         let account = Account::new(1 << 20);
-        let mut kept = Kept {
+        let mut kept = ReplayableBody {
             rest: None,
             frames: Vec::new(),
             size: SizeHint::default(),
@@ -239,9 +239,9 @@ mod tests {
             held: account.share(),
             gone: false,
         };
-        kept.keep(&Bytes::from(vec![0; MAX_KEPT]));
+        kept.keep(&Bytes::from(vec![0; MAX_REPLAY_BYTES]));
         assert_eq!((kept.frames.len(), kept.gone), (1, false));
-        assert!(MAX_KEPT <= account.used_bytes());
+        assert!(MAX_REPLAY_BYTES <= account.used_bytes());
         kept.keep(&Bytes::from_static(b"x"));
         assert_eq!((kept.frames.len(), kept.gone, account.used_bytes()), (0, true, 0));
         // After that, short frames are not kept either.

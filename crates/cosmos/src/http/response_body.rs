@@ -50,7 +50,7 @@ struct Waiting {
 
 impl Waiting {
     /// Records that a part of a response was sent.
-    fn note_progress(&self, id: u64) {
+    fn record_progress(&self, id: u64) {
         self.answers.lock().insert(id, self.look.load(Relaxed));
     }
 }
@@ -60,7 +60,7 @@ impl UnsentResponses {
     fn begin_response(&self) -> UnsentResponse {
         let mut next = self.0.next.lock();
         *next += 1;
-        self.0.note_progress(*next);
+        self.0.record_progress(*next);
         self.0.count.send_modify(|count| *count += 1);
         UnsentResponse { unsent: self.clone(), id: *next }
     }
@@ -154,7 +154,7 @@ impl<T: Unpin> Body for ResponseBody<T> {
         // The connection asks for a part only when it has capacity, so the client has read
         // something.
         if let Some(sending) = &self.sending {
-            sending.unsent.0.note_progress(sending.id);
+            sending.unsent.0.record_progress(sending.id);
         }
         let part = self.rest.len().min(ANSWER_PART_BYTES);
         let part = self.rest.split_to(part);

@@ -1,9 +1,9 @@
 //! A socket with limits: a client that does not read its responses is disconnected, and a client
 //! that has not completed its first request head may send only a limited number of bytes.
 //!
-//! A *stranger* is a client whose first head is not complete. Anyone can connect and send bytes
-//! without a key, so strangers share a separate memory account and cannot make requests of known
-//! clients fail.
+//! An *unknown client* is a client whose first head is not complete. Anyone can connect and send
+//! bytes without a key, so unknown clients share a separate memory account and cannot make requests
+//! of known clients fail.
 
 use std::{
     future::Future,
@@ -40,14 +40,14 @@ impl FirstHead {
 
 /// The bytes sent by a client whose first head is not complete.
 #[derive(Debug)]
-struct Stranger {
+struct UnknownClient {
     first_head: FirstHead,
     /// Memory reserved for the client's bytes and buffers.
     share: Share,
     /// Number of bytes that the client has sent.
     sent: usize,
     /// Number of bytes that the client may send before its first head is complete.
-    most: usize,
+    max_bytes: usize,
 }
 
 /// A socket or another byte stream.
@@ -55,7 +55,7 @@ struct Stranger {
 pub struct Stream<T> {
     io: T,
     /// `None` once the first head is complete.
-    stranger: Option<Stranger>,
+    unknown_client: Option<UnknownClient>,
     /// Deadline of the blocked write; `None` if no write is blocked.
     patience: Option<Pin<Box<Sleep>>>,
     /// Bytes written since the deadline was set. A client that reads slowly but steadily gets a new
@@ -70,14 +70,27 @@ pub struct Stream<T> {
 impl<T> Stream<T> {
     /// Creates the stream of a client whose input is not limited.
     pub fn new(io: T) -> Self {
-        Self { io, stranger: None, patience: None, passed: 0, first: Bytes::new(), turns: None }
+        Self {
+            io,
+            unknown_client: None,
+            patience: None,
+            passed: 0,
+            first: Bytes::new(),
+            turns: None,
+        }
     }
 
     /// Creates the stream of a client that has not sent its first head yet. The memory for its
-    /// bytes is reserved in `share`, and their number is limited to `most`.
-    pub(super) fn of_stranger(io: T, share: Share, first_head: &FirstHead, most: usize) -> Self {
-        let stranger = Stranger { first_head: first_head.clone(), share, sent: 0, most };
-        Self { stranger: Some(stranger), ..Self::new(io) }
+    /// bytes is reserved in `share`, and their number is limited to `max_bytes`.
+    pub(super) fn of_unknown_client(
+        io: T,
+        share: Share,
+        first_head: &FirstHead,
+        max_bytes: usize,
+    ) -> Self {
+        let unknown_client =
+            UnknownClient { first_head: first_head.clone(), share, sent: 0, max_bytes };
+        Self { unknown_client: Some(unknown_client), ..Self::new(io) }
     }
 
     /// Reports blocked writes to `turns` from now on.
@@ -97,7 +110,7 @@ impl<T> Stream<T> {
 
     /// Records the result of a write of `wanted` bytes. A blocked write sets the deadline. A
     /// complete write clears it, and so do enough partial writes.
-    fn note_write(
+    fn record_write(
         &mut self,
         context: &mut Context<'_>,
         wanted: usize,
@@ -149,15 +162,17 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
-        let Some(stranger) = &mut self.stranger else { return Poll::Ready(Ok(())) };
+        let Some(unknown_client) = &mut self.unknown_client else { return Poll::Ready(Ok(())) };
         // From here on requests reserve memory of their own, and this reservation is released.
-        if stranger.first_head.0.load(Relaxed) {
-            self.stranger = None;
+        if unknown_client.first_head.0.load(Relaxed) {
+            self.unknown_client = None;
             return Poll::Ready(Ok(()));
         }
-        stranger.sent += buffer.filled().len() - before;
-        let sent = stranger.sent;
-        if stranger.most < sent || stranger.share.set(sent + BUFFERS_BYTES).is_err() {
+        unknown_client.sent += buffer.filled().len() - before;
+        let sent = unknown_client.sent;
+        if unknown_client.max_bytes < sent
+            || unknown_client.share.set(sent + BUFFERS_BYTES).is_err()
+        {
             // Removes the bytes just read: a read must not return bytes and an error.
             buffer.set_filled(before);
             let text = "an unauthenticated request is too large, or too many are open";
@@ -174,7 +189,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write(context, bytes);
-        self.note_write(context, bytes.len(), written)
+        self.record_write(context, bytes.len(), written)
     }
 
     fn poll_write_vectored(
@@ -183,7 +198,7 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Stream<T> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.io).poll_write_vectored(context, parts);
-        self.note_write(context, parts.iter().map(|part| part.len()).sum(), written)
+        self.record_write(context, parts.iter().map(|part| part.len()).sum(), written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -244,7 +259,7 @@ mod tests {
                 is_known.mark_seen();
             }
             let (bytes, share) = (bytes.as_slice(), account.share());
-            let mut stream = Stream::of_stranger(bytes, share, &is_known, MAX_FIRST_BYTES);
+            let mut stream = Stream::of_unknown_client(bytes, share, &is_known, MAX_FIRST_BYTES);
             let mut read = Vec::new();
             assert_eq!(stream.read_to_end(&mut read).await.is_ok(), good, "{first} {first_head}");
         }

@@ -32,7 +32,7 @@ use tokio_rustls::{
 
 use super::{protocol::Protocol, serve};
 use crate::{
-    door::{Door, Settings, Shard},
+    api::{NoSqlApi, Settings, Shard},
     limits::MAX_HEADERS,
     tls::{Certificate, CurrentCertificate},
 };
@@ -40,7 +40,7 @@ use crate::{
 type Body = Full<Bytes>;
 
 struct Server {
-    door: Arc<Door<PausingStore>>,
+    api: Arc<NoSqlApi<PausingStore>>,
     address: SocketAddr,
     stop: watch::Sender<bool>,
 }
@@ -48,10 +48,10 @@ struct Server {
 fn settings() -> Settings {
     Settings {
         shard: Shard::default(),
-        siblings: None,
+        other_shards: None,
         opened: std::sync::Arc::default(),
         memory: memory::Account::default(),
-        strangers: memory::Account::default(),
+        unknown_clients: memory::Account::default(),
         audit: None,
         enforce_throughput: false,
         slow: None,
@@ -68,7 +68,7 @@ fn settings() -> Settings {
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("").unwrap())),
         needs_tls: false,
         give_way: || {},
-        run_apart: |work| work(),
+        block_in_place: |work| work(),
     }
 }
 
@@ -88,17 +88,17 @@ impl Server {
     }
 
     async fn start_with(settings: Settings) -> Self {
-        let door = Door::new(Kit::default().engine, settings).unwrap();
+        let api = NoSqlApi::new(Kit::default().engine, settings).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
-        let served = Arc::clone(&door);
+        let served = Arc::clone(&api);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(serve(Arc::clone(&served), stream, stopped.clone()));
             }
         });
-        Self { door, address, stop }
+        Self { api, address, stop }
     }
 
     async fn connect(&self) -> TcpStream {
@@ -115,7 +115,7 @@ impl Server {
 
     /// Connects with TLS and offers these protocols.
     async fn tls(&self, offered: &[&[u8]]) -> std::io::Result<TlsStream<TcpStream>> {
-        let certificate = self.door.settings.certificate.as_ref().unwrap().load();
+        let certificate = self.api.settings.certificate.as_ref().unwrap().load();
         let certificate = certificate.certificate();
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()).unwrap();
@@ -411,7 +411,7 @@ async fn many_requests_share_a_connection() {
     for response in futures_util::future::join_all(requests).await {
         assert_eq!(response.status(), 200);
     }
-    assert_eq!(server.door.open(), 1);
+    assert_eq!(server.api.open(), 1);
 }
 
 #[tokio::test]

@@ -42,9 +42,9 @@ fn invalid_ttl(value: ValueRef<'_>) -> Error {
 
 /// Validates the `ttl` of each item of a write by the rules of this module.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lifetimes;
+pub(crate) struct TtlRules;
 
-impl ItemWriter for Lifetimes {
+impl ItemWriter for TtlRules {
     fn lifetime_of(&self, default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
         item_lifetime(default, item)
     }

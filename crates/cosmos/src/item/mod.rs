@@ -8,7 +8,7 @@ mod item_ttl;
 mod new_item;
 mod render;
 
-pub(crate) use item_ttl::{Lifetimes, item_lifetime};
+pub(crate) use item_ttl::{TtlRules, item_lifetime};
 pub(crate) use new_item::{NewItem, check_id};
 pub(crate) use render::{ItemRenderer, write_item, write_item_without_links};
 

@@ -32,7 +32,7 @@ impl ItemRenderer {
     /// Returns the resource id of an item. It is derived from the commit that created the item, so
     /// an item that is deleted and created again has another id.
     pub(crate) fn resource_id(&self, item: &Item) -> Rid {
-        Rid::in_container(self.database, self.container, item.birth, Leaf::Item)
+        Rid::in_container(self.database, self.container, item.creation_stamp, Leaf::Item)
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
             key: "key".into(),
             body: doc! { "id": "a", "n": 1.5 }.to_buf().into_bytes(),
             stamp: 7,
-            birth: 5,
+            creation_stamp: 5,
             ts: 9,
         };
         let mut out = Vec::new();
@@ -124,7 +124,7 @@ mod tests {
             rid, rid
         );
         assert_eq!(String::from_utf8(out).unwrap(), want);
-        let later = Item { birth: 6, ..item };
+        let later = Item { creation_stamp: 6, ..item };
         assert_ne!(renderer.resource_id(&later).encode(), rid);
     }
 }

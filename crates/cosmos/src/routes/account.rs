@@ -5,7 +5,7 @@ use engine::Store;
 
 use crate::{
     account,
-    door::{Door, Settings},
+    api::{NoSqlApi, Settings},
     failure::{Failure, Result},
     reply::Reply,
     request::Request,
@@ -13,14 +13,14 @@ use crate::{
 };
 
 /// `GET /`. SDKs send it first, since it contains the endpoint for further requests.
-pub(crate) fn read_account<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let endpoint = match (&door.settings.endpoint, request.host()) {
+pub(crate) fn read_account<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+    let endpoint = match (&api.settings.endpoint, request.host()) {
         (Some(endpoint), _) => endpoint.clone(),
         // Clients continue at this address, so it is the one that the request was sent to.
         (None, Some(host)) => format!("{}://{host}/", request.scheme),
         (None, None) => return Err(Failure::bad_request("There is no header 'host'.")),
     };
-    let body = account::account_document(&door.settings.account, &endpoint);
+    let body = account::account_document(&api.settings.account, &endpoint);
     Ok(Reply::json(200, body).with_units(Work::PointRead, 0))
 }
 

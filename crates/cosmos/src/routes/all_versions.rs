@@ -12,13 +12,13 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, json};
-use engine::{Event, EventKind, EventsWanted, Item, Store};
+use engine::{Event, EventKind, EventQuery, Item, Store};
 
 use super::{change_feed, container_part, shared};
 use crate::{
+    api::NoSqlApi,
     catalog::Container,
     container,
-    door::Door,
     failure::{Failure, Fault, Result},
     item,
     limits::{BEGUN_RETENTION_S, PAGE_ITEMS},
@@ -34,7 +34,7 @@ const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be e
                            https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`
-pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_versions<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
@@ -48,14 +48,14 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
         }
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    keep_versions(door, container, request.may_write).await?;
+    keep_versions(api, container, request.may_write).await?;
     let after = match from {
         Some(position) => position,
-        None => door.engine.feed_end(&container.collection).await?,
+        None => api.engine.feed_end(&container.collection).await?,
     };
-    let wanted = EventsWanted { after, range, items, bytes: shared::page_bytes(door) };
-    let context = shared::new_context(door, request).await?;
-    let found = door.engine.feed_events(&container.collection, &wanted, &context).await?;
+    let wanted = EventQuery { after, range, items, bytes: shared::page_bytes(api) };
+    let context = shared::new_context(api, request).await?;
+    let found = api.engine.feed_events(&container.collection, &wanted, &context).await?;
     // The container may have stopped keeping versions since it was looked up.
     let found = found.ok_or_else(|| Failure::bad_request(NOT_ENABLED))?;
     session::check_seen(request.seen, found.seq)?;
@@ -69,7 +69,7 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     // policy says so.
     let images = container.keeps_images();
     let events = found.events.iter().filter(holds);
-    let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
+    let mut feed = representation::Feed::new(&container.rid, "Documents", &api.settings.memory);
     for event in events {
         feed.push_entry(|out| write_event(container, event, images, out))?;
     }
@@ -80,7 +80,7 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
 /// Makes a container keep all versions from now on, unless it already does. 400 if its policy
 /// disables that or the sender may not write.
 async fn keep_versions<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     container: &Container,
     may_write: bool,
 ) -> Result<()> {
@@ -91,8 +91,8 @@ async fn keep_versions<S: Store>(
         return Err(Failure::bad_request(NOT_ENABLED));
     }
     // A concurrent replacement of the definition could end the feed.
-    let _turn = door.changing.lock().await;
-    let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
+    let _turn = api.changing.lock().await;
+    let (engine, collection) = (api.engine.clone(), Arc::clone(&container.collection));
     // Must be completed even if the client disconnects.
     let begun = tokio::spawn(async move {
         engine

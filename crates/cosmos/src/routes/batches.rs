@@ -15,12 +15,12 @@ use futures_util::future::join_all;
 
 use super::{container_part, items, shared};
 use crate::{
+    api::NoSqlApi,
     batch::{self, BatchAction, BatchOperation, Encoding, Outcome, ResponseBudget},
     catalog::Container,
-    door::Door,
     etag,
     failure::{Failure, Fault, Result},
-    item::{self, Lifetimes},
+    item::{self, TtlRules},
     limits::LONG_BODY_BYTES,
     operation::Operation,
     partition_key::KeyScope,
@@ -33,12 +33,12 @@ use crate::{
 /// failed. The request fails as a whole if its body is not an array of operations, or if the
 /// response would be too large.
 pub(crate) async fn run_batch<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let encoding = Encoding::of_body(body);
-    match run_operations(door, request, body, encoding).await {
+    match run_operations(api, request, body, encoding).await {
         Err(failure) if !request.headers.atomic() && !is_retried(failure.fault) => {
             refuse_rows(encoding, body, failure)
         }
@@ -47,7 +47,7 @@ pub(crate) async fn run_batch<S: Store>(
 }
 
 async fn run_operations<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
     encoding: Encoding,
@@ -58,10 +58,10 @@ async fn run_operations<S: Store>(
     if request.headers.prefers_minimal() {
         operations.iter_mut().flatten().for_each(|operation| operation.minimal = true);
     }
-    let room = ResponseBudget::new(&door.settings.memory);
+    let room = ResponseBudget::new(&api.settings.memory);
     let (outcomes, seq) = match request.headers.atomic() {
-        true => run_atomic(door, request, container, operations, &room).await?,
-        false => run_bulk(door, request, container, operations, &room).await?,
+        true => run_atomic(api, request, container, operations, &room).await?,
+        false => run_bulk(api, request, container, operations, &room).await?,
     };
     let mixed = outcomes.iter().any(|outcome| encoding.is_mixed(outcome.status));
     let status = if mixed { 207 } else { 200 };
@@ -129,7 +129,7 @@ struct Prepared {
 /// Validates an operation against the container, and converts it to an engine action. `header` is
 /// the partition key in the request's header.
 async fn prepare_operation<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Arc<Container>,
     header: Option<&str>,
@@ -156,7 +156,7 @@ async fn prepare_operation<S: Store>(
             }
         }
         BatchAction::Patch(id, patch) => {
-            (key(&id)?, items::patch_action(door, request, container, patch).await?)
+            (key(&id)?, items::patch_action(api, request, container, patch).await?)
         }
         BatchAction::Read(id) => (key(&id)?, ItemAction::Read),
         BatchAction::Delete(id) => (key(&id)?, ItemAction::Delete),
@@ -217,7 +217,7 @@ fn outcome_of(
 /// one operation becomes its outcome, and all other operations get a dependency failure (424) as
 /// outcome.
 async fn run_atomic<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Arc<Container>,
     operations: Vec<Result<BatchOperation>>,
@@ -236,7 +236,7 @@ async fn run_atomic<S: Store>(
         let next = match operation {
             Ok(operation) => {
                 prepare_operation(
-                    door,
+                    api,
                     request,
                     container,
                     request.headers.partition_key(),
@@ -257,7 +257,7 @@ async fn run_atomic<S: Store>(
         room.reserve_all()?;
     }
     let writes: Vec<ItemWrite> = prepared.iter().map(|prepared| prepared.write.clone()).collect();
-    match door.engine.write_items(&container.collection, &writes, &Lifetimes).await {
+    match api.engine.write_items(&container.collection, &writes, &TtlRules).await {
         Ok((all, seq)) => {
             // The size of the reads was limited before anything was written.
             let reads = ResponseBudget::unlimited();
@@ -296,7 +296,7 @@ fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
 
 /// Executes each operation independently, in waves.
 async fn run_bulk<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Arc<Container>,
     operations: Vec<Result<BatchOperation>>,
@@ -312,7 +312,7 @@ async fn run_bulk<S: Store>(
                 match (own.as_deref(), request.headers.partition_key()) {
                     (Some(own), Some(all)) if own != all => Err(Failure::mismatch_of_item()),
                     (own, all) => {
-                        prepare_operation(door, request, container, own.or(all), operation).await
+                        prepare_operation(api, request, container, own.or(all), operation).await
                     }
                 }
             }
@@ -338,7 +338,7 @@ async fn run_bulk<S: Store>(
             }
             wave.push(next);
         }
-        let wave = wave.iter().map(|next| run_one(door, container, next, stopped, room));
+        let wave = wave.iter().map(|next| run_one(api, container, next, stopped, room));
         for (outcome, known) in join_all(wave).await {
             // The wave has been executed; the remaining operations are not started.
             stopped |= 400 <= outcome.status && !request.headers.continue_on_error();
@@ -352,7 +352,7 @@ async fn run_bulk<S: Store>(
 /// Executes one operation of a bulk, and returns its outcome and the newest commit that it
 /// reflects.
 async fn run_one<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     container: &Arc<Container>,
     next: &Result<Prepared>,
     stopped: bool,
@@ -366,7 +366,7 @@ async fn run_one<S: Store>(
         Err(failure) => return (Outcome::of_failure(failure), 0),
     };
     let writes = std::slice::from_ref(&prepared.write);
-    match door.engine.write_items(&container.collection, writes, &Lifetimes).await {
+    match api.engine.write_items(&container.collection, writes, &TtlRules).await {
         Ok((all, seq)) => match all.first() {
             Some(first) => {
                 if first.item.as_ref().is_some_and(|item| LONG_BODY_BYTES <= item.body.len()) {

@@ -5,11 +5,11 @@
 //! version. The response's etag is the position after the page, and the client sends it back in
 //! `if-none-match`; a page without items is 304.
 
-use engine::{ChangesWanted, Item, Store};
+use engine::{ChangeQuery, Item, Store};
 
 use super::{all_versions, container_part, shared};
 use crate::{
-    door::Door,
+    api::NoSqlApi,
     failure::{Failure, Result},
     item::{self, ItemRenderer},
     limits::PAGE_ITEMS,
@@ -22,10 +22,10 @@ use crate::{
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im`. 200 with the changed items, or 304 without changes;
 /// both return the next position as etag.
-pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_changes<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let mode = request.headers.a_im().unwrap_or_default();
     if mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
-        return all_versions::read_versions(door, request).await;
+        return all_versions::read_versions(api, request).await;
     }
     if !mode.eq_ignore_ascii_case("Incremental Feed") {
         return Err(Failure::bad_request(format!("The change feed mode '{mode}' is unknown.")));
@@ -36,7 +36,7 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     // Without a position the feed starts with the oldest item; `*` requests changes from now on.
     let (after, from_now) = match request.headers.if_none_match().map(str::trim) {
         None | Some("") => (0, false),
-        Some("*") => (door.engine.last_change(&container.collection).await?, true),
+        Some("*") => (api.engine.last_change(&container.collection).await?, true),
         Some(etag) => (parse_position(etag)?, false),
     };
     // A date is used only without a position: SDKs send it again with every page.
@@ -46,14 +46,14 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
         _ => i64::MIN,
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    let wanted = ChangesWanted { after, since_s, range, items, bytes: shared::page_bytes(door) };
-    let context = shared::new_context(door, request).await?;
-    let found = door.engine.item_changes(&container.collection, &wanted, &context).await?;
+    let wanted = ChangeQuery { after, since_s, range, items, bytes: shared::page_bytes(api) };
+    let context = shared::new_context(api, request).await?;
+    let found = api.engine.item_changes(&container.collection, &wanted, &context).await?;
     session::check_seen(request.seen, found.seq)?;
     // SDKs that read both feeds with the same code request the format of the other feed.
     let wrapped = request.headers.wire_format().is_some();
     let items = found.items.iter().filter(|item| part.contains_item(container, item));
-    let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
+    let mut feed = representation::Feed::new(&container.rid, "Documents", &api.settings.memory);
     for item in items {
         feed.push_entry(|out| write_entry(&container.renderer, item, wrapped, out))?;
     }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn entries_have_two_forms() {
         let body = document::doc! { "id": "a" }.to_buf().into_bytes();
-        let item = Item { key: Default::default(), body, stamp: 9, birth: 8, ts: 7 };
+        let item = Item { key: Default::default(), body, stamp: 9, creation_stamp: 8, ts: 7 };
         for (wrapped, start, end) in [
             (false, "{\"id\":\"a\",\"_rid\"", ",\"_ts\":7,\"_lsn\":9}"),
             (

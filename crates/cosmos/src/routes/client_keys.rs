@@ -11,8 +11,8 @@ use engine::{Resource, Store};
 
 use super::{resource_feed, resources, shared};
 use crate::{
+    api::NoSqlApi,
     catalog::{self, Database, ROOT},
-    door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_CLIENT_KEYS,
     names,
@@ -49,27 +49,27 @@ fn represent(database: &Database, held: &Resource) -> Document {
 }
 
 /// Returns all client encryption keys of a database as responses represent them.
-fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
-    let all = resources::siblings_of(door, &key_path(database, ""));
+fn represent_all<S: Store>(api: &NoSqlApi<S>, database: &Database) -> Vec<Document> {
+    let all = resources::siblings_of(api, &key_path(database, ""));
     all.iter().map(|held| represent(database, held)).collect()
 }
 
 /// Finds the key that a link names, by name or resource id, and its database.
-fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, Arc<Resource>)> {
-    let database = shared::find_database(door, request)?;
+fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<(Database, Arc<Resource>)> {
+    let database = shared::find_database(api, request)?;
     let path = key_path(&database, request.name());
-    let found = resources::find_resource(door, &path, |held| key_rid(&database, held));
+    let found = resources::find_resource(api, &path, |held| key_rid(&database, held));
     let found = found.ok_or_else(Failure::no_resource)?;
     Ok((database, found))
 }
 
 /// Refuses a container definition that uses a key which the database does not have.
 pub(super) fn check_known<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     database: &Database,
     keys: &[&str],
 ) -> Result<()> {
-    let is_unknown = |key: &&&str| door.engine.resource_at(&key_path(database, key)).is_none();
+    let is_unknown = |key: &&&str| api.engine.resource_at(&key_path(database, key)).is_none();
     match keys.iter().find(is_unknown) {
         None => Ok(()),
         Some(key) => Err(Failure::bad_request(format!(
@@ -113,38 +113,38 @@ fn read_body(body: &[u8]) -> Result<(String, Document)> {
 /// `POST /dbs/{db}/clientencryptionkeys`. 201; 409 if the name is in use, 403 if the database has
 /// too many keys.
 pub(crate) async fn create_key<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let (id, mut kept) = read_body(body)?;
-    let database = shared::find_database(door, request)?;
+    let database = shared::find_database(api, request)?;
     let path = key_path(&database, &id);
-    if door.engine.resource_at(&path).is_some() {
+    if api.engine.resource_at(&path).is_some() {
         return Err(Failure::already_exists());
     }
-    if MAX_CLIENT_KEYS <= resources::siblings_of(door, &path).len() {
+    if MAX_CLIENT_KEYS <= resources::siblings_of(api, &path).len() {
         let text = format!("The database already has {MAX_CLIENT_KEYS} client encryption keys.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
-    let number = resources::next_number(door).await?;
+    let number = resources::next_number(api).await?;
     kept.push("number", Value::Int64(i64::from(number)));
-    let (_, made) = resources::create_resource(door, request, &path, kept).await?;
+    let (_, made) = resources::create_resource(api, request, &path, kept).await?;
     Ok(representation::resource_reply(201, &represent(&database, &made)))
 }
 
 /// `GET /dbs/{db}/clientencryptionkeys`, or `POST` with a query
 pub(crate) fn list_keys<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
 ) -> Result<Reply> {
-    resource_feed::list_in_database(door, request, asked, "ClientEncryptionKeys", represent_all)
+    resource_feed::list_in_database(api, request, query_body, "ClientEncryptionKeys", represent_all)
 }
 
 /// `GET /dbs/{db}/clientencryptionkeys/{k}`. 200, or 304 if the client already has this version.
-pub(crate) fn read_key<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let (database, held) = find_named(door, request)?;
+pub(crate) fn read_key<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+    let (database, held) = find_named(api, request)?;
     if shared::is_known(request, held.stamp) {
         return Ok(Reply::empty(304));
     }
@@ -154,18 +154,18 @@ pub(crate) fn read_key<S: Store>(door: &Door<S>, request: &Request) -> Result<Re
 /// `PUT /dbs/{db}/clientencryptionkeys/{k}`: replaces the stored key by the same key encrypted
 /// differently. 200; the id cannot change.
 pub(crate) async fn replace_key<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let (id, mut kept) = read_body(body)?;
-    let (database, held) = find_named(door, request)?;
+    let (database, held) = find_named(api, request)?;
     if held.path.last() != Some(&id) {
         return Err(Failure::bad_request("The id of a client encryption key cannot be changed."));
     }
     if let Some(number) = held.body.get("number") {
         kept.push("number", number.clone());
     }
-    let made = resources::replace_resource(door, request, &held, kept).await?;
+    let made = resources::replace_resource(api, request, &held, kept).await?;
     Ok(representation::resource_reply(200, &represent(&database, &made)))
 }

@@ -27,7 +27,7 @@ pub(super) struct ContainerPart<'a> {
     pub(super) range: ItemRange,
     /// Identifies the part as specified by the headers. Continuation tokens are signed with it, so
     /// that a token for one part is invalid for another.
-    pub(super) mark: Vec<u8>,
+    pub(super) part_id: Vec<u8>,
     /// The partition key paths if the part is one logical partition, otherwise empty.
     pub(super) partition: &'a [KeyPath],
     /// The exact range of effective partition keys, if `range` includes keys outside it because row
@@ -67,12 +67,12 @@ pub(super) fn of_headers<'a>(
         let scope = container.key.read_scope(key)?;
         let whole = matches!(scope, KeyScope::Whole(_));
         let partition = if whole { container.key.paths() } else { &[] };
-        let (range, mark) = (container.item_range(&scope), key.as_bytes().to_vec());
-        return Ok(ContainerPart { range, mark, partition, within: None });
+        let (range, part_id) = (container.item_range(&scope), key.as_bytes().to_vec());
+        return Ok(ContainerPart { range, part_id, partition, within: None });
     }
     if headers.start_epk().is_none() && headers.end_epk().is_none() {
         let range = ItemRange::all();
-        return Ok(ContainerPart { range, mark: Vec::new(), partition: &[], within: None });
+        return Ok(ContainerPart { range, part_id: Vec::new(), partition: &[], within: None });
     }
     // A single bound means an open range.
     let (start, end) = (headers.start_epk().unwrap_or(""), headers.end_epk().unwrap_or("FF"));
@@ -81,9 +81,9 @@ pub(super) fn of_headers<'a>(
             "'{start}' and '{end}' are not a range of effective partition keys."
         ))
     })?;
-    let mark = format!("{start}-{end}").into_bytes();
+    let part_id = format!("{start}-{end}").into_bytes();
     let (items, exact) = container.epk_range(&range);
-    Ok(ContainerPart { range: items, mark, partition: &[], within: (!exact).then_some(range) })
+    Ok(ContainerPart { range: items, part_id, partition: &[], within: (!exact).then_some(range) })
 }
 
 /// Returns the part of the container that a query reads; its condition may determine the partition.

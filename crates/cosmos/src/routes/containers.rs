@@ -11,9 +11,9 @@ use engine::{Expected, Kind, Model, Namespace, Space, Store};
 
 use super::{client_keys, offers, resource_feed, resources, shared};
 use crate::{
+    api::NoSqlApi,
     catalog::{self, Container, Database, ROOT},
     container::{self, ContainerDefinition, write_ttl},
-    door::Door,
     failure::{Failure, Fault, Result},
     limits::{MAX_RESOURCES, QUOTA},
     partition_key::PartitionKeyDefinition,
@@ -58,11 +58,11 @@ fn represent(request: &Request, container: &Container) -> Document {
 
 /// Returns all containers of a database as the client of a request sees them.
 fn represent_all<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     database: &Database,
 ) -> Vec<Document> {
-    let all = catalog::all_containers(&door.engine, database);
+    let all = catalog::all_containers(&api.engine, database);
     all.iter().map(|container| represent(request, container)).collect()
 }
 
@@ -76,11 +76,11 @@ pub(crate) fn resource_path(container: &Container) -> [String; 4] {
 
 /// Finds the container that the request's path names. It is looked up again, under the lock for
 /// changes, because the callers change it.
-fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
+fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
-    let found = catalog::find_container(&door.engine, &door.containers, database, name);
-    found.map_err(|failure| match catalog::find_database(&door.engine, database) {
+    let found = catalog::find_container(&api.engine, &api.containers, database, name);
+    found.map_err(|failure| match catalog::find_database(&api.engine, database) {
         // The database exists, so the container itself is missing.
         Some(_) if failure.fault == Fault::OwnerNotFound => Failure::no_resource(),
         _ => failure,
@@ -90,62 +90,69 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Contain
 /// `POST /dbs/{db}/colls`. 201; 409 if the name is in use, 403 if the database has too many
 /// containers, 404 if there is no such database.
 pub(crate) async fn create_container<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let definition = ContainerDefinition::parse(shared::parse_document(body)?)?;
     let throughput = offers::requested_throughput(request)?;
-    let database = shared::find_database(door, request)?;
-    if MAX_RESOURCES <= catalog::all_containers(&door.engine, &database).len() {
+    let database = shared::find_database(api, request)?;
+    if MAX_RESOURCES <= catalog::all_containers(&api.engine, &database).len() {
         let text = format!("The database already has {MAX_RESOURCES} containers.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
-    client_keys::check_known(door, &database, &container::encryption_keys(definition.options()))?;
+    client_keys::check_known(api, &database, &container::encryption_keys(definition.options()))?;
     let namespace = Namespace::new(database.name.as_str(), definition.id.as_str());
-    door.engine.create_container(&namespace, definition.engine_definition()).await?;
-    let (engine, known) = (&door.engine, &door.containers);
+    api.engine.create_container(&namespace, definition.engine_definition()).await?;
+    let (engine, known) = (&api.engine, &api.containers);
     let container = catalog::find_container(engine, known, &database.name, &definition.id)?;
-    let shared = offers::offer_of(door, &database.rid().encode()).is_some();
+    let shared = offers::offer_of(api, &database.rid().encode()).is_some();
     // A container has its own offer unless it shares its database's.
     if throughput.is_some() || !shared {
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
         let throughput = throughput.unwrap_or_default();
         let named = offers::requested_name(request);
-        offers::create_first_offer(door, &link, &container.rid, throughput, named).await?;
+        offers::create_first_offer(api, &link, &container.rid, throughput, named).await?;
     }
     let reply = representation::resource_reply(201, &represent(request, &container));
-    Ok(with_shared_throughput(door, &container, reply))
+    Ok(with_shared_throughput(api, &container, reply))
 }
 
 /// Adds the header that says whether a container shares its database's throughput. Clients parse it
 /// as a boolean.
-fn with_shared_throughput<S: Store>(door: &Door<S>, container: &Container, reply: Reply) -> Reply {
+fn with_shared_throughput<S: Store>(
+    api: &NoSqlApi<S>,
+    container: &Container,
+    reply: Reply,
+) -> Reply {
     let database = Rid::Database(container.database_number).encode();
-    let has_offer = |rid: &str| offers::offer_of(door, rid).is_some();
+    let has_offer = |rid: &str| offers::offer_of(api, rid).is_some();
     let shares = !has_offer(&container.rid) && has_offer(&database);
     reply.with_header("x-ms-share-throughput", if shares { "true" } else { "false" })
 }
 
 /// `GET /dbs/{db}/colls`, or `POST` with a query
 pub(crate) fn list_containers<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
 ) -> Result<Reply> {
-    let all = |door: &Door<S>, database: &Database| represent_all(door, request, database);
-    resource_feed::list_in_database(door, request, asked, "DocumentCollections", all)
+    let all = |api: &NoSqlApi<S>, database: &Database| represent_all(api, request, database);
+    resource_feed::list_in_database(api, request, query_body, "DocumentCollections", all)
 }
 
 /// `GET /dbs/{db}/colls/{c}`. 200 or 304. Headers report the progress of index builds and, on
 /// request, the number of items and the disk usage.
-pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let container = find_named(door, request)?;
+pub(crate) async fn read_container<S: Store>(
+    api: &NoSqlApi<S>,
+    request: &Request,
+) -> Result<Reply> {
+    let container = find_named(api, request)?;
     if shared::is_known(request, container.version()) {
         return Ok(Reply::empty(304));
     }
     let reply = representation::resource_reply(200, &represent(request, &container));
-    let mut reply = with_shared_throughput(door, &container, reply);
+    let mut reply = with_shared_throughput(api, &container, reply);
     let progress = container.collection.index_progress().to_string();
     reply = reply.with_header("x-ms-alt-content-path", format!("dbs/{}", container.database));
     if container::is_lazy(container.options()) {
@@ -154,9 +161,9 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
     }
     reply = reply.with_header("x-ms-documentdb-collection-index-transformation-progress", progress);
     if request.headers.quota_info() {
-        let live = door.engine.forecast_collection(&container.collection).await?.live;
+        let live = api.engine.forecast_collection(&container.collection).await?.live;
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
-        let (store, id) = (door.engine.store(), container.collection.id);
+        let (store, id) = (api.engine.store(), container.collection.id);
         let held = [Space::Rows(id), Space::Index(id)].map(|space| store.space_bytes(space));
         // Recent writes may not be included in the disk usage yet, so the live items are its lower
         // bound.
@@ -176,12 +183,12 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
 /// `PUT /dbs/{db}/colls/{c}`. 200 with the new definition. The new TTL is in effect when the
 /// response is sent; new indexes are built afterwards.
 pub(crate) async fn replace_container<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let body = shared::parse_document(body)?;
-    let held = find_named(door, request)?;
+    let held = find_named(api, request)?;
     // A version mismatch is reported before errors in the definition.
     resources::check_version(request, held.version())?;
     let mut definition = ContainerDefinition::parse_replacement(body, held.options())?;
@@ -193,8 +200,8 @@ pub(crate) async fn replace_container<S: Store>(
         Expected::Absent | Expected::Present => None,
     };
     let collection = &held.collection;
-    door.engine.replace_container(collection, definition.engine_definition(), version).await?;
-    let (engine, collection) = (door.engine.clone(), Arc::clone(collection));
+    api.engine.replace_container(collection, definition.engine_definition(), version).await?;
+    let (engine, collection) = (api.engine.clone(), Arc::clone(collection));
     // Queries return the same results during the build; an interrupted build continues at the next
     // start.
     tokio::spawn(async move {
@@ -202,22 +209,25 @@ pub(crate) async fn replace_container<S: Store>(
             tracing::warn!(%error, "cannot build the indexes of a container");
         }
     });
-    let container = find_named(door, request)?;
+    let container = find_named(api, request)?;
     let reply = representation::resource_reply(200, &represent(request, &container));
-    Ok(with_shared_throughput(door, &container, reply))
+    Ok(with_shared_throughput(api, &container, reply))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}`. 204. The collection is dropped first: from then on the container
 /// does not exist for clients.
-pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let container = find_named(door, request)?;
+pub(crate) async fn delete_container<S: Store>(
+    api: &NoSqlApi<S>,
+    request: &Request,
+) -> Result<Reply> {
+    let container = find_named(api, request)?;
     resources::check_version(request, container.version())?;
     let namespace = Namespace::new(container.database.as_str(), container.name.as_str());
-    if !door.engine.drop_collection(Model::Items, &namespace).await? {
+    if !api.engine.drop_collection(Model::Items, &namespace).await? {
         return Err(Failure::no_resource());
     }
     // The container is deleted even if this fails: a remaining offer is removed at the next start.
-    if let Err(failure) = remove_belongings(door, &container).await {
+    if let Err(failure) = remove_belongings(api, &container).await {
         let (database, container) = (&container.database, &container.name);
         tracing::warn!(
             database,
@@ -226,16 +236,16 @@ pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request
             "cannot delete the resources of a deleted container"
         );
     }
-    door.containers.forget_dropped();
+    api.containers.forget_dropped();
     Ok(resources::removed_reply())
 }
 
 /// Removes the offer and the resources (such as scripts) of a dropped container.
-async fn remove_belongings<S: Store>(door: &Door<S>, container: &Container) -> Result<()> {
-    offers::remove_offer(door, &container.rid).await?;
+async fn remove_belongings<S: Store>(api: &NoSqlApi<S>, container: &Container) -> Result<()> {
+    offers::remove_offer(api, &container.rid).await?;
     let path = resource_path(container);
     let path = path.each_ref().map(String::as_str);
-    match door.engine.remove_resource(&path, Expected::Present).await {
+    match api.engine.remove_resource(&path, Expected::Present).await {
         Err(error) if !matches!(error.kind, Kind::NotFound(_)) => Err(error.into()),
         _ => Ok(()),
     }

@@ -6,8 +6,8 @@ use engine::{Expected, Kind, Model, Namespace, Store};
 
 use super::{offers, resources, shared};
 use crate::{
+    api::NoSqlApi,
     catalog::{self, Database, ROOT},
-    door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_RESOURCES,
     names,
@@ -30,20 +30,20 @@ fn represent(database: &Database) -> Document {
 }
 
 /// Returns all databases of this shard as responses represent them.
-pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
-    catalog::all_databases(&door.engine).iter().map(represent).collect()
+pub(super) fn represent_all<S: Store>(api: &NoSqlApi<S>) -> Vec<Document> {
+    catalog::all_databases(&api.engine).iter().map(represent).collect()
 }
 
 /// `POST /dbs`. Without a throughput the database has no offer, and each of its containers has its
 /// own. 201; 409 if the name is in use, 403 if there are too many databases.
 pub(crate) async fn create_database<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let id = names::check_name(shared::parse_document(body)?.get("id"))?;
     let throughput = offers::requested_throughput(request)?;
-    let databases = catalog::all_databases(&door.engine);
+    let databases = catalog::all_databases(&api.engine);
     if databases.iter().any(|database| database.name == id) {
         return Err(Failure::already_exists());
     }
@@ -51,19 +51,19 @@ pub(crate) async fn create_database<S: Store>(
         let text = format!("The account already has {MAX_RESOURCES} databases.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
-    let (number, resource) = resources::create_numbered(door, &[ROOT, &id]).await?;
+    let (number, resource) = resources::create_numbered(api, &[ROOT, &id]).await?;
     let made = Database { name: id, number, resource };
     if let Some(throughput) = throughput {
         let link = format!("dbs/{}/", made.rid().encode());
         let named = offers::requested_name(request);
-        offers::create_first_offer(door, &link, &made.rid().encode(), throughput, named).await?;
+        offers::create_first_offer(api, &link, &made.rid().encode(), throughput, named).await?;
     }
     Ok(representation::resource_reply(201, &represent(&made)))
 }
 
 /// `GET /dbs/{db}`. 200, or 304 if the client already has this version.
-pub(crate) fn read_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let database = shared::find_database(door, request)?;
+pub(crate) fn read_database<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+    let database = shared::find_database(api, request)?;
     if shared::is_known(request, database.resource.stamp) {
         return Ok(Reply::empty(304));
     }
@@ -72,23 +72,26 @@ pub(crate) fn read_database<S: Store>(door: &Door<S>, request: &Request) -> Resu
 
 /// `DELETE /dbs/{db}`: deletes the database with everything in it. 204; 412, with nothing deleted,
 /// if the version of the database is not that in `if-match`.
-pub(crate) async fn delete_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let database = shared::find_database(door, request)?;
+pub(crate) async fn delete_database<S: Store>(
+    api: &NoSqlApi<S>,
+    request: &Request,
+) -> Result<Reply> {
+    let database = shared::find_database(api, request)?;
     resources::check_version(request, database.resource.stamp)?;
     // The database is deleted last, so that a retry can find the rest.
-    for container in catalog::all_containers(&door.engine, &database) {
+    for container in catalog::all_containers(&api.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
-        door.engine.drop_collection(Model::Items, &namespace).await?;
-        offers::remove_offer(door, &container.rid).await?;
+        api.engine.drop_collection(Model::Items, &namespace).await?;
+        offers::remove_offer(api, &container.rid).await?;
     }
-    offers::remove_offer(door, &database.rid().encode()).await?;
-    match door.engine.remove_resource(&[ROOT, &database.name], Expected::Present).await {
+    offers::remove_offer(api, &database.rid().encode()).await?;
+    match api.engine.remove_resource(&[ROOT, &database.name], Expected::Present).await {
         Ok(()) => {}
         Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
             return Err(Failure::no_resource());
         }
         Err(error) => return Err(error.into()),
     }
-    door.containers.forget_dropped();
+    api.containers.forget_dropped();
     Ok(resources::removed_reply())
 }

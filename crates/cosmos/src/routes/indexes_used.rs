@@ -24,10 +24,10 @@ use crate::{
 };
 
 /// A path of a composite index, and whether its order is descending.
-type Part = (String, bool);
+type CompositePath = (String, bool);
 
 /// A query, and the paths of the partition key if it is limited to one logical partition.
-pub(super) type Asked<'a> = (&'a Select, &'a [KeyPath]);
+pub(super) type AnalyzedQuery<'a> = (&'a Select, &'a [KeyPath]);
 
 /// The indexes that a query uses and could use.
 #[derive(Debug, Default)]
@@ -37,17 +37,17 @@ pub(super) struct IndexMetrics {
     /// Indexes of single paths that would help and that the policy does not have.
     potential_single: Vec<String>,
     /// Used composite indexes, which the policy has.
-    composite: Vec<Vec<Part>>,
+    composite: Vec<Vec<CompositePath>>,
     /// Composite indexes that would help and that the policy does not have.
-    potential_composite: Vec<Vec<Part>>,
+    potential_composite: Vec<Vec<CompositePath>>,
 }
 
 impl IndexMetrics {
     /// Returns the metrics of a query; `None` if the client does not request them.
-    pub(super) fn where_asked(
+    pub(super) fn if_requested(
         headers: &Headers,
         container: &Container,
-        (plan, partition): Asked<'_>,
+        (plan, partition): AnalyzedQuery<'_>,
     ) -> Option<Self> {
         if !headers.index_metrics() && !headers.index_metrics_v2() {
             return None;
@@ -95,12 +95,17 @@ impl IndexMetrics {
     /// Adds the composite indexes for a condition on several paths, and for a condition with an
     /// order. The paths compared for equality come first, followed by a path with a range, or by
     /// the paths of the order.
-    fn add_composites(&mut self, sarg: &Sarg, order: &[(Vec<String>, bool)], held: &[Vec<Part>]) {
+    fn add_composites(
+        &mut self,
+        sarg: &Sarg,
+        order: &[(Vec<String>, bool)],
+        held: &[Vec<CompositePath>],
+    ) {
         let (equal, ranges) = tested_paths(sarg);
         if equal.is_empty() {
             return;
         }
-        let behind: Vec<Vec<Part>> = match (order, ranges.as_slice()) {
+        let behind: Vec<Vec<CompositePath>> = match (order, ranges.as_slice()) {
             ([], []) => vec![Vec::new()],
             ([], ranges) => ranges.iter().map(|path| vec![(path.clone(), false)]).collect(),
             (order, _) => {
@@ -155,7 +160,7 @@ impl IndexMetrics {
 
     /// Returns the JSON of version 1. The values "High" and `true` are constant: an index always
     /// serves every part of the condition that it can serve.
-    fn version_1(&self, single: &[String], composite: &[Vec<Part>]) -> Vec<u8> {
+    fn version_1(&self, single: &[String], composite: &[Vec<CompositePath>]) -> Vec<u8> {
         let one = |spec: &String| {
             doc! {
                 "FilterExpression": "",
@@ -165,7 +170,7 @@ impl IndexMetrics {
                 "IndexImpactScore": "High",
             }
         };
-        let several = |parts: &Vec<Part>| {
+        let several = |parts: &Vec<CompositePath>| {
             doc! {
                 "IndexSpecs": spec_list(parts),
                 "IndexPreciseSet": true,
@@ -181,8 +186,8 @@ impl IndexMetrics {
     }
 
     /// Returns the JSON of version 2.
-    fn version_2(&self, single: &[String], composite: &[Vec<Part>]) -> String {
-        let section = |single: &[String], composite: &[Vec<Part>]| {
+    fn version_2(&self, single: &[String], composite: &[Vec<CompositePath>]) -> String {
+        let section = |single: &[String], composite: &[Vec<CompositePath>]| {
             doc! {
                 "SingleIndexes":
                     document_list(single, |spec| doc! { "IndexSpec": spec.as_str() }),
@@ -257,7 +262,7 @@ fn composite_path(steps: &[PathStep]) -> String {
 
 /// Returns whether a composite index starts with the paths `equal`, in any order, and continues
 /// with the paths `rest` in their order, with all of their directions equal or all inverted.
-fn serves(parts: &[Part], equal: &[String], rest: &[Part]) -> bool {
+fn serves(parts: &[CompositePath], equal: &[String], rest: &[CompositePath]) -> bool {
     let Some((first, behind)) = parts.split_at_checked(equal.len()) else { return false };
     let Some(behind) = behind.get(..rest.len()) else { return false };
     let same_paths = behind.iter().zip(rest).all(|(held, wanted)| held.0 == wanted.0);
@@ -273,8 +278,8 @@ fn document_list<T>(all: &[T], entry: impl Fn(&T) -> Document) -> Value {
 }
 
 /// Returns the paths of a composite index with their directions, as `/path ASC`.
-fn spec_list(parts: &[Part]) -> Value {
-    let text = |(path, descending): &Part| {
+fn spec_list(parts: &[CompositePath]) -> Value {
+    let text = |(path, descending): &CompositePath| {
         Value::String(format!("{path} {}", if *descending { "DESC" } else { "ASC" }))
     };
     Value::Array(parts.iter().map(text).collect())

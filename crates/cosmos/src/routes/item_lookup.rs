@@ -6,8 +6,8 @@ use engine::{Flow, Item, ItemKey, ItemSink, Scan, ScanOrder, Store};
 
 use super::shared;
 use crate::{
+    api::NoSqlApi,
     catalog::Container,
-    door::Door,
     failure::{Failure, Fault, Result},
     item,
     partition_key::{Component, KeyScope},
@@ -33,18 +33,18 @@ pub(super) fn item_name(request: &Request) -> Result<&str> {
 /// Returns the key of the item that a write is about. The item whose id is the name takes
 /// precedence. A name in the form of a resource id is searched for only if no item has this id.
 pub(super) async fn find_key<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Container,
     components: &[Component],
 ) -> Result<ItemKey> {
     let key = container.item_key(components, item_name(request)?);
     if link_rid(request).is_none()
-        || door.engine.read_item(&container.collection, &key).await?.0.is_some()
+        || api.engine.read_item(&container.collection, &key).await?.0.is_some()
     {
         return Ok(key);
     }
-    let found = find_by_rid(door, request, container, components).await?;
+    let found = find_by_rid(api, request, container, components).await?;
     Ok(found.map_or(key, |item| item.item_key()))
 }
 
@@ -55,7 +55,7 @@ fn link_rid(request: &Request) -> Option<Rid> {
 
 /// Returns the live item whose resource id the request's path contains.
 pub(super) async fn find_by_rid<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Container,
     components: &[Component],
@@ -63,8 +63,8 @@ pub(super) async fn find_by_rid<S: Store>(
     let Some(wanted) = link_rid(request) else { return Ok(None) };
     let range = container.item_range(&KeyScope::Whole(components.to_vec()));
     let mut search = Search { container, wanted, found: None };
-    let context = shared::new_context(door, request).await?;
-    door.engine.scan_items(&container.collection, &Scan::of(range), &context, &mut search).await?;
+    let context = shared::new_context(api, request).await?;
+    api.engine.scan_items(&container.collection, &Scan::of(range), &context, &mut search).await?;
     Ok(search.found)
 }
 

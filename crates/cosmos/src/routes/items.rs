@@ -10,11 +10,11 @@ use engine::{Item, ItemAction, ItemDone, ItemKey, ItemWrite, Store};
 
 use super::{condition::Condition, item_lookup, shared};
 use crate::{
+    api::NoSqlApi,
     catalog::Container,
-    door::Door,
     etag,
     failure::{Failure, Fault, Result},
-    item::{self, Lifetimes, NewItem},
+    item::{self, NewItem, TtlRules},
     operation::Operation,
     partition_key::Component,
     patch::{self, Patch},
@@ -51,7 +51,7 @@ fn read_new_item(
 /// item was created and 200 if an upsert replaced it; 409 if a create finds the id in use, or if
 /// another item has the same unique key.
 pub(crate) async fn create_item<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
@@ -63,33 +63,33 @@ pub(crate) async fn create_item<S: Store>(
         Operation::UpsertItem => ItemAction::Upsert(stored),
         _ => ItemAction::Create(stored),
     };
-    write_one(door, request, container, key, action).await
+    write_one(api, request, container, key, action).await
 }
 
 /// `PUT /dbs/{db}/colls/{c}/docs/{id}`. If the body has another id than the link, the item moves
 /// and keeps its resource id. 404 if the item does not exist, 409 if the new id is in use, 412 if
 /// the version of the item is not that in `if-match`.
 pub(crate) async fn replace_item<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let container = request.container()?;
     let (item, components) = match read_new_item(request, container, body) {
         Ok(read) => read,
-        Err(failure) => return Err(refuse_body(door, request, container, body, failure).await),
+        Err(failure) => return Err(refuse_body(api, request, container, body, failure).await),
     };
-    let key = item_lookup::find_key(door, request, container, &components).await?;
+    let key = item_lookup::find_key(api, request, container, &components).await?;
     let to = container.item_key(&components, item.id());
     let action = replace_action(&key, to, &item);
-    write_one(door, request, container, key, action).await
+    write_one(api, request, container, key, action).await
 }
 
 /// Returns the failure of a replace whose body does not match its container or link. As in Azure
 /// Cosmos DB, a missing item takes precedence over other failures. A body that is not an object was
 /// refused before this call.
 async fn refuse_body<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Container,
     body: &[u8],
@@ -101,13 +101,11 @@ async fn refuse_body<S: Store>(
         _ => false,
     };
     let key = match container.key.whole_key(request.headers.partition_key()) {
-        Ok(components) if fits => {
-            item_lookup::find_key(door, request, container, &components).await
-        }
+        Ok(components) if fits => item_lookup::find_key(api, request, container, &components).await,
         _ => return failure,
     };
     let Ok(key) = key else { return failure };
-    match door.engine.read_item(&container.collection, &key).await {
+    match api.engine.read_item(&container.collection, &key).await {
         Ok((None, _)) => Failure::no_entity(),
         _ => failure,
     }
@@ -126,29 +124,29 @@ pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> Item
 /// `if-match`. 400, with the number of the operation, if an operation fails. Both failures leave
 /// the item unchanged.
 pub(crate) async fn patch_item<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let container = request.container()?;
     check_triggers(request)?;
     let components = container.key.whole_key(request.headers.partition_key())?;
-    let key = item_lookup::find_key(door, request, container, &components).await?;
-    let action = patch_action(door, request, container, Patch::parse(body)?).await?;
-    write_one(door, request, container, key, action).await
+    let key = item_lookup::find_key(api, request, container, &components).await?;
+    let action = patch_action(api, request, container, Patch::parse(body)?).await?;
+    write_one(api, request, container, key, action).await
 }
 
 /// Returns a patch as an engine action: a function of the item's newest version. The engine calls
 /// it within the write, and again if another writer commits first.
 pub(super) async fn patch_action<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Arc<Container>,
     patch: Patch,
 ) -> Result<ItemAction> {
     let condition = match &patch.condition {
         None => None,
-        Some(text) => Some(Condition::new(text, shared::new_context(door, request).await?)?),
+        Some(text) => Some(Condition::new(text, shared::new_context(api, request).await?)?),
     };
     let container = Arc::clone(container);
     let keeps_ttl = !patch.touches("ttl");
@@ -175,24 +173,24 @@ pub(super) async fn patch_action<S: Store>(
 
 /// `DELETE /dbs/{db}/colls/{c}/docs/{id}`. 204 without a body; 404 if the item does not exist or
 /// has expired, even if its row is still stored.
-pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn delete_item<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     check_triggers(request)?;
     let components = container.key.whole_key(request.headers.partition_key())?;
-    let key = item_lookup::find_key(door, request, container, &components).await?;
-    write_one(door, request, container, key, ItemAction::Delete).await
+    let key = item_lookup::find_key(api, request, container, &components).await?;
+    write_one(api, request, container, key, ItemAction::Delete).await
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs/{id}`. 304 if the client already has this version. A client whose
 /// session token is newer than the read gets the failure on which SDKs retry; this takes precedence
 /// over 404.
-pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_item<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let components = container.key.whole_key(request.headers.partition_key())?;
     let key = container.item_key(&components, item_lookup::item_name(request)?);
-    let (mut found, seq) = door.engine.read_item(&container.collection, &key).await?;
+    let (mut found, seq) = api.engine.read_item(&container.collection, &key).await?;
     if found.is_none() {
-        found = item_lookup::find_by_rid(door, request, container, &components).await?;
+        found = item_lookup::find_by_rid(api, request, container, &components).await?;
     }
     session::check_seen(request.seen, seq)?;
     let item = found.ok_or_else(Failure::no_entity)?;
@@ -220,7 +218,7 @@ fn item_body(request: &Request, container: &Container, item: &Item) -> Vec<u8> {
 
 /// Executes one write, with the version condition of the request, and returns the resulting item.
 async fn write_one<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Arc<Container>,
     key: ItemKey,
@@ -228,7 +226,7 @@ async fn write_one<S: Store>(
 ) -> Result<Reply> {
     let write = ItemWrite { key, action, if_match: shared::if_match(request.headers.if_match()) };
     let collection = &container.collection;
-    let done = door.engine.write_items(collection, &[write], &Lifetimes).await;
+    let done = api.engine.write_items(collection, &[write], &TtlRules).await;
     let (done, seq) = done.map_err(|failure| failure.error)?;
     let done =
         done.into_iter().next().unwrap_or(ItemDone { created: false, item: None, entries: 0 });

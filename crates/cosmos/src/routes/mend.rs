@@ -14,9 +14,9 @@ use super::{
     offers::{self, Throughput},
     resources,
 };
-use crate::{catalog, door::Door, failure};
+use crate::{api::NoSqlApi, catalog, failure};
 
-impl<S: Store> Door<S> {
+impl<S: Store> NoSqlApi<S> {
     /// Completes interrupted changes. The server calls it before it serves requests, so that no
     /// request sees a partial change.
     pub async fn mend(&self) -> Result<(), String> {
@@ -26,16 +26,16 @@ impl<S: Store> Door<S> {
 
 /// Gives containers without an offer the minimum offer, and removes offers without a resource. A
 /// container without its offer was never acknowledged.
-async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
-    let _one = door.changing.lock().await;
+async fn mend_offers<S: Store>(api: &NoSqlApi<S>) -> failure::Result<()> {
+    let _one = api.changing.lock().await;
     let mut known = HashSet::new();
-    for database in catalog::all_databases(&door.engine) {
+    for database in catalog::all_databases(&api.engine) {
         let rid = database.rid().encode();
-        let shared = offers::offer_of(door, &rid).is_some();
-        for container in catalog::all_containers(&door.engine, &database) {
-            if !shared && offers::offer_of(door, &container.rid).is_none() {
+        let shared = offers::offer_of(api, &rid).is_some();
+        for container in catalog::all_containers(&api.engine, &database) {
+            if !shared && offers::offer_of(api, &container.rid).is_none() {
                 let link = format!("dbs/{rid}/colls/{}/", container.rid);
-                offers::create_offer(door, &link, &container.rid, Throughput::default(), None)
+                offers::create_offer(api, &link, &container.rid, Throughput::default(), None)
                     .await?;
                 let (database, container) = (&container.database, &container.name);
                 tracing::warn!(database, container, "created the missing offer of a container");
@@ -44,10 +44,10 @@ async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
         }
         known.insert(rid);
     }
-    for offer in offers::all_resources(door) {
+    for offer in offers::all_resources(api) {
         let owner = offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str());
         if !owner.is_some_and(|owner| known.contains(owner)) {
-            door.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?;
+            api.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?;
             tracing::warn!("deleted an offer whose resource does not exist");
         }
     }

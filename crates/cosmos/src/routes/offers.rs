@@ -12,8 +12,8 @@ use engine::{Expected, Resource, Store};
 
 use super::{resources, shared};
 use crate::{
+    api::NoSqlApi,
     catalog::Container,
-    door::Door,
     etag,
     failure::{Failure, Result},
     headers::{NAMED_OFFERS, UNNAMED_OFFER},
@@ -154,13 +154,13 @@ pub(crate) fn requested_name(request: &Request) -> Option<&'static str> {
 /// Creates the offer of a resource with this link and resource id. The caller must hold the lock
 /// for changes.
 pub(crate) async fn create_offer<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     link: &str,
     rid: &str,
     throughput: Throughput,
     named: Option<&str>,
 ) -> Result<()> {
-    let number = resources::next_number(door).await?;
+    let number = resources::next_number(api).await?;
     let mut body = doc! {
         "number": Value::Int64(i64::from(number)),
         "resource": link,
@@ -171,45 +171,48 @@ pub(crate) async fn create_offer<S: Store>(
         body.push("offerType", named);
     }
     let id = Rid::Database(number).encode();
-    door.engine.put_resource(&[ROOT, &id], body, Expected::Absent).await?;
+    api.engine.put_resource(&[ROOT, &id], body, Expected::Absent).await?;
     Ok(())
 }
 
 /// Creates the offer of a new resource. If that fails, the resource exists without an offer, and
 /// the failure says so. At the next start a container without an offer gets the minimum throughput.
 pub(crate) async fn create_first_offer<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     link: &str,
     rid: &str,
     throughput: Throughput,
     named: Option<&str>,
 ) -> Result<()> {
-    create_offer(door, link, rid, throughput, named).await.map_err(|failure| {
+    create_offer(api, link, rid, throughput, named).await.map_err(|failure| {
         let text = format!("The resource was created, but not its throughput: {}", failure.text);
         Failure { text: text.into(), ..failure }
     })
 }
 
 /// Returns all offers in stored form.
-pub(super) fn all_resources<S: Store>(door: &Door<S>) -> Vec<Arc<Resource>> {
-    door.engine.resources_below(&[ROOT])
+pub(super) fn all_resources<S: Store>(api: &NoSqlApi<S>) -> Vec<Arc<Resource>> {
+    api.engine.resources_below(&[ROOT])
 }
 
 /// Returns the offer of the resource with this id. The search is linear: there are at most as many
 /// offers as databases and containers, and few operations need one.
-pub(crate) fn offer_of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
+pub(crate) fn offer_of<S: Store>(api: &NoSqlApi<S>, rid: &str) -> Option<Arc<Resource>> {
     let is_own = |offer: &Arc<Resource>| {
         offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
     };
-    all_resources(door).into_iter().find(is_own)
+    all_resources(api).into_iter().find(is_own)
 }
 
 /// Returns the throughput limit of a container, from the offer of the container or of its database;
 /// `None` if neither has an offer.
-pub(crate) fn find_allowance<S: Store>(door: &Door<S>, container: &Container) -> Option<Allowance> {
+pub(crate) fn find_allowance<S: Store>(
+    api: &NoSqlApi<S>,
+    container: &Container,
+) -> Option<Allowance> {
     let database = Rid::Database(container.database_number).encode();
     let (about, offer) = [container.rid.clone(), database].into_iter().find_map(|rid| {
-        let offer = offer_of(door, &rid)?;
+        let offer = offer_of(api, &rid)?;
         Some((rid, offer))
     })?;
     let (Throughput::Manual(units) | Throughput::Autoscale(units, _)) =
@@ -218,9 +221,9 @@ pub(crate) fn find_allowance<S: Store>(door: &Door<S>, container: &Container) ->
 }
 
 /// Removes the offer of a resource, if it has one.
-pub(crate) async fn remove_offer<S: Store>(door: &Door<S>, rid: &str) -> Result<()> {
-    let Some(offer) = offer_of(door, rid) else { return Ok(()) };
-    Ok(door.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?)
+pub(crate) async fn remove_offer<S: Store>(api: &NoSqlApi<S>, rid: &str) -> Result<()> {
+    let Some(offer) = offer_of(api, rid) else { return Ok(()) };
+    Ok(api.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?)
 }
 
 /// Returns an offer as clients see it. Its type is "Invalid" and its version "V2", as in Azure
@@ -247,35 +250,35 @@ fn represent(offer: &Resource) -> Document {
 }
 
 /// Returns all offers of this shard as responses represent them, ordered by id.
-pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
-    let mut all: Vec<Document> = all_resources(door).iter().map(|offer| represent(offer)).collect();
+pub(super) fn represent_all<S: Store>(api: &NoSqlApi<S>) -> Vec<Document> {
+    let mut all: Vec<Document> = all_resources(api).iter().map(|offer| represent(offer)).collect();
     let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));
     all.sort_by_key(id);
     all
 }
 
 /// Finds the offer that a link names by its resource id; offers have no names.
-fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Resource>> {
     let id = request.name();
     if Rid::parse(id).is_none() {
         return Err(Failure::bad_request(format!("'{id}' is not the id of an offer.")));
     }
-    door.engine.resource_at(&[ROOT, id]).ok_or_else(Failure::no_resource)
+    api.engine.resource_at(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
 /// `GET /offers/{rid}`. A header tells SDKs the minimum throughput.
-pub(crate) fn read_offer<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    Ok(representation::resource_reply(200, &represent(&*find_named(door, request)?))
+pub(crate) fn read_offer<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+    Ok(representation::resource_reply(200, &represent(&*find_named(api, request)?))
         .with_header("x-ms-cosmos-min-throughput", "400"))
 }
 
 /// `PUT /offers/{rid}`. 200; the new limit is enforced within a second, see `throttle`.
 pub(crate) async fn replace_offer<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let held = find_named(door, request)?;
+    let held = find_named(api, request)?;
     let body = shared::parse_document(body)?;
     let id = held.path.last().map_or("", String::as_str);
     for name in ["id", "_rid"] {
@@ -289,7 +292,7 @@ pub(crate) async fn replace_offer<S: Store>(
     changed.insert("content", throughput.to_content());
     // The numeric value replaces a legacy level.
     changed.remove("offerType");
-    let made = resources::replace_resource(door, request, &held, changed).await?;
+    let made = resources::replace_resource(api, request, &held, changed).await?;
     Ok(representation::resource_reply(200, &represent(&made)))
 }
 

@@ -8,23 +8,23 @@
 
 use std::borrow::Cow;
 
-use engine::{BirthOrder, Item, ScanOrder, Store};
+use engine::{CreationOrder, Item, ScanOrder, Store};
 use select::plan::Select;
 
-use crate::{continuation, door::Door, failure::Result, request::Request};
+use crate::{api::NoSqlApi, continuation, failure::Result, request::Request};
 
 /// Part of the signature of continuation tokens for pages in creation order, so that tokens for
 /// another order are not accepted.
-const BIRTHS: &[u8] = b"births";
+const CREATIONS: &[u8] = b"births";
 
 /// Part of the signature of continuation tokens for queries with an ORDER BY, which states that
 /// rows with equal values are in creation order. Earlier versions used key order, and their tokens
 /// are refused.
-const TIES_BY_BIRTH: &[u8] = b"ties by birth";
+const TIES_BY_CREATION: &[u8] = b"ties by birth";
 
 /// Returns the additional parts of the signature of a query's continuation tokens.
 pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
-    if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_BIRTH] }
+    if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_CREATION] }
 }
 
 /// Returns the position of an item in the scan order `comes`. The continuation token stores that of
@@ -32,42 +32,43 @@ pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
 pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
     // Creation stamps are commit numbers, whose big-endian bytes compare as the numbers do.
     match comes {
-        ScanOrder::ByBirth => Cow::Owned(item.birth.to_be_bytes().to_vec()),
-        ScanOrder::ByKey | ScanOrder::AsAsked => Cow::Borrowed(&item.key),
+        ScanOrder::ByCreation => Cow::Owned(item.creation_stamp.to_be_bytes().to_vec()),
+        ScanOrder::ByKey | ScanOrder::AsRequested => Cow::Borrowed(&item.key),
     }
 }
 
 /// Returns the order of the items in a request's pages, and the state in its continuation token.
 /// Without a token the engine chooses the order by the number of items.
 pub(super) fn resume_page<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     about: &[&[u8]],
-) -> Result<(BirthOrder, Option<Vec<u8>>)> {
+) -> Result<(CreationOrder, Option<Vec<u8>>)> {
     let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) else {
-        return Ok((BirthOrder::WhereFew, None));
+        return Ok((CreationOrder::WhereFew, None));
     };
     // A token opens with one purpose only, which reveals its order.
-    if let Ok(held) = continuation::open_token(&door.secret, &[about, &[BIRTHS]].concat(), token) {
-        return Ok((BirthOrder::Always, Some(held)));
+    if let Ok(held) = continuation::open_token(&api.secret, &[about, &[CREATIONS]].concat(), token)
+    {
+        return Ok((CreationOrder::Always, Some(held)));
     }
-    Ok((BirthOrder::Never, Some(continuation::open_token(&door.secret, about, token)?)))
+    Ok((CreationOrder::Never, Some(continuation::open_token(&api.secret, about, token)?)))
 }
 
 /// Returns the continuation token of a page whose items are in the order `comes`. `state` is the
 /// position after the page.
 pub(super) fn seal_page<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     about: &[&[u8]],
     comes: ScanOrder,
     state: &[u8],
 ) -> String {
     match comes {
-        ScanOrder::ByBirth => {
-            continuation::seal_token(&door.secret, &[about, &[BIRTHS]].concat(), state)
+        ScanOrder::ByCreation => {
+            continuation::seal_token(&api.secret, &[about, &[CREATIONS]].concat(), state)
         }
-        ScanOrder::ByKey | ScanOrder::AsAsked => {
-            continuation::seal_token(&door.secret, about, state)
+        ScanOrder::ByKey | ScanOrder::AsRequested => {
+            continuation::seal_token(&api.secret, about, state)
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cosmos_sql::{Mistake, SqlError, compile};
+use cosmos_sql::{Diagnostic, SqlError, compile};
 use document::{Value, json};
 use select::plan::Select;
 
@@ -21,11 +21,11 @@ pub(super) struct ParsedQuery {
 }
 
 /// The text of a query, and its parameters by name.
-pub(super) type Asked = (String, Vec<(String, Value)>);
+pub(super) type QueryParts = (String, Vec<(String, Value)>);
 
 impl ParsedQuery {
     /// Parses the body without compiling it, for query plans.
-    pub(super) fn read_parts(body: &[u8]) -> Result<Asked> {
+    pub(super) fn read_parts(body: &[u8]) -> Result<QueryParts> {
         let mut fields = json::parse_document(body, MAX_DEPTH)?;
         let Some(Value::String(text)) = fields.remove("query") else {
             return Err(Failure::bad_request("The body of a query has no string 'query'."));
@@ -68,28 +68,28 @@ fn read_parameter(value: Value) -> Result<(String, Value)> {
 /// Returns the failure for an invalid query in Azure Cosmos DB's format, from which SDKs read code
 /// and position of errors.
 pub(super) fn query_failure(error: &SqlError) -> Failure {
-    let mistakes = match error {
+    let diagnostics = match error {
         SqlError::Unsupported { what } => return Failure::unsupported(what),
-        SqlError::Invalid(mistakes) => mistakes,
+        SqlError::Invalid(diagnostics) => diagnostics,
     };
     // Errors that concern plans only have the format of other failures.
-    if let [Mistake { code: "", message, .. }] = mistakes.as_slice() {
+    if let [Diagnostic { code: "", message, .. }] = diagnostics.as_slice() {
         return Failure::bad_request(message.clone());
     }
     let mut errors = b"{\"errors\":[".to_vec();
-    for (at, mistake) in mistakes.iter().enumerate() {
+    for (at, diagnostic) in diagnostics.iter().enumerate() {
         if 0 < at {
             errors.push(b',');
         }
-        write_mistake(mistake, &mut errors);
+        write_diagnostic(diagnostic, &mut errors);
     }
     errors.extend_from_slice(b"]}");
     Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
 }
 
 /// Appends an error in the query text as an object of a JSON array.
-fn write_mistake(mistake: &Mistake, errors: &mut Vec<u8>) {
-    let Mistake { code, message, start, end } = mistake;
+fn write_diagnostic(diagnostic: &Diagnostic, errors: &mut Vec<u8>) {
+    let Diagnostic { code, message, start, end } = diagnostic;
     errors.extend_from_slice(b"{\"severity\":\"Error\",");
     // Azure Cosmos DB's later checks have numbers instead of codes, and no position.
     let about = match code.parse::<u32>() {
@@ -109,14 +109,15 @@ mod tests {
 
     #[test]
     fn refused_queries_say_where() {
-        let syntax = Mistake { code: "SC1001", message: "near '\"'".to_owned(), start: 7, end: 8 };
+        let syntax =
+            Diagnostic { code: "SC1001", message: "near '\"'".to_owned(), start: 7, end: 8 };
         let error = SqlError::Invalid(vec![syntax.clone()]);
         let want = concat!(
             r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
             r#""message":"near '\"'"}]}"#
         );
         assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
-        let late = Mistake { code: "2206", message: "x".to_owned(), start: 0, end: 0 };
+        let late = Diagnostic { code: "2206", message: "x".to_owned(), start: 0, end: 0 };
         let error = SqlError::Invalid(vec![late.clone()]);
         let want = r#"{"errors":[{"severity":"Error","code":2206,"message":"x"}]}"#;
         assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
@@ -126,7 +127,7 @@ mod tests {
         );
         let both = SqlError::Invalid(vec![syntax, late]);
         assert_eq!(query_failure(&both).errors.as_deref(), Some(want));
-        let composed = Mistake { code: "", message: "y".to_owned(), start: 0, end: 0 };
+        let composed = Diagnostic { code: "", message: "y".to_owned(), start: 0, end: 0 };
         assert_eq!(query_failure(&SqlError::Invalid(vec![composed])).errors, None);
         let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
         assert_eq!(query_failure(&unsupported).fault.status(), 501);

@@ -5,7 +5,7 @@ use engine::Store;
 
 use super::shared;
 use crate::{
-    door::Door,
+    api::NoSqlApi,
     failure::{Failure, Result},
     partition_key::KeyScope,
     reply::Reply,
@@ -16,7 +16,10 @@ use crate::{
 /// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. The key must be complete: a prefix of
 /// a hierarchical key would delete items of many keys, and is refused with 1001. 200, whether or
 /// not there were items.
-pub(crate) async fn delete_partition<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn delete_partition<S: Store>(
+    api: &NoSqlApi<S>,
+    request: &Request,
+) -> Result<Reply> {
     let container = request.container()?;
     let header = request.headers.partition_key().ok_or_else(|| {
         Failure::bad_request("PartitionKey value must be supplied for this operation.")
@@ -32,7 +35,7 @@ pub(crate) async fn delete_partition<S: Store>(door: &Door<S>, request: &Request
         KeyScope::Prefix(_) => return Err(Failure::mismatch_of_definition()),
     }
     let range = container.item_range(&scope);
-    let context = shared::new_context(door, request).await?;
-    let removed = door.engine.remove_range(&container.collection, &range, &context).await?;
+    let context = shared::new_context(api, request).await?;
+    let removed = api.engine.remove_range(&container.collection, &range, &context).await?;
     Ok(Reply::empty(200).with_units(Work::Rows(removed as u64), 0))
 }

@@ -14,8 +14,8 @@ use super::{
     users::{self, User},
 };
 use crate::{
+    api::NoSqlApi,
     catalog::Database,
-    door::Door,
     failure::{Failure, Result},
     names,
     permission::{self, Permission},
@@ -35,10 +35,10 @@ struct PermissionFeed {
 
 impl PermissionFeed {
     /// Returns the feed that the request's path denotes, or that contains the resource in the path.
-    fn find_feed<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
+    fn find_feed<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
-        let database = shared::find_database(door, request)?;
-        let user = users::find_user(door, &database, name).ok_or_else(Failure::no_owner)?;
+        let database = shared::find_database(api, request)?;
+        let user = users::find_user(api, &database, name).ok_or_else(Failure::no_owner)?;
         Ok(Self { database, user })
     }
 
@@ -52,17 +52,21 @@ impl PermissionFeed {
     }
 
     /// Returns all permissions as responses represent them, each with a new token.
-    fn represent_all<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Vec<Document>> {
-        resources::siblings_of(door, &self.path_of(""))
+    fn represent_all<S: Store>(
+        &self,
+        api: &NoSqlApi<S>,
+        request: &Request,
+    ) -> Result<Vec<Document>> {
+        resources::siblings_of(api, &self.path_of(""))
             .iter()
-            .map(|held| self.represent(door, request, held))
+            .map(|held| self.represent(api, request, held))
             .collect()
     }
 
     /// Finds the permission that the request's path names, by name or resource id.
-    fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+    fn find_named<S: Store>(&self, api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
-        let found = resources::find_resource(door, &self.path_of(name), |held| self.rid_of(held));
+        let found = resources::find_resource(api, &self.path_of(name), |held| self.rid_of(held));
         found.ok_or_else(Failure::no_resource)
     }
 
@@ -71,7 +75,7 @@ impl PermissionFeed {
         Rid::Leaf {
             database: self.database.number,
             owner: self.user.number,
-            number: held.birth,
+            number: held.creation_stamp,
             leaf: Leaf::Permission,
         }
     }
@@ -79,11 +83,11 @@ impl PermissionFeed {
     /// Returns a permission as responses represent it, with a new token.
     fn represent<S: Store>(
         &self,
-        door: &Door<S>,
+        api: &NoSqlApi<S>,
         request: &Request,
         held: &Resource,
     ) -> Result<Document> {
-        let token = new_token(door, request, &permission::token_of(held))?;
+        let token = new_token(api, request, &permission::token_of(held))?;
         let system = SystemProperties {
             rid: self.rid_of(held),
             owner: format!("dbs/{}/users/{}/", self.database.rid().encode(), self.user_rid()),
@@ -98,40 +102,40 @@ impl PermissionFeed {
 }
 
 /// Issues a token with the lifetime that the request asks for, or the default lifetime.
-fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Result<String> {
-    let asked = request.headers.expiry_seconds();
+fn new_token<S: Store>(api: &NoSqlApi<S>, request: &Request, token: &Token) -> Result<String> {
+    let expiry = request.headers.expiry_seconds();
     let refused = || {
         Failure::bad_request(format!(
             "The lifetime of a token must be {} to {} seconds, not '{}'.",
             auth::limits::MIN_TOKEN_SECONDS,
             auth::limits::MAX_TOKEN_SECONDS,
-            asked.unwrap_or_default()
+            expiry.unwrap_or_default()
         ))
     };
-    let seconds = asked.map(|text| text.trim().parse::<i64>().map_err(|_| refused()));
+    let seconds = expiry.map(|text| text.trim().parse::<i64>().map_err(|_| refused()));
     let now_s = clock::wall_ms().div_euclid(1000);
-    token.issue(&door.secret, now_s, seconds.transpose()?).ok_or_else(refused)
+    token.issue(&api.secret, now_s, seconds.transpose()?).ok_or_else(refused)
 }
 
 /// Parses a write; returns the permission's id and the stored properties. A request for which no
 /// token could be issued is refused here, before it changes anything.
 fn read_request<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<(String, Document)> {
-    let wanted = read_body(door, body)?;
-    new_token(door, request, &Token { permission: String::new(), version: 0 })?;
+    let wanted = read_body(api, body)?;
+    new_token(api, request, &Token { permission: String::new(), version: 0 })?;
     Ok(wanted)
 }
 
 /// Validates the body of a write.
-fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)> {
+fn read_body<S: Store>(api: &NoSqlApi<S>, body: &[u8]) -> Result<(String, Document)> {
     let body = shared::parse_document(body)?;
     let id = names::check_name(body.get("id"))?;
     let permission = Permission::parse(&body)?;
     if permission.partition.is_none()
-        && permission.path.needs_partition(&door.engine, &door.containers)
+        && permission.path.needs_partition(&api.engine, &api.containers)
     {
         return Err(Failure::bad_request(
             "A permission for an item named by its id must have the item's partition key in \
@@ -153,63 +157,63 @@ fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)
 /// `POST /dbs/{db}/users/{u}/permissions`. 201 with a token; if the name is in use 409, or 200 for
 /// an upsert.
 pub(crate) async fn create_permission<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let (id, kept) = read_request(door, request, body)?;
-    let owner = PermissionFeed::find_feed(door, request)?;
+    let (id, kept) = read_request(api, request, body)?;
+    let owner = PermissionFeed::find_feed(api, request)?;
     let (status, made) =
-        resources::create_resource(door, request, &owner.path_of(&id), kept).await?;
-    Ok(representation::resource_reply(status, &owner.represent(door, request, &made)?))
+        resources::create_resource(api, request, &owner.path_of(&id), kept).await?;
+    Ok(representation::resource_reply(status, &owner.represent(api, request, &made)?))
 }
 
 /// `PUT /dbs/{db}/users/{u}/permissions/{p}`. 200 with a token. Tokens issued before become
 /// invalid, because they name the previous version. If the body has another id, a permission with
 /// this id replaces the old one; 409 if the id is in use.
 pub(crate) async fn replace_permission<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let (id, kept) = read_request(door, request, body)?;
-    let owner = PermissionFeed::find_feed(door, request)?;
-    let held = owner.find_named(door, request)?;
-    let made = resources::replace_named(door, request, &held, &owner.path_of(&id), kept).await?;
-    Ok(representation::resource_reply(200, &owner.represent(door, request, &made)?))
+    let (id, kept) = read_request(api, request, body)?;
+    let owner = PermissionFeed::find_feed(api, request)?;
+    let held = owner.find_named(api, request)?;
+    let made = resources::replace_named(api, request, &held, &owner.path_of(&id), kept).await?;
+    Ok(representation::resource_reply(200, &owner.represent(api, request, &made)?))
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query. Each permission is returned with
 /// a new token.
 pub(crate) fn list_permissions<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
 ) -> Result<Reply> {
-    let owner = PermissionFeed::find_feed(door, request)?;
+    let owner = PermissionFeed::find_feed(api, request)?;
     resource_feed::list_resources(
-        door,
+        api,
         request,
-        asked,
+        query_body,
         &owner.user_rid(),
         "Permissions",
-        owner.represent_all(door, request)?,
+        owner.represent_all(api, request)?,
     )
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions/{p}`. Applications use it to get a token for a user.
-pub(crate) fn read_permission<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let owner = PermissionFeed::find_feed(door, request)?;
-    let held = owner.find_named(door, request)?;
-    Ok(representation::resource_reply(200, &owner.represent(door, request, &held)?))
+pub(crate) fn read_permission<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+    let owner = PermissionFeed::find_feed(api, request)?;
+    let held = owner.find_named(api, request)?;
+    Ok(representation::resource_reply(200, &owner.represent(api, request, &held)?))
 }
 
 /// `DELETE /dbs/{db}/users/{u}/permissions/{p}`. 204. From then on requests with the permission's
 /// tokens fail with 403.
 pub(crate) async fn delete_permission<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
 ) -> Result<Reply> {
-    let owner = PermissionFeed::find_feed(door, request)?;
-    resources::delete_resource(door, request, &*owner.find_named(door, request)?).await
+    let owner = PermissionFeed::find_feed(api, request)?;
+    resources::delete_resource(api, request, &*owner.find_named(api, request)?).await
 }

@@ -16,12 +16,12 @@
 use std::{cell::OnceCell, sync::Arc};
 
 use clock::Instant;
-use cosmos_sql::{Mistake, SqlError, plan_document};
+use cosmos_sql::{Diagnostic, SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
-use engine::{BirthOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned, Store};
+use engine::{CreationOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned, Store};
 use evaluation::Budget;
 use select::{
-    eval::Whole,
+    eval::CompleteDocument,
     plan::Select,
     statement::{Output, Page, PageLimit, Resume, Run, SystemReads},
 };
@@ -36,8 +36,8 @@ use super::{
     shared,
 };
 use crate::{
+    api::NoSqlApi,
     catalog::Container,
-    door::Door,
     failure::{Failure, Result},
     item::ItemRenderer,
     limits::{MAX_ANSWER_BYTES, PAGE_END, PAGE_ITEMS},
@@ -52,7 +52,7 @@ use crate::{
 /// Returns the failure for a query whose ORDER BY needs a missing composite index, with Azure
 /// Cosmos DB's code.
 fn no_composite() -> Failure {
-    query_failure(&SqlError::Invalid(vec![Mistake {
+    query_failure(&SqlError::Invalid(vec![Diagnostic {
         code: "SC2104",
         message: "The order by query does not have a corresponding composite index that it can be \
                   served from."
@@ -63,35 +63,35 @@ fn no_composite() -> Failure {
 }
 
 /// Returns the limits of a page.
-pub(super) fn page_limit<S: Store>(door: &Door<S>, request: &Request) -> Result<PageLimit> {
+pub(super) fn page_limit<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<PageLimit> {
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    Ok(PageLimit { items, bytes: shared::page_bytes(door) })
+    Ok(PageLimit { items, bytes: shared::page_bytes(api) })
 }
 
 /// Returns the order of items in a request's pages and the position to resume from.
 pub(super) fn resume_query<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     about: &[&[u8]],
-) -> Result<(BirthOrder, Option<Resume>)> {
-    let (births, bytes) = page_order::resume_page(door, request, about)?;
+) -> Result<(CreationOrder, Option<Resume>)> {
+    let (creation_order, bytes) = page_order::resume_page(api, request, about)?;
     let read = |bytes: Vec<u8>| {
         Resume::from_bytes(&bytes).ok_or_else(|| Failure::bad_request("Invalid Continuation Token"))
     };
-    Ok((births, bytes.map(read).transpose()?))
+    Ok((creation_order, bytes.map(read).transpose()?))
 }
 
 /// Builds the response with a page. `rid` and `name` are the resource id and the array name of the
 /// queried feed.
 pub(super) fn page_reply<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     about: &[&[u8]],
     comes: ScanOrder,
     (rid, name): (&str, &str),
     page: &Page,
 ) -> Result<Reply> {
     // The page's values stay in memory while its text is written; both are accounted separately.
-    let mut feed = representation::Feed::new(rid, name, &door.settings.memory);
+    let mut feed = representation::Feed::new(rid, name, &api.settings.memory);
     for value in &page.values {
         feed.push_entry(|out| json::write(value.as_ref(), out))?;
         // A page is limited by the stored size of its rows; escapes can make the text several times
@@ -101,14 +101,14 @@ pub(super) fn page_reply<S: Store>(
         }
     }
     let resume = page.resume.as_ref().map(Resume::to_bytes);
-    let continuation = resume.map(|bytes| page_order::seal_page(door, about, comes, &bytes));
+    let continuation = resume.map(|bytes| page_order::seal_page(api, about, comes, &bytes));
     Ok(Reply { continuation, ..feed.into_reply() })
 }
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a query. 200 with a page, which may be empty even if
 /// further pages follow; 400 with the position of the error if the text does not compile.
 pub(crate) async fn query_items<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
@@ -118,46 +118,46 @@ pub(crate) async fn query_items<S: Store>(
     check_order(container, &parsed.plan)?;
     let part = container_part::of_query(container, request, parsed.plan.sarg())?;
     let range = part.range.clone();
-    let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &parsed.text];
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.part_id, &parsed.text];
     let about = &[&about[..], page_order::order_mark(&parsed.plan)].concat();
-    let (births, resume) = resume_query(door, request, about)?;
+    let (creation_order, resume) = resume_query(api, request, about)?;
     // A count of all items needs no scan: the engine maintains it, expiry included.
     let all = range.is_all() && part.within.is_none();
     if parsed.plan.scalar_count_only() && all && resume.is_none() {
-        return count_items(door, request, container, &parsed.plan, about, times).await;
+        return count_items(api, request, container, &parsed.plan, about, times).await;
     }
-    let limit = page_limit(door, request)?;
+    let limit = page_limit(api, request)?;
     let ahead = (limit, times);
     let asked = (&*parsed.plan, part.partition);
-    let metrics = IndexMetrics::where_asked(&request.headers, container, asked);
+    let metrics = IndexMetrics::if_requested(&request.headers, container, asked);
     let metrics = metrics.as_ref();
-    if let Some(reply) = answer_from_ahead(door, request, container, about, metrics, ahead).await? {
+    if let Some(reply) = answer_from_ahead(api, request, container, about, metrics, ahead).await? {
         return Ok(reply);
     }
     // Only what an index may use: the run asks the whole condition of every row.
     let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
-    let context = shared::new_context(door, request).await?;
+    let context = shared::new_context(api, request).await?;
     let system = parsed.plan.system_reads();
     let shared = evaluation::Context::clone(&context);
     // Many clients request only the first page.
     let pages_on = resume.is_some() && parsed.plan.is_repeatable();
     let mut run = Run::new(Arc::clone(&parsed.plan), shared, resume, limit);
-    if let Some(most) = PagesAhead::<PageAhead>::room(&door.settings.memory).filter(|_| pages_on) {
+    if let Some(most) = PagesAhead::<PageAhead>::room(&api.settings.memory).filter(|_| pages_on) {
         run.keep_ahead(most);
     }
     // If the engine scans in the query's own order, a page can start within that order; otherwise
     // the scan starts after the last row of the previous page.
-    let (after, seek) = (run.start_after(), run.seek_place().filter(|_| !order.is_empty()));
+    let (after, seek) = (run.start_after(), run.seek_position().filter(|_| !order.is_empty()));
     let streams = parsed.plan.streams_rows();
     // Only results in the order of items expose that order.
-    let births = if streams { births } else { BirthOrder::Never };
-    let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
+    let creation_order = if streams { creation_order } else { CreationOrder::Never };
+    let scan = Scan { sarg, after, creation_order, order, seek, ..Scan::of(range) };
     let (budget, part, comes) = (&context.budget, &part, ScanOrder::ByKey);
     let timer = RowTimer::new(request.headers.query_metrics());
     let mut rows = Rows { run, comes, streams, container, part, system, budget, timer };
-    let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
+    let scanned = api.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
     // Also after a failure, which a missing index may have caused.
-    keep_wanted_paths(door, container);
+    keep_wanted_paths(api, container);
     let mut scanned = scanned?;
     session::check_seen(request.seen, scanned.seq)?;
     // The engine may have chosen another order than expected; the token must be for the actual
@@ -165,14 +165,14 @@ pub(crate) async fn query_items<S: Store>(
     let comes = rows.comes;
     let evaluating = rows.timer.total();
     let mut page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
-    times.note_page(Some(evaluating));
+    times.record_page(Some(evaluating));
     let (rest, basis) = (page.rest.take(), scanned.basis.take());
     let found = (&page, &scanned, times);
-    let reply = reply_with_page(door, request, container, about, metrics, comes, found)?;
+    let reply = reply_with_page(api, request, container, about, metrics, comes, found)?;
     if let (Some(rest), Some(basis), Some(token)) = (rest, basis, &reply.continuation) {
         let bytes = rest.memory_bytes();
         let ahead = PageAhead { rest, basis, scanned, comes };
-        door.ahead.keep(&door.settings.memory, token, ahead, bytes);
+        api.ahead.keep(&api.settings.memory, token, ahead, bytes);
     }
     Ok(reply)
 }
@@ -185,14 +185,14 @@ fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTi
     }
     let mut times = QueryTimes::begin();
     let parsed = ParsedQuery::compile_body(body)?;
-    times.note_compiled();
+    times.record_compiled();
     Ok((parsed, times))
 }
 
 /// Returns the page from results that the previous page has cached. `None` if there are none, or if
 /// they are outdated.
 async fn answer_from_ahead<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Container,
     about: &[&[u8]],
@@ -200,29 +200,29 @@ async fn answer_from_ahead<S: Store>(
     (limit, mut times): (PageLimit, QueryTimes),
 ) -> Result<Option<Reply>> {
     let token = request.headers.continuation().unwrap_or_default();
-    let Some(ahead) = door.ahead.take(token) else { return Ok(None) };
+    let Some(ahead) = api.ahead.take(token) else { return Ok(None) };
     let PageAhead { rest, basis, mut scanned, comes } = ahead;
-    let holds = door.engine.scan_holds(&container.collection, &basis).await?;
+    let holds = api.engine.scan_holds(&container.collection, &basis).await?;
     let Some(seq) = holds.filter(|_| rest.has_page(limit)) else { return Ok(None) };
     session::check_seen(request.seen, seq)?;
     scanned.seq = seq;
-    let page = rest.next_page(limit, door.settings.memory.share());
+    let page = rest.next_page(limit, api.settings.memory.share());
     let mut page = page.map_err(engine::Error::from)?;
     let rest = page.rest.take();
-    times.note_page(None);
+    times.record_page(None);
     let found = (&page, &scanned, times);
-    let reply = reply_with_page(door, request, container, about, metrics, comes, found)?;
+    let reply = reply_with_page(api, request, container, about, metrics, comes, found)?;
     if let (Some(rest), Some(token)) = (rest, &reply.continuation) {
         let bytes = rest.memory_bytes();
         let ahead = PageAhead { rest, basis, scanned, comes };
-        door.ahead.keep(&door.settings.memory, token, ahead, bytes);
+        api.ahead.keep(&api.settings.memory, token, ahead, bytes);
     }
     Ok(Some(reply))
 }
 
 /// Builds the response to a query with its charge and metrics.
 fn reply_with_page<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Container,
     about: &[&[u8]],
@@ -230,7 +230,7 @@ fn reply_with_page<S: Store>(
     comes: ScanOrder,
     (page, scanned, times): (&Page, &Scanned, QueryTimes),
 ) -> Result<Reply> {
-    let reply = page_reply(door, about, comes, (&container.rid, "Documents"), page)?;
+    let reply = page_reply(api, about, comes, (&container.rid, "Documents"), page)?;
     let bytes = reply.body.len();
     let read = RowsRead::of_page(scanned, page.values.len(), bytes);
     let mut reply = reply.with_units(Work::Rows(read.rows), bytes);
@@ -249,20 +249,20 @@ fn reply_with_page<S: Store>(
 /// Returns the number of items of a container without a scan, as the result of a query that only
 /// counts them. The response has the same headers as for any other query.
 async fn count_items<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     container: &Container,
     plan: &Select,
     about: &[&[u8]],
     mut times: QueryTimes,
 ) -> Result<Reply> {
-    let seq = door.engine.store().published();
+    let seq = api.engine.store().published();
     session::check_seen(request.seen, seq)?;
-    let live = door.engine.live_amount(&container.collection).await?;
-    times.note_page(None);
+    let live = api.engine.live_amount(&container.collection).await?;
+    times.record_page(None);
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
-    let reply = page_reply(door, about, ScanOrder::ByKey, (&container.rid, "Documents"), &page)?;
+    let reply = page_reply(api, about, ScanOrder::ByKey, (&container.rid, "Documents"), &page)?;
     let bytes = reply.body.len();
     let mut reply = reply.with_units(Work::Rows(0), bytes);
     reply.seq = seq;
@@ -272,7 +272,7 @@ async fn count_items<S: Store>(
             times.metrics_text(&RowsRead::default(), 1, bytes),
         );
     }
-    if let Some(metrics) = IndexMetrics::where_asked(&request.headers, container, (plan, &[])) {
+    if let Some(metrics) = IndexMetrics::if_requested(&request.headers, container, (plan, &[])) {
         let used = metrics.header(&request.headers, container, &[]);
         reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
@@ -281,11 +281,11 @@ async fn count_items<S: Store>(
 
 /// Starts building indexes on paths for which this query read many items. The builds run in the
 /// background; an interrupted build continues at the next start.
-fn keep_wanted_paths<S: Store>(door: &Door<S>, container: &Container) {
-    if !door.engine.wants_paths(&container.collection) {
+fn keep_wanted_paths<S: Store>(api: &NoSqlApi<S>, container: &Container) {
+    if !api.engine.wants_paths(&container.collection) {
         return;
     }
-    let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
+    let (engine, collection) = (api.engine.clone(), Arc::clone(&container.collection));
     tokio::spawn(async move {
         if let Err(error) = engine.keep_wanted_paths(&collection).await {
             tracing::warn!(%error, "cannot build the index of a path that queries use");
@@ -315,7 +315,7 @@ impl ItemSink for Rows<'_> {
         self.comes = comes;
         // A scan may restart if data changed during it: the results so far are discarded.
         self.run.start_over_at(at.ms);
-        self.run.set_sorted(comes == ScanOrder::AsAsked || self.streams);
+        self.run.set_sorted(comes == ScanOrder::AsRequested || self.streams);
         Ok(())
     }
 
@@ -327,10 +327,10 @@ impl ItemSink for Rows<'_> {
         let renderer = &self.container.renderer;
         // Completing an item copies it, so it is done only if the query reads properties that the
         // server sets.
-        let whole = Completed { item, renderer, document: OnceCell::new() };
+        let whole = LazyDocument { item, renderer, document: OnceCell::new() };
         // Rows with equal ORDER BY values come in the order of their `_rid`: clients that continue
         // a query skip rows up to the last `_rid` they have.
-        let comes = if self.streams { self.comes } else { ScanOrder::ByBirth };
+        let comes = if self.streams { self.comes } else { ScanOrder::ByCreation };
         let place = page_order::order_key(comes, item);
         let flow = match self.system {
             SystemReads::Nowhere => self.run.feed_row(&place, item.document())?,
@@ -349,13 +349,13 @@ impl ItemSink for Rows<'_> {
 
 /// An item whose server-set properties are added only when a result needs them.
 #[derive(Debug)]
-struct Completed<'a> {
+struct LazyDocument<'a> {
     item: &'a Item,
     renderer: &'a ItemRenderer,
     document: OnceCell<DocBuf>,
 }
 
-impl Whole for Completed<'_> {
+impl CompleteDocument for LazyDocument<'_> {
     fn whole(&self) -> DocRef<'_> {
         self.document.get_or_init(|| self.renderer.complete_document(self.item)).as_ref()
     }

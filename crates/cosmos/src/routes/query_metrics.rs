@@ -43,14 +43,14 @@ impl QueryTimes {
     }
 
     /// Records that the query is compiled.
-    pub(super) fn note_compiled(&mut self) {
+    pub(super) fn record_compiled(&mut self) {
         self.compiled = clock::monotonic_time();
         self.ran = self.compiled;
     }
 
     /// Records that the page's results are complete. `evaluating` is the evaluation time of rows;
     /// `None` means that no row was read.
-    pub(super) fn note_page(&mut self, evaluating: Option<Duration>) {
+    pub(super) fn record_page(&mut self, evaluating: Option<Duration>) {
         self.ran = clock::monotonic_time();
         self.evaluating = evaluating.unwrap_or_else(|| self.ran.saturating_sub(self.compiled));
     }
@@ -95,7 +95,7 @@ fn milliseconds(hundredths: u64) -> String {
 /// for simple rows, so only one row in [`SAMPLE`] is measured, and the time is extrapolated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowTimer {
-    wanted: bool,
+    is_requested: bool,
     rows: u32,
     measured: u32,
     took: Duration,
@@ -105,14 +105,14 @@ pub(super) struct RowTimer {
 const SAMPLE: u32 = 16;
 
 impl RowTimer {
-    /// Returns a timer that measures nothing unless it is `wanted`.
-    pub(super) fn new(wanted: bool) -> Self {
-        Self { wanted, ..Self::default() }
+    /// Returns a timer that measures nothing unless `is_requested`.
+    pub(super) fn new(is_requested: bool) -> Self {
+        Self { is_requested, ..Self::default() }
     }
 
     /// Starts a row. The result is to be passed to [`end_row`](Self::end_row).
     pub(super) fn begin_row(&mut self) -> Option<Duration> {
-        if !self.wanted {
+        if !self.is_requested {
             return None;
         }
         let measures = self.rows.is_multiple_of(SAMPLE);

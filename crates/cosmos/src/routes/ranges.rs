@@ -6,7 +6,7 @@ use engine::Store;
 
 use super::{container_part, shared};
 use crate::{
-    door::Door,
+    api::NoSqlApi,
     etag,
     failure::Result,
     operation::Operation,
@@ -21,7 +21,7 @@ use crate::{
 /// `GET /dbs/{db}/colls/{c}/pkranges`. SDKs read the ranges once per container and cache them by
 /// the etag. The etag is derived from the container's creation, because a change of the definition
 /// does not change the range.
-pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn list_ranges<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let record = &container.collection.state().record;
     let etag = etag::quoted_etag(record.created);
@@ -47,20 +47,20 @@ pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result
     };
     let text = representation::resource_text(&range);
     let mut feed =
-        representation::Feed::new(&container.rid, "PartitionKeyRanges", &door.settings.memory);
+        representation::Feed::new(&container.rid, "PartitionKeyRanges", &api.settings.memory);
     feed.push_entry(|out| out.extend_from_slice(&text))?;
     Ok(feed.into_reply().with_units(Work::PointRead, 0).with_etag(etag))
 }
 
 /// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query. The query must be limited to one
 /// partition or have the header for more; it is not evaluated, since there are no conflicts.
-pub(crate) fn list_conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn list_conflicts<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let asks = request.operation == Operation::QueryConflicts;
     // A query that may not cross partitions is refused as for items.
     if asks && !container_part::may_be_whole(container, request) {
         return Err(container_part::cross_partition_disabled());
     }
-    let feed = representation::Feed::new(&container.rid, "Conflicts", &door.settings.memory);
+    let feed = representation::Feed::new(&container.rid, "Conflicts", &api.settings.memory);
     Ok(feed.into_reply().with_units(Work::PointRead, 0))
 }

@@ -6,7 +6,7 @@ use memory::Account;
 
 use super::{container_part, page_order, shared};
 use crate::{
-    catalog::Container, door::Door, failure::Result, item, limits::PAGE_ITEMS, reply::Reply,
+    api::NoSqlApi, catalog::Container, failure::Result, item, limits::PAGE_ITEMS, reply::Reply,
     representation::Feed, request::Request, request_units::Work, session,
 };
 
@@ -16,9 +16,9 @@ struct Page<'a> {
     part: &'a container_part::ContainerPart<'a>,
     account: &'a Account,
     /// Maximum number of items.
-    most: usize,
+    max_items: usize,
     /// Maximum size in bytes.
-    most_bytes: usize,
+    max_bytes: usize,
     feed: Feed,
     /// The scan order.
     comes: ScanOrder,
@@ -48,7 +48,7 @@ impl ItemSink for Page<'_> {
             return Ok(Flow::Enough);
         }
         self.feed.push_entry(|out| item::write_item(&self.container.renderer, item, out))?;
-        if self.most <= self.feed.count() || self.most_bytes <= self.feed.bytes() {
+        if self.max_items <= self.feed.count() || self.max_bytes <= self.feed.bytes() {
             self.last.extend_from_slice(&page_order::order_key(self.comes, item));
         }
         Ok(Flow::More)
@@ -56,32 +56,32 @@ impl ItemSink for Page<'_> {
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs`. 200 with a page in the order of `page_order`.
-pub(crate) async fn read_items<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_items<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
     // The token is valid for this container, the read feed, and the part in the headers.
-    let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
-    let (births, after) = page_order::resume_page(door, request, &about)?;
-    let most = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    let account = &door.settings.memory;
+    let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.part_id];
+    let (creation_order, after) = page_order::resume_page(api, request, &about)?;
+    let max_items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
+    let account = &api.settings.memory;
     let feed = Feed::new(&container.rid, "Documents", account);
     let mut page = Page {
         container,
         part: &part,
         account,
-        most,
-        most_bytes: shared::page_bytes(door),
+        max_items,
+        max_bytes: shared::page_bytes(api),
         feed,
         comes: ScanOrder::ByKey,
         last: Vec::new(),
         more: false,
     };
-    let scan = Scan { after, births, ..Scan::of(part.range.clone()) };
-    let context = shared::new_context(door, request).await?;
-    let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut page).await?;
+    let scan = Scan { after, creation_order, ..Scan::of(part.range.clone()) };
+    let context = shared::new_context(api, request).await?;
+    let scanned = api.engine.scan_items(&container.collection, &scan, &context, &mut page).await?;
     session::check_seen(request.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);
-    let continuation = last.map(|last| page_order::seal_page(door, &about, page.comes, last));
+    let continuation = last.map(|last| page_order::seal_page(api, &about, page.comes, last));
     let reply = page.feed.into_reply();
     let bytes = reply.body.len();
     let reply = reply.with_units(Work::Rows(scanned.items), bytes);

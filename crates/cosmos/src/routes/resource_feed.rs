@@ -3,7 +3,7 @@
 
 use document::{DocRef, Document};
 use engine::{Flow, ScanOrder, Store};
-use evaluation::Holding;
+use evaluation::OperationMemory;
 use select::statement::Run;
 
 use super::{
@@ -12,43 +12,43 @@ use super::{
     shared,
 };
 use crate::{
-    catalog::Database, door::Door, failure::Result, reply::Reply, representation, request::Request,
-    request_units::Work,
+    api::NoSqlApi, catalog::Database, failure::Result, reply::Reply, representation,
+    request::Request, request_units::Work,
 };
 
 /// Returns a page of a feed: of all resources, or of a query's results if there is a body. `rid`
 /// and `name` are the feed's resource id and the name of its array.
 pub(super) fn list_resources<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
     rid: &str,
     name: &str,
     resources: Vec<Document>,
 ) -> Result<Reply> {
-    match asked {
-        None => representation::feed_page(door, request, rid, name, resources),
-        Some(body) => query_resources(door, request, body, rid, name, resources),
+    match query_body {
+        None => representation::feed_page(api, request, rid, name, resources),
+        Some(body) => query_resources(api, request, body, rid, name, resources),
     }
 }
 
 /// Returns a page of a feed of a database. `represent_all` returns the feed's resources. A missing
 /// database is reported as a missing parent.
 pub(super) fn list_in_database<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
     name: &str,
-    represent_all: impl FnOnce(&Door<S>, &Database) -> Vec<Document>,
+    represent_all: impl FnOnce(&NoSqlApi<S>, &Database) -> Vec<Document>,
 ) -> Result<Reply> {
-    let database = shared::find_database(door, request)?;
-    let resources = represent_all(door, &database);
-    list_resources(door, request, asked, &database.rid().encode(), name, resources)
+    let database = shared::find_database(api, request)?;
+    let resources = represent_all(api, &database);
+    list_resources(api, request, query_body, &database.rid().encode(), name, resources)
 }
 
 /// Runs a query over resources in memory, ordered by id.
 fn query_resources<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
     rid: &str,
@@ -57,17 +57,17 @@ fn query_resources<S: Store>(
 ) -> Result<Reply> {
     let parsed = ParsedQuery::compile_body(body)?;
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &parsed.text];
-    let (_, resume) = resume_query(door, request, &about)?;
+    let (_, resume) = resume_query(api, request, &about)?;
     resources.sort_by(|one, other| {
         representation::resource_id(one).cmp(representation::resource_id(other))
     });
     // Functions of the current time return zero in these queries, since the context has no time.
     let context = evaluation::Context {
-        budget: shared::new_budget(door, request),
-        holding: Holding::from_account(&door.settings.memory),
+        budget: shared::new_budget(api, request),
+        operation_memory: OperationMemory::from_account(&api.settings.memory),
         ..evaluation::Context::default()
     };
-    let mut run = Run::new(parsed.plan, context, resume, page_limit(door, request)?);
+    let mut run = Run::new(parsed.plan, context, resume, page_limit(api, request)?);
     let mut all = true;
     for resource in &resources {
         let flow =
@@ -80,7 +80,7 @@ fn query_resources<S: Store>(
         }
     }
     let page = run.finish_page(all).map_err(engine::Error::from)?;
-    let reply = page_reply(door, &about, ScanOrder::ByKey, (rid, name), &page)?;
+    let reply = page_reply(api, &about, ScanOrder::ByKey, (rid, name), &page)?;
     let bytes = reply.body.len();
     Ok(reply.with_units(Work::Rows(resources.len() as u64), bytes))
 }

@@ -11,8 +11,8 @@ use engine::{Expected, Kind, Resource, ResourceChange, Store};
 
 use super::shared;
 use crate::{
+    api::NoSqlApi,
     catalog,
-    door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_TRIES,
     reply::Reply,
@@ -25,20 +25,20 @@ use crate::{
 const COUNTER: &[&str] = &["counter"];
 
 /// Returns all resources with the same parent as this path.
-pub(super) fn siblings_of<S: Store>(door: &Door<S>, path: &[&str]) -> Vec<Arc<Resource>> {
+pub(super) fn siblings_of<S: Store>(api: &NoSqlApi<S>, path: &[&str]) -> Vec<Arc<Resource>> {
     let parent = path.split_last().map_or(path, |(_, parent)| parent);
-    door.engine.resources_below(parent)
+    api.engine.resources_below(parent)
 }
 
 /// Finds the resource at this path, whose last name may be a resource id instead.
 pub(super) fn find_resource<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     path: &[&str],
     rid: impl Fn(&Resource) -> Rid,
 ) -> Option<Arc<Resource>> {
     let name = path.last().copied().unwrap_or_default();
-    let by_id = || siblings_of(door, path).into_iter().find(|held| rid(held).encode() == name);
-    door.engine.resource_at(path).or_else(by_id)
+    let by_id = || siblings_of(api, path).into_iter().find(|held| rid(held).encode() == name);
+    api.engine.resource_at(path).or_else(by_id)
 }
 
 /// Returns the stored properties of a resource, preceded by its id.
@@ -52,9 +52,9 @@ pub(super) fn kept_body(held: &Resource) -> Document {
 
 /// Returns a number that has never been used by a resource. The caller must hold the lock for
 /// changes.
-pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
+pub(super) async fn next_number<S: Store>(api: &NoSqlApi<S>) -> Result<u32> {
     for _ in 0..MAX_TRIES {
-        let held = door.engine.resource_at(COUNTER);
+        let held = api.engine.resource_at(COUNTER);
         let (before, expect) = match &held {
             None => (0, Expected::Absent),
             Some(held) => {
@@ -62,13 +62,13 @@ pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
                 (number, Expected::Version(held.stamp))
             }
         };
-        let number = door.settings.shard.next_number(before);
+        let number = api.settings.shard.next_number(before);
         let number = number.filter(|number| Rid::Database(*number).may_be_given());
         let number = number.ok_or_else(|| {
             Failure::new(Fault::Forbidden, "The account's resource ids are exhausted.")
         })?;
         let body = doc! { "number": Value::Int64(i64::from(number)) };
-        match door.engine.put_resource(COUNTER, body, expect).await {
+        match api.engine.put_resource(COUNTER, body, expect).await {
             Ok(_) => return Ok(number),
             Err(error) if matches!(error.kind, Kind::Precondition | Kind::Exists(_)) => {}
             Err(error) => return Err(error.into()),
@@ -80,82 +80,82 @@ pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
 /// Creates a resource that contains only the number of its resource id. Returns the resource and
 /// the number. The caller must hold the lock for changes.
 pub(super) async fn create_numbered<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     path: &[&str],
 ) -> Result<(u32, Arc<Resource>)> {
-    create_instead(door, path, None).await
+    create_instead(api, path, None).await
 }
 
 /// Creates a resource like `create_numbered` and, in the same commit, removes the resource `of`
 /// with everything below it.
 pub(super) async fn create_instead<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     path: &[&str],
     of: Option<&Resource>,
 ) -> Result<(u32, Arc<Resource>)> {
-    let number = next_number(door).await?;
+    let number = next_number(api).await?;
     let body = doc! { "number": Value::Int64(i64::from(number)) };
     let mut changes = vec![ResourceChange::put(path, body, Expected::Absent)];
     if let Some(of) = of {
         changes.push(ResourceChange::remove(&path_names(of), Expected::Version(of.stamp)));
     }
-    let made = door.engine.change_resources(changes).await?.pop();
+    let made = api.engine.change_resources(changes).await?.pop();
     Ok((number, made.ok_or_else(Failure::no_resource)?))
 }
 
 /// Creates a resource, or replaces an existing one if the request is an upsert. Also returns the
 /// status of the response. The caller must hold the lock for changes.
 pub(super) async fn create_resource<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     path: &[&str],
     kept: Document,
 ) -> Result<(u16, Arc<Resource>)> {
-    let (status, expect) = match door.engine.resource_at(path) {
+    let (status, expect) = match api.engine.resource_at(path) {
         Some(_) if request.headers.is_upsert() => (200, Expected::Present),
         _ => (201, Expected::Absent),
     };
-    Ok((status, door.engine.put_resource(path, kept, expect).await?))
+    Ok((status, api.engine.put_resource(path, kept, expect).await?))
 }
 
 /// Replaces a resource under the last name of `path`, with the version condition of the request. If
 /// this is another name, a new resource is created in the commit that removes the old one; 409 if
 /// the name is in use. The caller must hold the lock for changes.
 pub(super) async fn replace_named<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     held: &Resource,
     path: &[&str],
     kept: Document,
 ) -> Result<Arc<Resource>> {
     if path_names(held) == path {
-        return replace_resource(door, request, held, kept).await;
+        return replace_resource(api, request, held, kept).await;
     }
     let changes = vec![
         ResourceChange::put(path, kept, Expected::Absent),
         ResourceChange::remove(&path_names(held), shared::expected_version(request)),
     ];
-    let made = door.engine.change_resources(changes).await?.pop();
+    let made = api.engine.change_resources(changes).await?.pop();
     made.ok_or_else(Failure::no_resource)
 }
 
 /// Replaces a resource if the request's version condition is met.
 pub(super) async fn replace_resource<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     held: &Resource,
     kept: Document,
 ) -> Result<Arc<Resource>> {
-    Ok(door.engine.put_resource(&path_names(held), kept, shared::expected_version(request)).await?)
+    Ok(api.engine.put_resource(&path_names(held), kept, shared::expected_version(request)).await?)
 }
 
 /// Removes a resource if the request's version condition is met.
 pub(super) async fn delete_resource<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     held: &Resource,
 ) -> Result<Reply> {
-    door.engine.remove_resource(&path_names(held), shared::expected_version(request)).await?;
+    api.engine.remove_resource(&path_names(held), shared::expected_version(request)).await?;
     Ok(removed_reply())
 }
 

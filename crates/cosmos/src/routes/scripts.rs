@@ -9,8 +9,8 @@ use engine::{Expected, Resource, Store};
 
 use super::{containers, resource_feed, resources, shared};
 use crate::{
+    api::NoSqlApi,
     catalog::Container,
-    door::Door,
     failure::{Failure, Fault, Result},
     limits::{MAX_SCRIPTS, MAX_UDFS},
     link, names,
@@ -29,18 +29,18 @@ struct Kind {
     /// Type of the scripts in resource ids.
     leaf: Leaf,
     /// Maximum number of scripts of this kind per container.
-    most: usize,
+    max_count: usize,
 }
 
 /// Returns the kind of script that the request's path denotes.
 fn script_kind(request: &Request) -> Kind {
     let word = request.link.kind.path_word();
-    let (feed, leaf, most) = match request.link.kind {
+    let (feed, leaf, max_count) = match request.link.kind {
         link::Resource::Triggers => ("Triggers", Leaf::Trigger, MAX_SCRIPTS),
         link::Resource::Udfs => ("UserDefinedFunctions", Leaf::Udf, MAX_UDFS),
         _ => ("StoredProcedures", Leaf::Procedure, MAX_SCRIPTS),
     };
-    Kind { word, feed, leaf, most }
+    Kind { word, feed, leaf, max_count }
 }
 
 struct ScriptFeed {
@@ -66,25 +66,30 @@ impl ScriptFeed {
     }
 
     /// Returns all scripts of a container as responses represent them.
-    fn represent_all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
-        resources::siblings_of(door, &self.path_of(""))
+    fn represent_all<S: Store>(&self, api: &NoSqlApi<S>) -> Vec<Document> {
+        resources::siblings_of(api, &self.path_of(""))
             .iter()
             .map(|held| self.represent(held))
             .collect()
     }
 
     /// Finds the script that the request's path names, by name or resource id.
-    fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
+    fn find_named<S: Store>(&self, api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found =
-            resources::find_resource(door, &self.path_of(name), |held| self.script_rid(held));
+            resources::find_resource(api, &self.path_of(name), |held| self.script_rid(held));
         found.ok_or_else(Failure::no_entity)
     }
 
     /// Returns the resource id of a script, derived from the commit that created it.
     fn script_rid(&self, held: &Resource) -> Rid {
         let container = self.container.collection.id;
-        Rid::in_container(self.container.database_number, container, held.birth, self.kind.leaf)
+        Rid::in_container(
+            self.container.database_number,
+            container,
+            held.creation_stamp,
+            self.kind.leaf,
+        )
     }
 
     /// Returns a script as responses represent it.
@@ -135,77 +140,77 @@ impl ScriptFeed {
     /// Creates a script unless the container has reached the limit.
     async fn create_within_limit<S: Store>(
         &self,
-        door: &Door<S>,
+        api: &NoSqlApi<S>,
         request: &Request,
         id: &str,
         kept: Document,
     ) -> Result<(u16, Arc<Resource>)> {
-        if self.kind.most <= resources::siblings_of(door, &self.path_of("")).len() {
-            let text = format!("The container already has {} of these.", self.kind.most);
+        if self.kind.max_count <= resources::siblings_of(api, &self.path_of("")).len() {
+            let text = format!("The container already has {} of these.", self.kind.max_count);
             return Err(Failure::new(Fault::Forbidden, text));
         }
         // Dropping a container removes the resource at its path with everything below it, so that
         // resource must exist.
         let parent = self.path.each_ref().map(String::as_str);
-        if door.engine.resource_at(&parent).is_none() {
-            door.engine.put_resource(&parent, Document::new(), Expected::Absent).await?;
+        if api.engine.resource_at(&parent).is_none() {
+            api.engine.put_resource(&parent, Document::new(), Expected::Absent).await?;
         }
-        resources::create_resource(door, request, &self.path_of(id), kept).await
+        resources::create_resource(api, request, &self.path_of(id), kept).await
     }
 }
 
 /// `POST /dbs/{db}/colls/{c}/sprocs` and the like. 201; if the name is in use 409, or 200 for an
 /// upsert; 403 if the container has too many scripts.
 pub(crate) async fn create_script<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     let (id, kept) = owner.read_body(body)?;
-    let (status, made) = owner.create_within_limit(door, request, &id, kept).await?;
+    let (status, made) = owner.create_within_limit(api, request, &id, kept).await?;
     Ok(representation::resource_reply(status, &owner.represent(&made)))
 }
 
 /// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and the like. 200; 409 if the new id is in use.
 pub(crate) async fn replace_script<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     let (id, kept) = owner.read_body(body)?;
-    let held = owner.find_named(door, request)?;
-    let made = resources::replace_named(door, request, &held, &owner.path_of(&id), kept).await?;
+    let held = owner.find_named(api, request)?;
+    let made = resources::replace_named(api, request, &held, &owner.path_of(&id), kept).await?;
     Ok(representation::resource_reply(200, &owner.represent(&made)))
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs` and the like, or `POST` with a query
 pub(crate) fn list_scripts<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
 ) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     resource_feed::list_resources(
-        door,
+        api,
         request,
-        asked,
+        query_body,
         &owner.container.rid,
         owner.kind.feed,
-        owner.represent_all(door),
+        owner.represent_all(api),
     )
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and the like
-pub(crate) fn read_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_script<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
-    let held = owner.find_named(door, request)?;
+    let held = owner.find_named(api, request)?;
     Ok(representation::resource_reply(200, &owner.represent(&held)))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and the like. 204.
-pub(crate) async fn delete_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn delete_script<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
-    resources::delete_resource(door, request, &*owner.find_named(door, request)?).await
+    resources::delete_resource(api, request, &*owner.find_named(api, request)?).await
 }

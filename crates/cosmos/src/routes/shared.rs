@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use document::{Document, json};
 use engine::{Expected, Store, VersionMatch};
-use evaluation::{Budget, Context, Holding};
+use evaluation::{Budget, Context, OperationMemory};
 
 use crate::{
+    api::NoSqlApi,
     catalog::{self, Database},
-    door::Door,
     etag,
     failure::{Failure, Result},
     interrupt::Interrupt,
@@ -19,13 +19,13 @@ use crate::{
 
 /// Returns the database that a link names or that contains the link's resource. Fails with 404 if
 /// it does not exist, with sub-status 1003 if the link names a resource in it.
-pub(crate) fn find_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Database> {
+pub(crate) fn find_database<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Database> {
     let [owner, _] = &request.link.owners;
     let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
         (Some(name), true) => (name, Failure::no_resource),
         _ => (owner, Failure::no_owner),
     };
-    catalog::find_database(&door.engine, name).ok_or_else(missing)
+    catalog::find_database(&api.engine, name).ok_or_else(missing)
 }
 
 /// Parses the body of a request about a resource other than an item.
@@ -54,8 +54,8 @@ pub(crate) fn expected_version(request: &Request) -> Expected {
 
 /// Returns the maximum size of a page in bytes: the same limit as in Azure Cosmos DB, or less if
 /// the memory account is small.
-pub(crate) fn page_bytes<S: Store>(door: &Door<S>) -> usize {
-    MAX_PAGE_BYTES.min(door.settings.memory.answer_bytes())
+pub(crate) fn page_bytes<S: Store>(api: &NoSqlApi<S>) -> usize {
+    MAX_PAGE_BYTES.min(api.settings.memory.answer_bytes())
 }
 
 /// Returns whether a client already has this version of a resource, so that a 304 suffices.
@@ -66,12 +66,12 @@ pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
 
 /// Returns the budget of an operation. Only read operations are cancelled when the client
 /// disconnects, since a change must be completed once it has started.
-pub(crate) fn new_budget<S: Store>(door: &Door<S>, request: &Request) -> Arc<Budget> {
+pub(crate) fn new_budget<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Arc<Budget> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
-    let interrupt = Interrupt::new(client, door.settings.give_way);
-    let interrupt = interrupt.noting(Arc::clone(&request.looked));
+    let interrupt = Interrupt::new(client, api.settings.give_way);
+    let interrupt = interrupt.with_stats(Arc::clone(&request.stats));
     // A time limit must not leave a partial change either.
-    let most = door.settings.max_time.filter(|_| request.only_reads());
+    let most = api.settings.max_time.filter(|_| request.only_reads());
     let interrupt = interrupt.within(most);
     Arc::new(Budget::watched(interrupt).with_limit(PAGE_WORK))
 }
@@ -79,15 +79,15 @@ pub(crate) fn new_budget<S: Store>(door: &Door<S>, request: &Request) -> Arc<Bud
 /// Returns the evaluation context of an operation: its time, its random numbers, its budget and its
 /// memory. Functions of the current time return the same value for a whole page.
 pub(crate) async fn new_context<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
 ) -> Result<Arc<Context>> {
-    let now = door.engine.now().await?;
+    let now = api.engine.now().await?;
     Ok(Arc::new(Context {
         now_ms: now.ms,
         random: evaluation::Random::new(fastrand::u64(..)),
-        budget: new_budget(door, request),
-        holding: Holding::from_account(&door.settings.memory),
+        budget: new_budget(api, request),
+        operation_memory: OperationMemory::from_account(&api.settings.memory),
         ..Context::default()
     }))
 }

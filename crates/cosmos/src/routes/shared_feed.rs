@@ -6,19 +6,19 @@ use engine::Store;
 
 use super::{databases, offers, resource_feed};
 use crate::{
-    door::Door, failure::Result, reply::Reply, representation, request::Request,
-    siblings::SharedFeed,
+    api::NoSqlApi, failure::Result, other_shards::SharedFeed, reply::Reply, representation,
+    request::Request,
 };
 
 /// Returns the entries of a feed that this shard stores.
-fn own<S: Store>(door: &Door<S>, feed: SharedFeed) -> Vec<Document> {
+fn own<S: Store>(api: &NoSqlApi<S>, feed: SharedFeed) -> Vec<Document> {
     match feed {
-        SharedFeed::Databases => databases::represent_all(door),
-        SharedFeed::Offers => offers::represent_all(door),
+        SharedFeed::Databases => databases::represent_all(api),
+        SharedFeed::Offers => offers::represent_all(api),
     }
 }
 
-impl<S: Store> Door<S> {
+impl<S: Store> NoSqlApi<S> {
     /// Returns this shard's entries of a feed as a JSON array, for the servers of the other shards.
     pub fn own_feed(&self, feed: SharedFeed) -> Vec<u8> {
         let mut text = b"[".to_vec();
@@ -36,26 +36,26 @@ impl<S: Store> Door<S> {
 /// `GET /dbs` and `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by
 /// querying `offerResourceId`.
 pub(crate) async fn list_all<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
     feed: SharedFeed,
 ) -> Result<Reply> {
     let name = match feed {
         SharedFeed::Databases => "Databases",
         SharedFeed::Offers => "Offers",
     };
-    let mut all = own(door, feed);
+    let mut all = own(api, feed);
     let mut held = None;
-    if let Some(siblings) = &door.settings.siblings {
-        let (others, share) = siblings.ask(feed, &door.settings.memory).await?;
+    if let Some(other_shards) = &api.settings.other_shards {
+        let (others, share) = other_shards.ask(feed, &api.settings.memory).await?;
         held = Some(share);
         all.extend(others);
         all.sort_by(|one, other| {
             representation::resource_id(one).cmp(representation::resource_id(other))
         });
     }
-    let reply = resource_feed::list_resources(door, request, asked, "", name, all);
+    let reply = resource_feed::list_resources(api, request, query_body, "", name, all);
     drop(held);
     reply
 }

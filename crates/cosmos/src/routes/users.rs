@@ -8,8 +8,8 @@ use engine::{Expected, Resource, Store};
 
 use super::{resource_feed, resources, shared};
 use crate::{
+    api::NoSqlApi,
     catalog::{self, Database, ROOT},
-    door::Door,
     failure::{Failure, Result},
     names,
     reply::Reply,
@@ -48,20 +48,24 @@ impl User {
 }
 
 /// Finds a user by name or resource id.
-pub(super) fn find_user<S: Store>(door: &Door<S>, database: &Database, name: &str) -> Option<User> {
-    if let Some(found) = door.engine.resource_at(&user_path(database, name)) {
+pub(super) fn find_user<S: Store>(
+    api: &NoSqlApi<S>,
+    database: &Database,
+    name: &str,
+) -> Option<User> {
+    if let Some(found) = api.engine.resource_at(&user_path(database, name)) {
         return User::of_resource(found);
     }
     let wanted = Rid::parse(name)?;
-    all_users(door, database).into_iter().find(|user| user.rid(database) == wanted)
+    all_users(api, database).into_iter().find(|user| user.rid(database) == wanted)
 }
 
 pub(super) fn user_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
     [ROOT, &database.name, WORD, name]
 }
 
-fn all_users<S: Store>(door: &Door<S>, database: &Database) -> Vec<User> {
-    let all = door.engine.resources_below(&[ROOT, &database.name, WORD]);
+fn all_users<S: Store>(api: &NoSqlApi<S>, database: &Database) -> Vec<User> {
+    let all = api.engine.resources_below(&[ROOT, &database.name, WORD]);
     all.into_iter().filter_map(User::of_resource).collect()
 }
 
@@ -78,47 +82,47 @@ fn represent(database: &Database, user: &User) -> Document {
 }
 
 /// Returns all users of a database as responses represent them.
-fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
-    all_users(door, database).iter().map(|user| represent(database, user)).collect()
+fn represent_all<S: Store>(api: &NoSqlApi<S>, database: &Database) -> Vec<Document> {
+    all_users(api, database).iter().map(|user| represent(database, user)).collect()
 }
 
 /// Finds the user that the request's path names, and the user's database.
-fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, User)> {
-    let database = shared::find_database(door, request)?;
+fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<(Database, User)> {
+    let database = shared::find_database(api, request)?;
     let name = request.name();
-    let user = find_user(door, &database, name).ok_or_else(Failure::no_resource)?;
+    let user = find_user(api, &database, name).ok_or_else(Failure::no_resource)?;
     Ok((database, user))
 }
 
 /// Creates a user with this name, and removes the user `of` in the same commit.
 async fn put_user<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     database: &Database,
     name: &str,
     of: Option<&User>,
 ) -> Result<User> {
     let (path, of) = (user_path(database, name), of.map(|user| &*user.resource));
-    let (number, resource) = resources::create_instead(door, &path, of).await?;
+    let (number, resource) = resources::create_instead(api, &path, of).await?;
     Ok(User { name: name.to_owned(), number, resource })
 }
 
 /// `POST /dbs/{db}/users`. 201; if the name is in use 409, or 200 for an upsert.
 pub(crate) async fn create_user<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let id = names::check_name(shared::parse_document(body)?.get("id"))?;
     let upsert = request.headers.is_upsert();
-    let database = shared::find_database(door, request)?;
-    match find_user(door, &database, &id) {
+    let database = shared::find_database(api, request)?;
+    match find_user(api, &database, &id) {
         // A user has only a name, so an upsert changes nothing.
         Some(held) if upsert => {
             Ok(representation::resource_reply(200, &represent(&database, &held)))
         }
         Some(_) => Err(Failure::already_exists()),
         None => {
-            let made = put_user(door, &database, &id, None).await?;
+            let made = put_user(api, &database, &id, None).await?;
             Ok(representation::resource_reply(201, &represent(&database, &made)))
         }
     }
@@ -126,45 +130,45 @@ pub(crate) async fn create_user<S: Store>(
 
 /// `GET /dbs/{db}/users`, or `POST` with a query
 pub(crate) fn list_users<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
-    asked: Option<&[u8]>,
+    query_body: Option<&[u8]>,
 ) -> Result<Reply> {
-    resource_feed::list_in_database(door, request, asked, "Users", represent_all)
+    resource_feed::list_in_database(api, request, query_body, "Users", represent_all)
 }
 
 /// `GET /dbs/{db}/users/{u}`
-pub(crate) fn read_user<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let (database, user) = find_named(door, request)?;
+pub(crate) fn read_user<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+    let (database, user) = find_named(api, request)?;
     Ok(representation::resource_reply(200, &represent(&database, &user)))
 }
 
 /// `PUT /dbs/{db}/users/{u}`. The id is the only property; with another id the user is replaced by
 /// a new user without permissions. 409 if the new id is in use.
 pub(crate) async fn replace_user<S: Store>(
-    door: &Door<S>,
+    api: &NoSqlApi<S>,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
     let id = names::check_name(shared::parse_document(body)?.get("id"))?;
-    let (database, held) = find_named(door, request)?;
+    let (database, held) = find_named(api, request)?;
     resources::check_version(request, held.resource.stamp)?;
     if id == held.name {
         let body = held.resource.body.clone();
         let path = user_path(&database, &id);
-        let resource = door.engine.put_resource(&path, body, Expected::Present).await?;
+        let resource = api.engine.put_resource(&path, body, Expected::Present).await?;
         return Ok(representation::resource_reply(
             200,
             &represent(&database, &User { resource, ..held }),
         ));
     }
-    let made = put_user(door, &database, &id, Some(&held)).await?;
+    let made = put_user(api, &database, &id, Some(&held)).await?;
     Ok(representation::resource_reply(200, &represent(&database, &made)))
 }
 
 /// `DELETE /dbs/{db}/users/{u}`. 204. The user's permissions are removed too, which invalidates
 /// their tokens.
-pub(crate) async fn delete_user<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
-    let (_, user) = find_named(door, request)?;
-    resources::delete_resource(door, request, &user.resource).await
+pub(crate) async fn delete_user<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+    let (_, user) = find_named(api, request)?;
+    resources::delete_resource(api, request, &user.resource).await
 }

@@ -63,7 +63,7 @@ async fn a_removal_that_took_place_is_told_so() {
     }
     assert!(!removed[0] && removed[1], "{removed:?}");
     // A start removes the remains.
-    client.door.upgrade().unwrap().mend().await.unwrap();
+    client.api.upgrade().unwrap().mend().await.unwrap();
     let offers = client.ask("GET", "/offers", &[], "").await;
     assert!(offers.body.contains(r#""_count":1"#), "{offers:?}");
 }

@@ -39,9 +39,9 @@ async fn under_way(looks: &AtomicU64, look: fn()) -> Client {
 async fn with_the_client_that_left() {
     static LOOKS: AtomicU64 = AtomicU64::new(0);
     let client = under_way(&LOOKS, || look(&LOOKS)).await;
-    let Client { stream, door, .. } = client;
+    let Client { stream, api, .. } = client;
     drop(stream);
-    while 0 < door.strong_count() {
+    while 0 < api.strong_count() {
         yield_now().await;
     }
     assert!(LOOKS.load(Relaxed) < SOON, "{LOOKS:?}");

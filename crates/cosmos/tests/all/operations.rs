@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
 use auth::Right;
-use cosmos::Door;
+use cosmos::NoSqlApi;
 use document::json;
 use http_body_util::BodyExt;
 use test_kit::PausingStore;
@@ -80,13 +80,13 @@ fn letters(combination: usize) -> String {
     if text.is_empty() { "-".to_owned() } else { text }
 }
 
-fn counts(door: &Door<PausingStore>) -> BTreeMap<&'static str, u64> {
-    door.latencies().into_iter().map(|(name, times)| (name, times.measurement_count())).collect()
+fn counts(api: &NoSqlApi<PausingStore>) -> BTreeMap<&'static str, u64> {
+    api.latencies().into_iter().map(|(name, times)| (name, times.measurement_count())).collect()
 }
 
 /// Returns the outcome of a request without the parts that differ between runs.
 async fn outcome(
-    door: &Arc<Door<PausingStore>>,
+    api: &Arc<NoSqlApi<PausingStore>>,
     right: Right,
     (method, path): (&str, &str),
     combination: usize,
@@ -94,9 +94,9 @@ async fn outcome(
     let held = HEADERS.iter().enumerate().filter(|(at, _)| combination >> at & 1 == 1);
     let mut headers: Vec<(&str, &str)> = held.map(|(_, (_, name, text))| (*name, *text)).collect();
     headers.push(PARTITION);
-    let before = counts(door);
-    let response = door.relay(right, request(method, path, &headers, "{}")).await;
-    let after = counts(door);
+    let before = counts(api);
+    let response = api.relay(right, request(method, path, &headers, "{}")).await;
+    let after = counts(api);
     let measured = after.into_iter().find(|(name, count)| before.get(name) != Some(count));
     let header = |name: &str| {
         let value = response.headers().get(name);
@@ -130,7 +130,7 @@ async fn world() -> Client {
 async fn every_request_is_taken_for_what_the_table_says() {
     let mut client = world().await;
     let before = client.everything().await;
-    let door = client.door.upgrade().unwrap();
+    let api = client.api.upgrade().unwrap();
     let mut table = String::new();
     let all = PATHS.iter().flat_map(|path| METHODS.map(|method| (method, *path)));
     let read = READ_PATHS.iter().flat_map(|path| ["GET", "HEAD"].map(|method| (method, *path)));
@@ -142,8 +142,8 @@ async fn every_request_is_taken_for_what_the_table_says() {
         let full = matches!(method, "GET" | "POST");
         for combination in (0..every).filter(|combination| full || few(combination)) {
             let about = (method, path);
-            let mut seen = outcome(&door, Right::Write, about, combination).await;
-            let reader = outcome(&door, Right::Read, about, combination).await;
+            let mut seen = outcome(&api, Right::Write, about, combination).await;
+            let reader = outcome(&api, Right::Read, about, combination).await;
             if reader != seen {
                 seen = format!("{seen}\n    key that only reads: {reader}");
             }
@@ -155,7 +155,7 @@ async fn every_request_is_taken_for_what_the_table_says() {
             table.push_str(&format!("{method} {path} [{headers}]\n    {seen}\n"));
         }
     }
-    drop(door);
+    drop(api);
     assert_eq!(client.everything().await, before, "a request of the table changed something");
     let file = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap())
         .join("tests/all/operations.txt");

@@ -36,7 +36,7 @@ pub(crate) async fn relay(
     body: &str,
 ) -> (u16, String) {
     let request = request(verb, path, headers, body.to_owned());
-    let response = client.door.upgrade().unwrap().relay(right, request).await;
+    let response = client.api.upgrade().unwrap().relay(right, request).await;
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())
@@ -73,12 +73,12 @@ async fn whoever_may_write_does_everything() {
         let good = status == want.0 && (body.contains(want.1) || path == "/");
         assert!(good, "{verb} {path}: {status} {body}");
     }
-    let door = client.door.upgrade().unwrap();
-    let counters = door.counters();
+    let api = client.api.upgrade().unwrap();
+    let counters = api.counters();
     let count = |name: &str| counters.iter().find(|(held, ..)| *held == name).unwrap().2;
     assert_eq!((count("requests"), count("failures"), count("denied")), (12, 2, 0));
     let large = request("POST", "/dbs", &[], vec![b' '; 4 << 20]);
-    assert_eq!(door.relay(Right::Write, large).await.status(), 413);
+    assert_eq!(api.relay(Right::Write, large).await.status(), 413);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
@@ -92,7 +92,7 @@ async fn a_query_that_nobody_waits_for_ends() {
     let list: Vec<String> = (0..1000).map(|at| at.to_string()).collect();
     let body = format!(r#"{{"id":"1","pk":"a","list":[{}]}}"#, list.join(","));
     assert_eq!(client.item("POST", "", &body).await.status, 201);
-    let door = client.door.upgrade().unwrap();
+    let api = client.api.upgrade().unwrap();
     let asked = tokio::spawn(async move {
         let query = r#"{"query":"SELECT VALUE COUNT(1) FROM c JOIN x IN c.list JOIN y IN c.list JOIN z IN c.list WHERE x + y + z < 0"}"#;
         let headers = [
@@ -101,14 +101,14 @@ async fn a_query_that_nobody_waits_for_ends() {
             ("x-ms-documentdb-query-enablecrosspartition", "True"),
         ];
         let request = request("POST", "/dbs/d/colls/c/docs", &headers, query);
-        door.relay(Right::Read, request).await.status()
+        api.relay(Right::Read, request).await.status()
     });
     while LOOKS.load(Relaxed) == 0 {
         yield_now().await;
     }
     asked.abort();
     // The client's connection keeps one reference.
-    while 1 < client.door.strong_count() {
+    while 1 < client.api.strong_count() {
         yield_now().await;
     }
     assert!(LOOKS.load(Relaxed) < 60, "{LOOKS:?}");

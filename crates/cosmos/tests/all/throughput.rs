@@ -89,8 +89,8 @@ async fn what_an_end_between_two_steps_left_is_mended() {
     let before = rids(&client.ask("GET", "/offers", &[], "").await);
     assert_eq!(before.len(), 3);
     let kept = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
-    let door = client.door.upgrade().unwrap();
-    let engine = door.engine().clone();
+    let api = client.api.upgrade().unwrap();
+    let engine = api.engine().clone();
     // As if the server had crashed after the first step of creating one container and of deleting
     // another.
     let offers = engine.resources_below(&["offer"]);
@@ -99,8 +99,8 @@ async fn what_an_end_between_two_steps_left_is_mended() {
     engine.remove_resource(&path, engine::Expected::Present).await.unwrap();
     let gone = engine::Namespace::new("d", "gone");
     assert!(engine.drop_collection(engine::Model::Items, &gone).await.unwrap());
-    door.mend().await.unwrap();
-    drop((door, engine));
+    api.mend().await.unwrap();
+    drop((api, engine));
     let after = rids(&client.ask("GET", "/offers", &[], "").await);
     assert_eq!(after.len(), 2, "{before:?} {after:?}");
     assert!(after.contains(&kept) && after.iter().all(|rid| before.contains(rid)), "{after:?}");

@@ -17,7 +17,7 @@ const LOOKS: usize = 8;
 
 /// The positions of a document's fields by name, empty until enough names have been searched for.
 #[derive(Clone, Default)]
-pub(super) struct Places(Option<Box<Index>>);
+pub(super) struct FieldPositions(Option<Box<Index>>);
 
 #[derive(Clone, Default)]
 struct Index {
@@ -27,7 +27,7 @@ struct Index {
     positions: Option<(HashTable<usize>, RandomState)>,
 }
 
-impl Places {
+impl FieldPositions {
     /// Returns the position of the first field with this name. Counts the cost of the search and
     /// builds the index when it is worthwhile.
     pub(super) fn find_and_learn(

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fmt};
 
-use super::{DocBuf, DocBuilder, Value, places::Places};
+use super::{DocBuf, DocBuilder, Value, places::FieldPositions};
 
 /// An ordered list of fields. Names are unique, unless the document was decoded from bytes that
 /// repeat one. Fields are found by a linear search, because most documents have few; a wide
@@ -10,7 +10,7 @@ use super::{DocBuf, DocBuilder, Value, places::Places};
 #[derive(Clone, Default)]
 pub struct Document {
     fields: Vec<(String, Value)>,
-    places: Places,
+    places: FieldPositions,
 }
 
 impl Document {
@@ -113,7 +113,7 @@ impl fmt::Debug for Document {
 
 impl FromIterator<(String, Value)> for Document {
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(fields: I) -> Self {
-        Self { fields: fields.into_iter().collect(), places: Places::default() }
+        Self { fields: fields.into_iter().collect(), places: FieldPositions::default() }
     }
 }
 

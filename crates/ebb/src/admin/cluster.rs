@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::{Value, json};
-use server::{ClockMode, ClusterConfig, Loss, Moved, NewCluster, NodeVerified};
+use server::{ClockMode, ClusterConfig, Loss, MigrationProgress, NewCluster, NodeVerified};
 
 use super::Request;
 use crate::{
@@ -229,7 +229,7 @@ pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
         Err(wrong) => return complain(wrong.0, USAGE),
     };
     match server::forget_node(&at, called) {
-        Ok(server::Forgotten { name, node }) => {
+        Ok(server::RemovedNode { name, node }) => {
             print_text(format!("removed node {name} ({node})\n"));
         }
         Err(failure) => return end_failed(failure),
@@ -282,7 +282,7 @@ impl Progress {
         Self { of, told: 0 }
     }
 
-    fn tell(mut self) -> impl FnMut(Moved) {
+    fn tell(mut self) -> impl FnMut(MigrationProgress) {
         move |moved| {
             if TOLD_BYTES <= moved.bytes.saturating_sub(self.told) {
                 self.told = moved.bytes;

@@ -4,7 +4,9 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
-use transfer::{Export, Exported, Find, Format, MongoSource, NoSqlSource, Source, Watch, export};
+use transfer::{
+    Export, Exported, Find, Format, MongoSource, NoSqlSource, RunMonitor, Source, export,
+};
 
 use super::{
     flags::{Common, Server, common_flags, fields, fields_flag, text},
@@ -107,7 +109,7 @@ fn run(matches: &ArgMatches, common: Common, file: Option<PathBuf>) -> Result<()
     }
     let asked = Export { job, file, format, limit, resume: matches.get_flag("resume") };
     let watching = Watching::new("export", None)?;
-    let watch: Arc<dyn Watch> = watching.clone();
+    let watch: Arc<dyn RunMonitor> = watching.clone();
     let open = move |mark: Option<&str>, limit: Option<u64>| -> Result<Box<dyn Source>, String> {
         match server {
             Server::Mongo(address) => {

@@ -9,7 +9,8 @@ use std::{
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
 use transfer::{
-    Earlier, Format, Import, Imported, Mode, MongoSink, NoSqlSink, Sink, TableRules, Watch, import,
+    Earlier, Format, Import, Imported, Mode, MongoSink, NoSqlSink, RunMonitor, Sink, TableRules,
+    import,
 };
 
 use super::{
@@ -131,7 +132,7 @@ fn run(common: Common, asked: &Import, as_json: bool) -> Result<u64, String> {
     let Common { server, database, collection, .. } = common;
     let size = asked.file.as_deref().and_then(|path: &Path| path.metadata().ok());
     let watching = Watching::new("import", size.map(|it| it.len()))?;
-    let watch: Arc<dyn Watch> = watching.clone();
+    let watch: Arc<dyn RunMonitor> = watching.clone();
     let (mode, ordered) = (asked.mode, asked.stop_on_error);
     let open = move || -> Result<Box<dyn Sink>, String> {
         let (database, collection) = (database.as_str(), collection.as_str());

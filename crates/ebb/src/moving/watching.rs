@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use server::Interrupt;
-use transfer::Watch;
+use transfer::RunMonitor;
 
 use crate::progress::Progress;
 
@@ -28,12 +28,12 @@ impl Watching {
     }
 }
 
-impl Watch for Watching {
-    fn goes_on(&self) -> bool {
+impl RunMonitor for Watching {
+    fn should_continue(&self) -> bool {
         !self.interrupt.is_set()
     }
 
-    fn so_far(&self, bytes: u64) {
+    fn report_progress(&self, bytes: u64) {
         self.bar.set(bytes);
     }
 

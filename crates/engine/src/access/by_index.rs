@@ -4,9 +4,9 @@ use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
 use super::{
+    access_path::{AccessPath, MAX_BRANCHES, ScoredAccess, is_cut},
     bounds::{Bounds, Span, prefix_successor},
     conditions::{MISSING, PathBounds, bounds_on_path, demands_value},
-    way::{Access, MAX_BRANCHES, ScoredAccess, is_cut},
 };
 use crate::{
     catalog::{IndexShape, IndexSpec},
@@ -115,7 +115,7 @@ pub(super) fn index_access<'a>(
         }
         _ => Vec::new(),
     };
-    let access = Access::Index { index: Box::new(index.clone()), ranges };
+    let access = AccessPath::Index { index: Box::new(index.clone()), ranges };
     ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial }
 }
 

@@ -26,12 +26,12 @@ use store::{Direction, KeyRange};
 
 use super::{
     Hint,
+    access_path::{AccessPath, ChosenAccess, ChosenBranch, MAX_BRANCHES, ScoredAccess, is_cut},
     bounds::{Bounds, Span, collect_conjuncts},
     by_index::index_access,
     conditions::{MISSING, PathBounds, bounds_on_path},
     exact::Residual,
     implied::filter_implies,
-    way::{Access, ChosenAccess, ChosenBranch, MAX_BRANCHES, ScoredAccess, is_cut},
 };
 use crate::{
     catalog::{CollectionState, IndexSpec},
@@ -51,7 +51,7 @@ pub(crate) fn choose_access(
     hint: &Hint,
 ) -> Result<ChosenAccess, Error> {
     if matches!(filter, Filter::Never) {
-        let (access, direction) = (Access::Ids(Vec::new()), Direction::Forward);
+        let (access, direction) = (AccessPath::Ids(Vec::new()), Direction::Forward);
         return Ok(ChosenAccess { access, direction, sorted: true, residual: Residual::Whole });
     }
     let mut parts = Vec::new();
@@ -60,9 +60,10 @@ pub(crate) fn choose_access(
     let hinted = match hint {
         Hint::None => None,
         Hint::Natural(direction) => {
-            let access = Access::Rows(vec![KeyRange::all()]);
-            let way = ScoredAccess { access, direction: *direction, sorted: false, ..by_id };
-            return Ok(ScoredAccess { ranged: Vec::new(), ..way }.choose(&parts));
+            let access = AccessPath::Rows(vec![KeyRange::all()]);
+            let access_path =
+                ScoredAccess { access, direction: *direction, sorted: false, ..by_id };
+            return Ok(ScoredAccess { ranged: Vec::new(), ..access_path }.choose(&parts));
         }
         Hint::Index(name) if name == "_id_" => return Ok(by_id.choose(&parts)),
         Hint::Index(name) => Some(find_index(state, |index| index.name == *name)?),
@@ -73,7 +74,7 @@ pub(crate) fn choose_access(
         // A hinted index is used even if it does not contain all matching documents.
         return Ok(index_access(index, None, &parts, sort).choose(&parts));
     }
-    let best = best_way(state, filter, &parts, sort, by_id);
+    let best = best_path(state, filter, &parts, sort, by_id);
     let branches = branches_access(state, &parts, sort, best.bound);
     Ok(match branches {
         Some(branches) if best.score < branches.score => branches.choose(&parts),
@@ -82,7 +83,7 @@ pub(crate) fn choose_access(
 }
 
 /// Returns the best access path that reaches every row the filter matches: by id or by one index.
-fn best_way<'a>(
+fn best_path<'a>(
     state: &'a CollectionState,
     filter: &Filter,
     parts: &[&Filter],
@@ -116,7 +117,7 @@ fn branches_access(
         Filter::Or(any) => Some((at, alternatives_of(any)?)),
         _ => None,
     });
-    let ways = alternatives.filter_map(|(at, any)| {
+    let paths = alternatives.filter_map(|(at, any)| {
         let with_others = |one: &Filter| {
             let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
             let all = std::iter::once(one).chain(others.map(|(_, part)| *part));
@@ -125,12 +126,12 @@ fn branches_access(
         let filters: Vec<Filter> = any.into_iter().map(with_others).collect();
         // Prefer branches that yield the sort order, if every alternative has such a path.
         let ordered = sort.and_then(|_| branches_by(state, &filters, sort, single));
-        ordered.filter(|way| way.sorted).or_else(|| {
-            let way = branches_by(state, &filters, None, single)?;
-            Some(ScoredAccess { sorted: sort.is_none(), ..way })
+        ordered.filter(|access_path| access_path.sorted).or_else(|| {
+            let access_path = branches_by(state, &filters, None, single)?;
+            Some(ScoredAccess { sorted: sort.is_none(), ..access_path })
         })
     });
-    ways.max_by_key(|way| way.score)
+    paths.max_by_key(|access_path| access_path.score)
 }
 
 /// Flattens nested disjunctions into one list of alternatives; `None` if there are too many.
@@ -157,17 +158,17 @@ fn branches_by(
     for filter in filters {
         let mut parts = Vec::new();
         collect_conjuncts(filter, &mut parts);
-        let way = best_way(state, filter, &parts, sort, id_access(&parts, sort));
-        if way.bound < MISSING {
+        let access_path = best_path(state, filter, &parts, sort, id_access(&parts, sort));
+        if access_path.bound < MISSING {
             return None;
         }
-        (worst, best) = (worst.min(way.bound), best.max(way.bound));
-        sorted &= way.sorted && sort.is_none_or(|_| way.access.keys_are_whole());
-        let chosen = way.choose(&parts);
+        (worst, best) = (worst.min(access_path.bound), best.max(access_path.bound));
+        sorted &= access_path.sorted && sort.is_none_or(|_| access_path.access.keys_are_whole());
+        let chosen = access_path.choose(&parts);
         let filter = Arc::new(filter.clone());
         match chosen.access {
             // An alternative that is itself split into branches is merged with the others.
-            Access::Branches { branches: inner, .. } => branches.extend(
+            AccessPath::Branches { branches: inner, .. } => branches.extend(
                 inner
                     .into_iter()
                     .map(|it| ChosenBranch { filter: Some(Arc::clone(&filter)), ..it }),
@@ -186,7 +187,7 @@ fn branches_by(
     Some(ScoredAccess {
         score: bound + if ordered { 600 } else { 0 },
         bound,
-        access: Access::Branches { branches, disjoint: false },
+        access: AccessPath::Branches { branches, disjoint: false },
         direction: Direction::Forward,
         sorted,
         merged: None,
@@ -244,7 +245,7 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
             if direction == Direction::Backward {
                 keys.reverse();
             }
-            (10_000, Access::Ids(keys))
+            (10_000, AccessPath::Ids(keys))
         }
         Some(PathBounds { bounds: Bounds::Spans(spans), score }) => {
             let range = |span: Span| KeyRange { start: span.start, end: Some(span.end) };
@@ -252,9 +253,9 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
             if direction == Direction::Backward {
                 ranges.reverse();
             }
-            (score.min(400), Access::Rows(ranges))
+            (score.min(400), AccessPath::Rows(ranges))
         }
-        None => (0, Access::Rows(vec![KeyRange::all()])),
+        None => (0, AccessPath::Rows(vec![KeyRange::all()])),
     };
     // A stored id is never an array, so its path has a single value.
     let ranged = if 0 < score { vec!["_id"] } else { Vec::new() };

@@ -11,6 +11,7 @@
 //!         --> exact       the part of the filter that must be checked on the rows
 //! ```
 
+mod access_path;
 mod bounds;
 mod by_index;
 mod choose;
@@ -18,12 +19,11 @@ mod conditions;
 mod exact;
 mod hint;
 mod implied;
-mod way;
 
+pub(crate) use access_path::{AccessPath, ChosenAccess, ChosenBranch};
 pub(crate) use bounds::{
     collect_conjuncts, encode_component, equality_component, prefix_successor,
 };
 pub(crate) use choose::choose_access;
 pub(crate) use exact::Residual;
 pub use hint::Hint;
-pub(crate) use way::{Access, ChosenAccess, ChosenBranch};

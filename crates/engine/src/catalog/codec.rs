@@ -8,7 +8,7 @@ use document::{DocRef, Document, Number, Value, array, doc, validate};
 use expiry::{DateRule, DefaultTtl, FloorPair, Settings};
 
 use super::{
-    FeedBegun, FeedSettings, ItemSettings, Record,
+    FeedSettings, FeedStart, ItemSettings, Record,
     fields::{RecordFields, missing_field},
     index_codec::{decode_index, encode_index},
     record::CounterState,
@@ -76,7 +76,7 @@ fn encode_items(items: &ItemSettings) -> Document {
 
 fn encode_feed(feed: &FeedSettings) -> Value {
     let begun =
-        |begun: FeedBegun| array![saturated_int(begun.since), begun.inherit_s, begun.explicit_s];
+        |begun: FeedStart| array![saturated_int(begun.since), begun.inherit_s, begun.explicit_s];
     Value::Document(doc! {
         "retention_s": feed.retention_s,
         "floor_s": feed.floor_s,
@@ -95,7 +95,7 @@ fn decode_feed(value: Value) -> Result<Option<FeedSettings>, Error> {
         Value::Array(parts) => match parts.as_slice() {
             [Value::Int64(since), Value::Int64(inherit_s), Value::Int64(explicit_s)] => {
                 let since = u64::try_from(*since).map_err(|_| missing_field("begun"))?;
-                Some(FeedBegun { since, inherit_s: *inherit_s, explicit_s: *explicit_s })
+                Some(FeedStart { since, inherit_s: *inherit_s, explicit_s: *explicit_s })
             }
             _ => return Err(missing_field("begun")),
         },
@@ -232,7 +232,7 @@ fn id_of(value: Value) -> Result<u32, Error> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{IndexShape, IndexSpec, KeptFor, KeptPath, Policy},
+        super::{IndexReason, IndexShape, IndexSpec, IndexedPath, Policy},
         *,
     };
 
@@ -255,7 +255,7 @@ mod tests {
             ready: true,
             shown: doc! { "v": 2 },
             shape: IndexShape::Fields,
-            by_birth: false,
+            by_creation: false,
         };
         Record {
             id: 7,
@@ -296,7 +296,7 @@ mod tests {
             below: true,
             included: false,
         }]);
-        for begun in [None, Some(FeedBegun { since: 4, inherit_s: i64::MIN, explicit_s: 9 })] {
+        for begun in [None, Some(FeedStart { since: 4, inherit_s: i64::MIN, explicit_s: 9 })] {
             let mut record = sample();
             record.items = Some(ItemSettings {
                 partition: Partition { hash_bytes: 16, values: 3 },
@@ -307,7 +307,7 @@ mod tests {
             });
             record.indexes[0].shape = IndexShape::Wild(policy.clone());
             assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
-            let kept = |why| KeptPath {
+            let kept = |why| IndexedPath {
                 steps: vec![select::sarg::PathStep::Property("a".into())],
                 why,
                 since_s: 7,
@@ -317,11 +317,11 @@ mod tests {
                 IndexShape::Tuple { scoped: true },
                 IndexShape::Timeline,
                 IndexShape::Allowed(policy.clone()),
-                IndexShape::Path(kept(KeptFor::Query)),
-                IndexShape::Path(kept(KeptFor::Name)),
+                IndexShape::Path(kept(IndexReason::Query)),
+                IndexShape::Path(kept(IndexReason::Name)),
             ] {
                 record.indexes[0].shape = shape;
-                record.indexes[0].by_birth ^= true;
+                record.indexes[0].by_creation ^= true;
                 assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
             }
         }

@@ -130,7 +130,7 @@ impl Collection {
 
     /// Records a commit that changed items. Call it when the commit is visible, before the writer
     /// is notified.
-    pub(crate) fn note_change(&self, stamp: u64) {
+    pub(crate) fn record_change(&self, stamp: u64) {
         self.last_change.fetch_max(stamp, Atomic::SeqCst);
     }
 
@@ -141,7 +141,7 @@ impl Collection {
     }
 
     /// Makes the commit record its stamp in `last_begun` when it is ordered.
-    pub(crate) fn note_begin_of(self: &Arc<Self>, commit: &mut store::Commit) {
+    pub(crate) fn record_stamp_of(self: &Arc<Self>, commit: &mut store::Commit) {
         let collection = Arc::clone(self);
         let write = std::mem::replace(&mut commit.write, Box::new(|_| Vec::new()));
         commit.write = Box::new(move |stamp| {
@@ -152,7 +152,7 @@ impl Collection {
 
     /// Sets the stamp of the last change, which was found in the store.
     pub(crate) fn recovered_last_change(&self, stamp: u64) {
-        self.note_change(stamp);
+        self.record_change(stamp);
         self.knows_last_change.store(true, Atomic::SeqCst);
     }
 

@@ -1,10 +1,10 @@
 //! Paths for lack of whose index queries have examined many items since the server started. Kept in
-//! memory only; indexes are added elsewhere (`item/kept_paths.rs`).
+//! memory only; indexes are added elsewhere (`item/indexed_paths.rs`).
 
 use parking_lot::Mutex;
 use select::sarg::PathStep;
 
-use crate::limits::MAX_KEPT_PATHS;
+use crate::limits::MAX_INDEXED_PATHS;
 
 /// Paths for which queries would use an index that does not exist yet, without duplicates.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ impl Demand {
         let mut wanted = self.0.lock();
         for path in paths {
             // Paths beyond the limit are requested again later.
-            if wanted.len() < MAX_KEPT_PATHS && !wanted.contains(&path) {
+            if wanted.len() < MAX_INDEXED_PATHS && !wanted.contains(&path) {
                 wanted.push(path);
             }
         }

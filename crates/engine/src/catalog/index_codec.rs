@@ -4,7 +4,7 @@
 use document::{Document, Value, array, doc};
 
 use super::{
-    IndexShape, IndexSpec, KeptFor, KeptPath, Policy,
+    IndexReason, IndexShape, IndexSpec, IndexedPath, Policy,
     fields::{RecordFields, missing_field},
     policy::{steps_of, steps_to_array},
 };
@@ -31,22 +31,22 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
         IndexShape::Fields => {}
         IndexShape::Wild(policy) => tree.push("wild", policy.to_array()),
         IndexShape::Allowed(policy) => tree.push("allowed", policy.to_array()),
-        IndexShape::Path(kept) => tree.push("path", encode_kept(kept)),
+        IndexShape::Path(kept) => tree.push("path", encode_indexed_path(kept)),
         IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
         IndexShape::Timeline => tree.push("timeline", true),
     }
     // Omitted if false, so that earlier versions can read such records.
-    if index.by_birth {
+    if index.by_creation {
         tree.push("by_birth", true);
     }
     Value::Document(tree)
 }
 
 /// Encodes a path of items, and the reason why it is indexed.
-fn encode_kept(kept: &KeptPath) -> Document {
+fn encode_indexed_path(kept: &IndexedPath) -> Document {
     let why = match kept.why {
-        KeptFor::Query => 0_i64,
-        KeptFor::Name => 1,
+        IndexReason::Query => 0_i64,
+        IndexReason::Name => 1,
     };
     doc! {
         "steps": steps_to_array(&kept.steps),
@@ -84,9 +84,9 @@ pub(super) fn decode_index(value: Value) -> Result<IndexSpec, Error> {
         ready: fields.take_bool("ready")?,
         shown: fields.take_document("shown")?,
         shape: decode_shape(&mut fields)?,
-        by_birth: match fields.take_optional("by_birth") {
+        by_creation: match fields.take_optional("by_birth") {
             None => false,
-            Some(Value::Bool(by_birth)) => by_birth,
+            Some(Value::Bool(by_creation)) => by_creation,
             Some(_) => return Err(missing_field("by_birth")),
         },
     };
@@ -103,7 +103,7 @@ fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
             .ok_or_else(|| missing_field("allowed"));
     }
     if let Some(kept) = fields.take_optional("path") {
-        return decode_kept(kept).map(IndexShape::Path);
+        return decode_indexed_path(kept).map(IndexShape::Path);
     }
     if let Some(policy) = fields.take_optional("wild") {
         return Policy::from_array(policy)
@@ -118,14 +118,14 @@ fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
     }
 }
 
-/// Decodes a kept path.
-fn decode_kept(value: Value) -> Result<KeptPath, Error> {
+/// Decodes an indexed path.
+fn decode_indexed_path(value: Value) -> Result<IndexedPath, Error> {
     let mut fields = RecordFields::of_document(value, "path")?;
-    let kept = KeptPath {
+    let kept = IndexedPath {
         steps: steps_of(fields.take_value("steps")?).ok_or_else(|| missing_field("steps"))?,
         why: match fields.take_int("why")? {
-            0 => KeptFor::Query,
-            1 => KeptFor::Name,
+            0 => IndexReason::Query,
+            1 => IndexReason::Name,
             _ => return Err(missing_field("why")),
         },
         since_s: fields.take_int("since_s")?,

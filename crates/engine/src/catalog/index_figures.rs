@@ -99,7 +99,7 @@ impl IndexFigures {
     }
 
     /// Records the progress of an index build.
-    pub(crate) fn note_progress(&self, index: u32, progress: BuildProgress) {
+    pub(crate) fn record_progress(&self, index: u32, progress: BuildProgress) {
         if let Some(figures) = self.0.load().get(&index) {
             figures.built.store(progress.rows, Relaxed);
             figures.to_build.store(progress.of, Relaxed);
@@ -182,7 +182,7 @@ mod tests {
     fn builds_beside_each_other_have_a_progress_each() {
         let figures = IndexFigures::new(&record(&[1, 2]), at(0));
         for (rows, of, per_cent) in [(0, 0, 0), (1, 3, 33), (3, 3, 99), (9, 3, 99)] {
-            figures.note_progress(1, BuildProgress { rows, of });
+            figures.record_progress(1, BuildProgress { rows, of });
             let progress = figures.progress_of(1);
             assert_eq!((progress.per_cent(), progress.rows), (per_cent, rows.min(of)));
         }

@@ -18,22 +18,22 @@ pub(crate) struct CollectionMap {
     names: ArcSwap<Names>,
     /// Databases into which commits in flight put collections. Such a commit may outlive the task
     /// that requested it, so a lock of that task would not suffice.
-    coming: Mutex<Vec<(Model, String)>>,
+    pending: Mutex<Vec<(Model, String)>>,
 }
 
 /// The announcement that a commit puts a collection into a database. The commit's fence holds it
 /// until the collection is in the map or the commit has failed.
 #[derive(Debug)]
-pub(crate) struct Coming {
+pub(crate) struct PendingCreation {
     map: Arc<CollectionMap>,
     database: (Model, String),
 }
 
-impl Drop for Coming {
+impl Drop for PendingCreation {
     fn drop(&mut self) {
-        let mut coming = self.map.coming.lock();
-        if let Some(at) = coming.iter().position(|held| *held == self.database) {
-            coming.swap_remove(at);
+        let mut pending = self.map.pending.lock();
+        if let Some(at) = pending.iter().position(|held| *held == self.database) {
+            pending.swap_remove(at);
         }
     }
 }
@@ -47,10 +47,10 @@ impl CollectionMap {
         self: &Arc<Self>,
         model: Model,
         database: &str,
-    ) -> Result<Coming, String> {
-        let mut coming = self.coming.lock();
+    ) -> Result<PendingCreation, String> {
+        let mut pending = self.pending.lock();
         // Announcements are read first: each is dropped only after its collection is in the map.
-        let announced = coming.iter().map(|(model, database)| (*model, database));
+        let announced = pending.iter().map(|(model, database)| (*model, database));
         let names = self.names.load();
         let held = names.keys().map(|(model, namespace)| (*model, &namespace.database));
         let (mut other, mut is_there) = (None, model != Model::Documents);
@@ -67,8 +67,8 @@ impl CollectionMap {
             Some(other) if !is_there => Err(other),
             _ => {
                 let database = (model, database.to_owned());
-                coming.push(database.clone());
-                Ok(Coming { map: Arc::clone(self), database })
+                pending.push(database.clone());
+                Ok(PendingCreation { map: Arc::clone(self), database })
             }
         }
     }

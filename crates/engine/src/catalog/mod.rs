@@ -17,7 +17,7 @@ mod fields;
 mod ids;
 mod index_codec;
 mod index_figures;
-mod kept;
+mod indexed_paths;
 mod map;
 mod policy;
 mod reap_floors;
@@ -30,14 +30,14 @@ pub(crate) use collection::{
 };
 pub(crate) use ids::CollectionIds;
 pub use index_figures::{BuildProgress, ID_INDEX, IndexUsage};
-pub(crate) use kept::PathState;
-pub use kept::policy_path;
-pub(crate) use map::{CollectionMap, Coming};
+pub(crate) use indexed_paths::PathState;
+pub use indexed_paths::policy_path;
+pub(crate) use map::{CollectionMap, PendingCreation};
 pub use policy::{Policy, PolicyRule};
 pub(crate) use reap_floors::ReapFloors;
 pub use record::{
-    CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec, ItemSettings, KeptFor, KeptPath,
-    Record,
+    CounterState, FeedSettings, FeedStart, IndexReason, IndexShape, IndexSpec, IndexedPath,
+    ItemSettings, Record,
 };
 
 use document::DocRef;

@@ -20,10 +20,10 @@ pub enum IndexShape {
     Fields,
     /// Every value at every path that a policy includes, in JSON order.
     Wild(Policy),
-    /// No entries: only the paths that may have indexes of their own (`catalog/kept.rs`).
+    /// No entries: only the paths that may have indexes of their own (`catalog/indexed_paths.rs`).
     Allowed(Policy),
     /// Every value at one path, in JSON order.
-    Path(KeptPath),
+    Path(IndexedPath),
     /// One entry with the values at property paths (`/a/b`) in JSON order; arrays are not expanded.
     Tuple {
         /// Whether uniqueness applies within a logical partition.
@@ -36,7 +36,7 @@ pub enum IndexShape {
 
 /// Why a path is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptFor {
+pub enum IndexReason {
     /// A query had to examine many items because the path had no index.
     Query,
     /// The indexing policy includes the path by name.
@@ -45,11 +45,11 @@ pub enum KeptFor {
 
 /// A path of items whose values an index contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptPath {
+pub struct IndexedPath {
     /// The path from the root.
     pub steps: Vec<PathStep>,
     /// The reason why the path is indexed.
-    pub why: KeptFor,
+    pub why: IndexReason,
     /// Second since which the path is indexed, for reports.
     pub since_s: i64,
     /// Second of a recent use of the index, at most a day before the last use.
@@ -87,7 +87,7 @@ pub struct IndexSpec {
     pub shape: IndexShape,
     /// Whether entries with equal values are ordered by the creation of their items. Fixed for the
     /// life of an index, since it is part of all its keys.
-    pub by_birth: bool,
+    pub by_creation: bool,
 }
 
 impl IndexSpec {
@@ -111,7 +111,7 @@ impl IndexSpec {
             IndexShape::Path(_) | IndexShape::Wild(_) | IndexShape::Tuple { .. } => true,
             IndexShape::Fields | IndexShape::Allowed(_) | IndexShape::Timeline => false,
         };
-        of_items && !self.unique && !self.by_birth
+        of_items && !self.unique && !self.by_creation
     }
 
     /// Returns the key pattern as a document of 1 and -1.
@@ -201,7 +201,7 @@ pub struct FeedSettings {
     pub floor_s: i64,
     /// The point from which the feed has events; `None` until existing items are in the index of
     /// expirations.
-    pub begun: Option<FeedBegun>,
+    pub begun: Option<FeedStart>,
 }
 
 impl FeedSettings {
@@ -213,7 +213,7 @@ impl FeedSettings {
 
 /// The point from which a feed has events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FeedBegun {
+pub struct FeedStart {
     /// Only commits with a larger stamp have events.
     pub since: u64,
     /// Items of class inherit written up to this second had expired before the start.
@@ -222,7 +222,7 @@ pub struct FeedBegun {
     pub explicit_s: i64,
 }
 
-impl FeedBegun {
+impl FeedStart {
     /// Returns the start of a feed that the commit with this stamp enables.
     pub(crate) fn begun_at(settings: &Settings, stamp: store::Stamp) -> Self {
         let floors = settings.floors_at(Instant::from_ms(stamp.at_ms));
@@ -259,7 +259,7 @@ impl Record {
     }
 
     /// Returns the feed of all versions and expirations if it has started.
-    pub(crate) fn running_feed(&self) -> Option<(FeedSettings, FeedBegun)> {
+    pub(crate) fn running_feed(&self) -> Option<(FeedSettings, FeedStart)> {
         let feed = self.items?.feed?;
         Some((feed, feed.begun?))
     }

@@ -24,7 +24,7 @@ use crate::{
         Collection, CollectionState, Dialect, IndexSpec, PartialFilter, Publication, Record,
         RecordChange, put_record,
     },
-    error::{Error, Kind, What},
+    error::{Error, ErrorSubject, Kind},
     keys,
 };
 
@@ -146,7 +146,7 @@ impl<S: Store> Engine<S> {
         if collection.is_dropped() {
             let namespace = state.record.namespace.clone();
             let message = format!("collection {namespace} does not exist");
-            return Err(Error::new(Kind::NotFound(What::Collection(namespace)), message));
+            return Err(Error::new(Kind::NotFound(ErrorSubject::Collection(namespace)), message));
         }
         Ok(())
     }

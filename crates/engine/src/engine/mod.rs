@@ -17,14 +17,14 @@ mod resources;
 use std::sync::Arc;
 
 use clock::{Clock, Instant};
-use store::{Store, Timepiece};
+use store::{CommitClock, Store};
 
 pub(crate) use admin::{ChangeOutcome, RecordApply, RecordEdit};
 pub use open::Options;
 
 use crate::{
     catalog::Collection,
-    error::{Error, Kind, What},
+    error::{Error, ErrorSubject, Kind},
     inner::Inner,
     lanes::Lanes,
     names::{Model, Namespace},
@@ -52,7 +52,7 @@ impl<S: Store> std::fmt::Debug for Engine<S> {
 #[derive(Debug)]
 pub(crate) struct EngineTime(pub(crate) Arc<Clock>);
 
-impl Timepiece for EngineTime {
+impl CommitClock for EngineTime {
     fn now_ms(&self) -> i64 {
         // A commit stamped after the clock's end is never committed, because the journal verifies
         // ownership first.
@@ -67,7 +67,7 @@ impl Timepiece for EngineTime {
 impl<S: Store> Engine<S> {
     /// Returns the database clock as the type that stores take. Pass it to the store that the
     /// engine will use.
-    pub fn timepiece(clock: &Arc<Clock>) -> Arc<dyn Timepiece> {
+    pub fn commit_clock(clock: &Arc<Clock>) -> Arc<dyn CommitClock> {
         Arc::new(EngineTime(Arc::clone(clock)))
     }
 
@@ -108,7 +108,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Arc<Collection>, Error> {
         self.collection(model, namespace).ok_or_else(|| {
             let message = format!("collection {namespace} does not exist");
-            Error::new(Kind::NotFound(What::Collection(namespace.clone())), message)
+            Error::new(Kind::NotFound(ErrorSubject::Collection(namespace.clone())), message)
         })
     }
 

@@ -16,10 +16,10 @@ use super::{Engine, RecordApply};
 use crate::{
     attempts::Attempts,
     catalog::{
-        Collection, CollectionIds, CollectionState, Coming, CounterState, Publication, Record,
-        RecordChange, decode_record, put_last_change, put_record,
+        Collection, CollectionIds, CollectionState, CounterState, PendingCreation, Publication,
+        Record, RecordChange, decode_record, put_last_change, put_record,
     },
-    error::{Error, Kind, What},
+    error::{Error, ErrorSubject, Kind},
     keys,
     limits::MAX_NAMESPACE_BYTES,
     names::{Model, Namespace},
@@ -57,11 +57,11 @@ impl<S: Store> Engine<S> {
             let mut ids = self.inner.ids.lock().await;
             if self.collection(model, namespace).is_some() {
                 let message = format!("collection {namespace} already exists");
-                let kind = Kind::Exists(What::Collection(namespace.clone()));
+                let kind = Kind::Exists(ErrorSubject::Collection(namespace.clone()));
                 return Err(Error::new(kind, message));
             }
-            let coming = self.announce(model, namespace)?;
-            let made = self.try_create(&mut ids, model, namespace, &fill, coming).await?;
+            let pending = self.announce(model, namespace)?;
+            let made = self.try_create(&mut ids, model, namespace, &fill, pending).await?;
             if let Some(collection) = made {
                 return Ok(collection);
             }
@@ -80,7 +80,7 @@ impl<S: Store> Engine<S> {
             }
             match self.create_collection(model, namespace, Document::new()).await {
                 Ok(collection) => return Ok((collection, true)),
-                Err(Error { kind: Kind::Exists(What::Collection(_)), .. }) => {}
+                Err(Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -88,13 +88,16 @@ impl<S: Store> Engine<S> {
 
     /// Announces that a commit puts a collection into a database. Fails if a database exists whose
     /// name differs only in case.
-    fn announce(&self, model: Model, namespace: &Namespace) -> Result<Coming, Error> {
+    fn announce(&self, model: Model, namespace: &Namespace) -> Result<PendingCreation, Error> {
         self.inner.map().announce(model, &namespace.database).map_err(|existing| {
             let wanted = namespace.database.clone();
             let message = format!(
                 "database {wanted} differs only in case from the existing database {existing}"
             );
-            Error::new(Kind::Exists(What::DatabaseOfOtherCase { existing, wanted }), message)
+            Error::new(
+                Kind::Exists(ErrorSubject::DatabaseOfOtherCase { existing, wanted }),
+                message,
+            )
         })
     }
 
@@ -105,7 +108,7 @@ impl<S: Store> Engine<S> {
         model: Model,
         namespace: &Namespace,
         fill: &Arc<RecordApply>,
-        coming: Coming,
+        pending: PendingCreation,
     ) -> Result<Option<Arc<Collection>>, Error> {
         let (seq, held) = self.named_at(model, namespace).await?;
         if held.is_some() {
@@ -138,7 +141,7 @@ impl<S: Store> Engine<S> {
             let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
             let made = Arc::clone(&collection);
             RecordChange::new(Arc::clone(&collection), move |published| {
-                let _until_it_is_in_the_map = &coming;
+                let _until_it_is_in_the_map = &pending;
                 if published {
                     // On publication, so that the name exists once the commit is acknowledged.
                     map.insert(model, namespace.clone(), Arc::clone(&made));
@@ -236,7 +239,7 @@ impl<S: Store> Engine<S> {
         let (prepared, id) = (Arc::clone(&change), collection.id);
         let commit = Commit::new(vec![condition], move |_| {
             prepared.prepare_publication(Publication::Dropped);
-            vec![Mutation::Delete { space: Space::Catalog, key }, note_gone(id)]
+            vec![Mutation::Delete { space: Space::Catalog, key }, mark_dropped(id)]
         });
         Ok(self.commit_one(commit.freeing().with_fence(change)).await?.is_some())
     }
@@ -291,11 +294,14 @@ impl<S: Store> Engine<S> {
             let target = self.collection(model, to);
             if target.is_some() && !replace {
                 let message = format!("collection {to} already exists");
-                return Err(Error::new(Kind::Exists(What::RenameTarget(to.clone())), message));
+                return Err(Error::new(
+                    Kind::Exists(ErrorSubject::RenameTarget(to.clone())),
+                    message,
+                ));
             }
             let replaced = target.as_ref().map(|target| target.id);
-            let coming = self.announce(model, to)?;
-            if self.try_rename(model, from, to, (&collection, target), coming).await? {
+            let pending = self.announce(model, to)?;
+            if self.try_rename(model, from, to, (&collection, target), pending).await? {
                 drop(ids);
                 if let Some(id) = replaced {
                     self.free_or_leave(id).await;
@@ -313,7 +319,7 @@ impl<S: Store> Engine<S> {
         from: &Namespace,
         to: &Namespace,
         (collection, target): (&Arc<Collection>, Option<Arc<Collection>>),
-        coming: Coming,
+        pending: PendingCreation,
     ) -> Result<bool, Error> {
         let (old_seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         let (new_seq, held) = self.named_at(model, to).await?;
@@ -332,7 +338,7 @@ impl<S: Store> Engine<S> {
             let (map, from, to) = (Arc::clone(self.inner.map()), from.clone(), to.clone());
             let renamed = Arc::clone(collection);
             RecordChange::replacing(Arc::clone(collection), target, move |published| {
-                let _until_it_is_in_the_map = &coming;
+                let _until_it_is_in_the_map = &pending;
                 if published {
                     map.rename(model, &from, to.clone(), Arc::clone(&renamed));
                 }
@@ -344,7 +350,7 @@ impl<S: Store> Engine<S> {
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
             // In the same commit, so that the name always denotes exactly one collection.
-            out.extend(replaced.map(note_gone));
+            out.extend(replaced.map(mark_dropped));
             let state = CollectionState::with_filters(record, state.partial.clone());
             prepared.prepare_publication(Publication::State(Box::new(state)));
             out
@@ -354,6 +360,6 @@ impl<S: Store> Engine<S> {
 }
 
 /// Returns the mutation that marks a collection as dropped while its spaces may still exist.
-fn note_gone(id: u32) -> Mutation {
+fn mark_dropped(id: u32) -> Mutation {
     Mutation::Put { space: Space::Catalog, key: keys::dropped_collection(id), value: Bytes::new() }
 }

@@ -17,7 +17,7 @@ use crate::{
 impl<S: Store> Engine<S> {
     /// Re-reads the catalog and resumes commits if the store was reopened. Returns whether it was.
     pub async fn recover_reopened(&self) -> Result<bool, Error> {
-        if self.inner.store().health() != Health::Anew {
+        if self.inner.store().health() != Health::Reopened {
             return Ok(false);
         }
         // Names must not change meanwhile; no commit is accepted before the end.

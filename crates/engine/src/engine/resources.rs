@@ -15,7 +15,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::Engine;
 use crate::{
-    error::{Error, Kind, What},
+    error::{Error, ErrorSubject, Kind},
     keys,
     resource::{ByKey, Expected, Resource, ResourceChange, encode_resource},
 };
@@ -83,7 +83,11 @@ impl<S: Store> Engine<S> {
 
     /// Returns the fence of a change, which updates the cache on publication even if the caller was
     /// cancelled. The fence holds the lock until then, since the next change reads the cache.
-    fn fence_of(&self, changed: Arc<OnceLock<Changed>>, one: OwnedMutexGuard<()>) -> PublishedHook {
+    fn fence_of(
+        &self,
+        changed: Arc<OnceLock<ChangedRecords>>,
+        one: OwnedMutexGuard<()>,
+    ) -> PublishedHook {
         let held = Arc::clone(&self.inner.resources.held);
         let changes = Arc::clone(&self.inner.resources.changes);
         let published = Box::new(move || {
@@ -104,14 +108,14 @@ impl<S: Store> Engine<S> {
 }
 
 /// Changed records by key after a commit; `None` means removed.
-type Changed = Vec<(Bytes, Option<Arc<Resource>>)>;
+type ChangedRecords = Vec<(Bytes, Option<Arc<Resource>>)>;
 
 /// A record to be written, whose stamp is not known yet.
 struct Draft {
     path: Vec<String>,
     body: Document,
     /// Creation stamp of the replaced record; `None` if it is new.
-    birth: Option<u64>,
+    creation_stamp: Option<u64>,
 }
 
 impl Draft {
@@ -120,7 +124,7 @@ impl Draft {
             path: self.path,
             body: self.body,
             stamp: stamp.seq,
-            birth: self.birth.unwrap_or(stamp.seq),
+            creation_stamp: self.creation_stamp.unwrap_or(stamp.seq),
             ts: stamp.at_ms.div_euclid(1000),
         }
     }
@@ -149,8 +153,8 @@ fn plan(
         check_expected(there, expect)?;
         let is_first = match body {
             Some(body) => {
-                let birth = there.map(|there| there.birth);
-                drafts.insert(key, Some(Draft { path, body, birth })).is_none()
+                let creation_stamp = there.map(|there| there.creation_stamp);
+                drafts.insert(key, Some(Draft { path, body, creation_stamp })).is_none()
             }
             None => beginning_with(held, &key)
                 .all(|(gone, _)| drafts.insert(gone.clone(), None).is_none()),
@@ -163,7 +167,10 @@ fn plan(
 }
 
 /// Creates the commit of these changes; its closure stores the resulting records in `changed`.
-fn commit_of(drafts: BTreeMap<Bytes, Option<Draft>>, changed: Arc<OnceLock<Changed>>) -> Commit {
+fn commit_of(
+    drafts: BTreeMap<Bytes, Option<Draft>>,
+    changed: Arc<OnceLock<ChangedRecords>>,
+) -> Commit {
     Commit::new(Vec::<Condition>::new(), move |stamp| {
         let now = |draft: Draft| Arc::new(draft.stamped(stamp));
         let drafts = drafts.into_iter().map(|(key, draft)| (key, draft.map(now)));
@@ -210,9 +217,11 @@ fn check_expected(held: Option<&Resource>, expect: Expected) -> Result<(), Error
         (Some(_), Expected::Version(_)) => {
             (Kind::Precondition, "the record has a different version")
         }
-        (Some(_), Expected::Absent) => (Kind::Exists(What::Document), "the record already exists"),
+        (Some(_), Expected::Absent) => {
+            (Kind::Exists(ErrorSubject::Document), "the record already exists")
+        }
         (None, Expected::Present | Expected::Version(_)) => {
-            (Kind::NotFound(What::Document), "the record does not exist")
+            (Kind::NotFound(ErrorSubject::Document), "the record does not exist")
         }
     };
     Err(Error::new(refused.0, refused.1))

@@ -19,7 +19,7 @@ use crate::{
     engine::Engine,
     error::{Error, Halt},
     keys,
-    limits::{CANDIDATE_WORK, MAX_EXPIRY_PLACE_BYTES},
+    limits::{CANDIDATE_WORK, MAX_EXPIRY_POSITION_BYTES},
     retry::read_in_view,
     row::Row,
     view::{LiveView, Pages, charge_keys},
@@ -61,12 +61,12 @@ pub struct DocumentExpiries {
 
 /// A position in the order of expiry: by deadline, then by key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ExpiryPlace {
+pub struct ExpiryPosition {
     at: Instant,
     key: Bytes,
 }
 
-impl ExpiryPlace {
+impl ExpiryPosition {
     /// Formats the position as text that [`parse`](Self::parse) reads.
     pub fn to_text(&self) -> String {
         let key: String = self.key.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -76,7 +76,7 @@ impl ExpiryPlace {
     /// Parses a position; returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let (ms, hex) = text.rsplit_once('-')?;
-        if hex.len() % 2 != 0 || MAX_EXPIRY_PLACE_BYTES < hex.len() / 2 {
+        if hex.len() % 2 != 0 || MAX_EXPIRY_POSITION_BYTES < hex.len() / 2 {
             return None;
         }
         let digits: Option<Vec<u8>> =
@@ -94,7 +94,7 @@ pub struct NextToExpire {
     /// Expiries of the documents, earliest first; documents that never expire are left out.
     pub expiries: DocumentExpiries,
     /// Position from which to continue; `None` if no other document expires.
-    pub after: Option<ExpiryPlace>,
+    pub after: Option<ExpiryPosition>,
 }
 
 impl<S: Store> Engine<S> {
@@ -104,7 +104,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         id_field: &str,
-        after: Option<&ExpiryPlace>,
+        after: Option<&ExpiryPosition>,
         limit: usize,
         operation: &Context,
     ) -> Result<NextToExpire, Error> {
@@ -144,7 +144,7 @@ impl<S: Store> LiveView<S> {
     async fn read_next_to_expire(
         &self,
         id_field: &str,
-        after: Option<&ExpiryPlace>,
+        after: Option<&ExpiryPosition>,
         limit: usize,
         operation: &Context,
     ) -> Result<NextToExpire, Halt> {
@@ -157,7 +157,7 @@ impl<S: Store> LiveView<S> {
             for row in &page.items {
                 let at = row.expires_at;
                 let is_beyond =
-                    |place: &ExpiryPlace| (at, &row.key[..]) >= (place.at, &place.key[..]);
+                    |place: &ExpiryPosition| (at, &row.key[..]) >= (place.at, &place.key[..]);
                 if at == Instant::MAX
                     || after.is_some_and(|after| (at, &row.key[..]) <= (after.at, &after.key[..]))
                     || (limit < nearest.len() && nearest.peek().is_some_and(is_beyond))
@@ -165,7 +165,7 @@ impl<S: Store> LiveView<S> {
                     continue;
                 }
                 // Copied, because the key as read would keep its whole page in memory.
-                nearest.push(ExpiryPlace { at, key: Bytes::copy_from_slice(&row.key[..]) });
+                nearest.push(ExpiryPosition { at, key: Bytes::copy_from_slice(&row.key[..]) });
                 if limit + 1 < nearest.len() {
                     nearest.pop();
                 }

@@ -17,7 +17,7 @@ use crate::{
     attempts::Attempts,
     catalog::{Collection, IndexSpec},
     engine::Engine,
-    error::{Error, Halt, Kind, What},
+    error::{Error, ErrorSubject, Halt, Kind},
     limits::{MAX_SERIES_STEP_S, MAX_SERIES_STEPS},
     names::Model,
     retry::read_in_view,
@@ -277,7 +277,9 @@ impl<S: Store> LiveView<S> {
         let found = record.indexes.iter().find(|held| held.name == index && by_date(held));
         let Some(found) = found else {
             let why = format!("no index {index} expires documents by a date");
-            return Err(Error::new(Kind::NotFound(What::Index(index.to_owned())), why).into());
+            return Err(
+                Error::new(Kind::NotFound(ErrorSubject::Index(index.to_owned())), why).into()
+            );
         };
         let mut settings = record.settings.clone();
         // All rows of the view are older than the simulated change.

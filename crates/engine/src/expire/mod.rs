@@ -20,6 +20,6 @@ mod trim;
 
 pub(crate) use change::apply_default;
 pub use document_expiry::{
-    DocumentExpiries, DocumentExpiry, ExpiryPlace, ExpiryReason, NextToExpire,
+    DocumentExpiries, DocumentExpiry, ExpiryPosition, ExpiryReason, NextToExpire,
 };
 pub use forecast::{Forecast, ForecastOfAll, HorizonAmounts, Preview, Series, SeriesSteps};

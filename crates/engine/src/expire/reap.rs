@@ -50,7 +50,7 @@ const REAP_BYTES: i64 = 256 * 1024 * 1024;
 /// expirations the counters cannot tell.
 const WALK_SHARE: u32 = 50;
 /// Expired bytes below which a collection is not compacted, even if half of it has expired.
-const REAP_LEAST_BYTES: i64 = 64 * 1024;
+const MIN_REAP_BYTES: i64 = 64 * 1024;
 
 impl<S: Store> Engine<S> {
     /// Returns the number of reaper passes and of documents reaped since the start.
@@ -214,7 +214,7 @@ impl<S: Store> Engine<S> {
             let expired = estimate.expired.minus(of.reaped);
             // A dropped index is compacted away regardless of how little has expired.
             let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
-            let enough = REAP_LEAST_BYTES <= expired.bytes
+            let enough = MIN_REAP_BYTES <= expired.bytes
                 && (estimate.live.bytes <= expired.bytes || REAP_BYTES <= expired.bytes);
             if (!enough || same) && !owed {
                 return Ok(());

@@ -112,8 +112,8 @@ impl<S: Store> Engine<S> {
         while let Some(from) = next {
             let system = self.inner.store().system();
             // A single key identifies the next collection; the rest of its keys are skipped.
-            let mut first =
-                Pages::of(KeyRange { start: keys::counter_prefix(from), end: None }).at_most(1);
+            let mut first = Pages::of(KeyRange { start: keys::counter_prefix(from), end: None })
+                .with_max_rows(1);
             let page = system.counters().next_page(&mut first).await?.unwrap_or_default();
             let Some(id) = page.rows.first().and_then(|(key, _)| keys::collection_of_counter(key))
             else {

@@ -77,7 +77,7 @@ impl Event {
                 body.document(name, |out| {
                     let int = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
                     out.append("s", ValueRef::Int64(int(item.stamp)));
-                    out.append("b", ValueRef::Int64(int(item.birth)));
+                    out.append("b", ValueRef::Int64(int(item.creation_stamp)));
                     out.append("t", ValueRef::Int64(item.ts));
                     out.append("d", ValueRef::Document(item.document()));
                 });
@@ -116,7 +116,7 @@ impl Event {
 pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
     let draft = HeaderDraft {
         lifetime: Lifetime::Never,
-        birth: None,
+        creation_stamp: None,
         dates: Vec::new(),
         body_checksum: body_checksum(body),
     };
@@ -137,7 +137,7 @@ fn read_item(value: &Bytes, key: &Bytes, fields: DocRef<'_>) -> Option<Item> {
         key: key.clone(),
         body: value.slice_ref(body),
         stamp: stamp("s")?,
-        birth: stamp("b")?,
+        creation_stamp: stamp("b")?,
         ts: int("t")?,
     })
 }
@@ -159,7 +159,9 @@ pub(crate) fn put_event(
     let kind = match (&before, &after) {
         (None, _) => EventKind::Create,
         // A different creation stamp: the previous document was deleted and this one is new.
-        (Some(before), Some(after)) if before.birth == after.birth => EventKind::Replace,
+        (Some(before), Some(after)) if before.creation_stamp == after.creation_stamp => {
+            EventKind::Replace
+        }
         (Some(_), Some(_)) => EventKind::Create,
         (Some(_), None) => EventKind::Delete,
     };

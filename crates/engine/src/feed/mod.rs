@@ -12,4 +12,4 @@ mod read;
 
 pub(crate) use event::put_event;
 pub use event::{Event, EventKind};
-pub use read::{EventPage, EventsWanted};
+pub use read::{EventPage, EventQuery};

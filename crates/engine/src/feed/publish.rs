@@ -23,7 +23,7 @@ use super::{Event, EventKind, event::never_expiring};
 use crate::{
     attempts::Attempts,
     backfill::Backfill,
-    catalog::{Collection, FeedBegun},
+    catalog::{Collection, FeedStart},
     engine::{ChangeOutcome, Engine, RecordEdit},
     entry::named_row_key,
     error::{Error, Halt},
@@ -102,7 +102,7 @@ impl<S: Store> Engine<S> {
 
 impl<S: Store> LiveView<S> {
     /// Returns the floors up to which expirations are in the feed.
-    pub(crate) async fn published_up_to(&self, begun: FeedBegun) -> Result<Floors, Halt> {
+    pub(crate) async fn published_up_to(&self, begun: FeedStart) -> Result<Floors, Halt> {
         let begun =
             Floors { inherit_s: begun.inherit_s, explicit_s: begun.explicit_s, dates: Vec::new() };
         let stored = self.including_expired().entry(&keys::published_floors()).await?;
@@ -155,7 +155,7 @@ impl<S: Store> LiveView<S> {
                 start: keys::timeline_from(index.id, class, published_s.saturating_add(1)),
                 end: Some(keys::timeline_from(index.id, class + 1, i64::MIN)),
             };
-            let mut first = Pages::of(range).at_most(1);
+            let mut first = Pages::of(range).with_max_rows(1);
             let page = self.including_expired().next_entries(&mut first).await?;
             let page = page.unwrap_or_default();
             for (_, value) in &page.rows {
@@ -217,7 +217,7 @@ impl<S: Store> LiveView<S> {
         if up_to_s <= published_s || range.is_empty() {
             return Ok((Vec::new(), false));
         }
-        let mut first = Pages::of(range).at_most(PUBLISHED_AT_ONCE);
+        let mut first = Pages::of(range).with_max_rows(PUBLISHED_AT_ONCE);
         let page = self.including_expired().next_entries(&mut first).await?.unwrap_or_default();
         let mut expirations = Vec::with_capacity(page.rows.len());
         for (entry, value) in page.rows {
@@ -249,9 +249,17 @@ impl<S: Store> LiveView<S> {
         if header.stamp != stamp {
             return Err(missing().into());
         }
-        let Header { birth, ts, .. } = header;
+        let Header { creation_stamp, ts, .. } = header;
         let start = value.len() - body.len();
-        Ok(Item::from_row(Row { key, stamp, birth, ts, expires_at: Instant::MIN, start, value }))
+        Ok(Item::from_row(Row {
+            key,
+            stamp,
+            creation_stamp,
+            ts,
+            expires_at: Instant::MIN,
+            start,
+            value,
+        }))
     }
 
     /// Returns one commit with the events, the removal of their timeline entries, and the new

@@ -19,7 +19,7 @@ use crate::{
 
 /// Selects the events that a page contains.
 #[derive(Clone, Debug)]
-pub struct EventsWanted {
+pub struct EventQuery {
     /// Only events of commits after this stamp.
     pub after: u64,
     /// Only events of items in this part of the container.
@@ -55,7 +55,7 @@ impl<S: Store> Engine<S> {
     pub async fn feed_events(
         &self,
         collection: &Arc<Collection>,
-        wanted: &EventsWanted,
+        wanted: &EventQuery,
         context: &Context,
     ) -> Result<Option<EventPage>, Error> {
         self.last_change(collection).await?;
@@ -73,7 +73,7 @@ impl<S: Store> LiveView<S> {
             start: keys::events_after(0),
             end: Some(keys::events_after(self.seq.saturating_add(1))),
         };
-        let mut last = Pages::of(shown).in_direction(Direction::Backward).at_most(1);
+        let mut last = Pages::of(shown).in_direction(Direction::Backward).with_max_rows(1);
         let page = self.including_expired().next_entries(&mut last).await?.unwrap_or_default();
         let event = page.rows.first().and_then(|(key, _)| keys::stamp_of_change(key));
         Ok(self.last_change_shown().max(event.unwrap_or(0)))
@@ -81,7 +81,7 @@ impl<S: Store> LiveView<S> {
 
     async fn read_events(
         &self,
-        wanted: &EventsWanted,
+        wanted: &EventQuery,
         context: &Context,
     ) -> Result<Option<EventPage>, Halt> {
         let Some((feed, begun)) = self.state.record.running_feed() else { return Ok(None) };

@@ -24,13 +24,13 @@ use super::{
 use crate::{
     attempts::Attempts,
     catalog::{
-        BuildProgress, Collection, CollectionState, CounterState, FeedBegun, FeedSettings,
+        BuildProgress, Collection, CollectionState, CounterState, FeedSettings, FeedStart,
         IndexShape, IndexSpec, Record,
     },
     counters::{Counted, count_sums},
     engine::{Engine, RecordApply, RecordEdit},
     entry::{entry_value, naming_body},
-    error::{Error, Halt, Kind, What},
+    error::{Error, ErrorSubject, Halt, Kind},
     keys,
     retry::read_in_view,
     row::Row,
@@ -90,7 +90,7 @@ impl<S: Store> Engine<S> {
                     record.dropped.push(index.id);
                     let id = record.next_index;
                     record.next_index += 1;
-                    kept.push(IndexSpec { id, by_birth: true, ready: false, ..index });
+                    kept.push(IndexSpec { id, by_creation: true, ready: false, ..index });
                 }
                 record.indexes = kept;
             };
@@ -146,7 +146,7 @@ impl<S: Store> Engine<S> {
             if let Ok(total) = view.total_amount().await {
                 let of = u64::try_from(total.documents).unwrap_or(0);
                 let progress = BuildProgress { rows: rows as u64, of };
-                wanted.iter().for_each(|id| collection.figures.note_progress(*id, progress));
+                wanted.iter().for_each(|id| collection.figures.record_progress(*id, progress));
             }
         }
         Ok(())
@@ -299,7 +299,7 @@ impl<S: Store> Engine<S> {
                         index.ready = true;
                         let timeline = index.shape == IndexShape::Timeline;
                         if timeline && let Some(items) = &mut record.items {
-                            let begun = FeedBegun::begun_at(&record.settings, stamp);
+                            let begun = FeedStart::begun_at(&record.settings, stamp);
                             items.feed =
                                 items.feed.map(|feed| FeedSettings { begun: Some(begun), ..feed });
                         }
@@ -318,7 +318,7 @@ impl<S: Store> Engine<S> {
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
         match self.change_record(collection, &*edit).await {
-            Err(Error { kind: Kind::NotFound(What::Collection(_)), .. }) => Ok(()),
+            Err(Error { kind: Kind::NotFound(ErrorSubject::Collection(_)), .. }) => Ok(()),
             changed => changed.map(|_| ()),
         }
     }

@@ -16,7 +16,7 @@ use super::entries::refused_value;
 use crate::{
     catalog::{Collection, CollectionState, IndexShape, IndexSpec, Record},
     engine::{Engine, RecordApply, RecordEdit},
-    error::{Error, IndexConflict, IndexRefusal, Kind, What},
+    error::{Error, ErrorSubject, IndexConflict, IndexRefusal, Kind},
     expire::apply_default,
     limits::{MAX_INDEX_FIELDS, MAX_INDEXES},
     names::Namespace,
@@ -33,7 +33,7 @@ pub struct IndexChange {
 
 /// Options of an index before a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IndexChanged {
+pub struct PreviousIndexOptions {
     /// Previous TTL of a date index, seconds.
     pub expire_after: Option<i64>,
     /// Whether the index was hidden before the change.
@@ -169,21 +169,23 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         name: &str,
         change: IndexChange,
-    ) -> Result<IndexChanged, Error> {
+    ) -> Result<PreviousIndexOptions, Error> {
         let floors = self.inner.rules().floors();
         let named = name.to_owned();
-        let edit: Box<RecordEdit<IndexChanged>> = Box::new(move |state: &CollectionState| {
-            let name = &named;
-            let Some(held) = state.record.index_named(name) else {
-                return Err(no_index(name));
-            };
-            let was = IndexChanged { expire_after: held.expire_after, hidden: held.hidden };
-            let name = name.clone();
-            let apply = move |record: &mut Record, stamp: Stamp| {
-                apply_change(record, &name, change, stamp, floors);
-            };
-            Ok(Some((Arc::new(apply) as Arc<RecordApply>, was)))
-        });
+        let edit: Box<RecordEdit<PreviousIndexOptions>> =
+            Box::new(move |state: &CollectionState| {
+                let name = &named;
+                let Some(held) = state.record.index_named(name) else {
+                    return Err(no_index(name));
+                };
+                let was =
+                    PreviousIndexOptions { expire_after: held.expire_after, hidden: held.hidden };
+                let name = name.clone();
+                let apply = move |record: &mut Record, stamp: Stamp| {
+                    apply_change(record, &name, change, stamp, floors);
+                };
+                Ok(Some((Arc::new(apply) as Arc<RecordApply>, was)))
+            });
         let (changed, begun) = self.change_with_backfill(collection, &*edit).await?;
         self.build_indexes(collection, |index| index.name == name).await?;
         self.build_counters(collection, begun).await?;
@@ -217,7 +219,7 @@ impl<S: Store> Engine<S> {
 /// Returns the error for an index that does not exist.
 fn no_index(name: &str) -> Error {
     let message = format!("index '{name}' does not exist");
-    Error::new(Kind::NotFound(What::Index(name.to_owned())), message)
+    Error::new(Kind::NotFound(ErrorSubject::Index(name.to_owned())), message)
 }
 
 /// Checks whether an index can be added to `held` existing ones, not counting the primary key.
@@ -335,7 +337,7 @@ impl IndexSpec {
             ready: false,
             shown: Document::new(),
             shape: IndexShape::Fields,
-            by_birth: false,
+            by_creation: false,
         }
     }
 }

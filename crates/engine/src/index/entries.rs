@@ -258,7 +258,7 @@ mod tests {
             ready: true,
             shown: Document::new(),
             shape: crate::IndexShape::Fields,
-            by_birth: false,
+            by_creation: false,
         }
     }
 
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn a_sparse_index_leaves_out_what_has_none_of_its_fields() {
         let index = spec(&["a", "b"], true);
-        let row = NamedRow { key: b"k", birth: 0 };
+        let row = NamedRow { key: b"k", creation_stamp: 0 };
         for (document, entries) in [
             (doc! { "c": 1 }, None),
             (doc! { "a": 1 }, Some(1)),

@@ -239,7 +239,7 @@ impl IndexSpec {
         let key = key.collect();
         let shape = IndexShape::Tuple { scoped: unique };
         // In a unique index the key of an entry is the value alone.
-        Self { unique, shape, by_birth: !unique, ..Self::new(name, key) }
+        Self { unique, shape, by_creation: !unique, ..Self::new(name, key) }
     }
 
     /// Returns whether the index orders items by these paths and directions, or by the reverse.
@@ -267,7 +267,7 @@ mod tests {
             "b": doc! { "c": array![1, 1, "x", doc! { "d": Value::Null }] },
             "e": array![],
         };
-        let row = NamedRow { key: b"k", birth: 7 };
+        let row = NamedRow { key: b"k", creation_stamp: 7 };
         let drafted = draft_by_policy(
             &IndexSpec::over_policy("w", everything()),
             &everything(),
@@ -300,7 +300,7 @@ mod tests {
             let mut row_key = vec![7, 7];
             encode(ValueRef::String("p"), TypeOrder::Json, false, &mut row_key);
             row_key.extend_from_slice(b"rest");
-            let row = NamedRow { key: &row_key, birth: 7 };
+            let row = NamedRow { key: &row_key, creation_stamp: 7 };
             let drafted = draft_tuple(&index, Some(scope), DocRef::Tree(&document), row);
             drafted.entries.into_iter().next().unwrap().0
         };

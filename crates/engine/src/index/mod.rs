@@ -14,6 +14,6 @@ mod items;
 mod values;
 
 pub(crate) use change::duplicate_value;
-pub use change::{IndexChange, IndexChanged, missing_indexes};
+pub use change::{IndexChange, PreviousIndexOptions, missing_indexes};
 pub(crate) use entries::{DraftedEntries, draft_entries};
 pub(crate) use items::{path_component, value_at};

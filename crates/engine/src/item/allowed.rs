@@ -89,7 +89,7 @@ fn paths_of<'a>(
 pub(super) fn missing_paths(record: &Record, sarg: &Sarg, wide: &[PathSteps]) -> Vec<PathSteps> {
     let is_wide = |paths: &[&PathSteps]| paths.iter().any(|path| wide.contains(path));
     let wanted = paths_of(record, sarg, &is_wide).unwrap_or_default();
-    wanted.into_iter().filter(|path| record.is_unkept(path)).cloned().collect()
+    wanted.into_iter().filter(|path| record.is_unindexed(path)).cloned().collect()
 }
 
 /// For a scan of a whole container in the order of one path: returns that path and the condition on

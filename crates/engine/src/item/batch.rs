@@ -4,12 +4,12 @@
 //!  view:      A   B
 //!  actions:   replace A → upsert C → delete A → create A
 //!  pending:   A {stored, now: created}   C {now}        one put per written key,
-//!  commit:    put A (a new birth), put C                one condition per key that was read
+//!  commit:    put A (new creation stamp), put C        one condition per key that was read
 //! ```
 //!
 //! An item is read once. From then on its pending state applies to later actions, while the
 //! conditions of the commit refer to the stored row. A move changes an item's key but keeps its
-//! creation stamp ("birth"), so the write of the new key also replaces the row of the old one.
+//! creation stamp, so the write of the new key also replaces the row of the old one.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -23,12 +23,12 @@ use super::{
 };
 use crate::{
     catalog::put_last_change,
-    error::{Error, Halt, Kind, What},
+    error::{Error, ErrorSubject, Halt, Kind},
     item_key::ItemKey,
     keys,
     limits::MAX_READ_BYTES,
     row::{Item, Row},
-    write::{DocumentEntries, Previous, WriteDraft, as_one},
+    write::{DocumentEntries, PreviousVersion, WriteDraft, as_one},
 };
 use expiry::Lifetime;
 
@@ -46,8 +46,8 @@ struct PendingItem {
 
 impl PendingItem {
     /// Returns the item's creation stamp, unless the batch has created it.
-    fn birth(&self) -> Option<u64> {
-        self.origin.as_ref().map(|row| row.birth)
+    fn creation_stamp(&self) -> Option<u64> {
+        self.origin.as_ref().map(|row| row.creation_stamp)
     }
 }
 
@@ -94,9 +94,11 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         check_version(write.if_match, held.as_ref())?;
         let (body, lifetime) = match (&write.action, &held) {
             (ItemAction::Create(_), Some(_)) => {
-                return Err(
-                    Error::new(Kind::Exists(What::Document), "the item already exists").into()
-                );
+                return Err(Error::new(
+                    Kind::Exists(ErrorSubject::Document),
+                    "the item already exists",
+                )
+                .into());
             }
             (ItemAction::Create(body) | ItemAction::Upsert(body), _)
             | (ItemAction::Replace(body), Some(_)) => {
@@ -105,7 +107,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             (ItemAction::Move(to, body), Some(_)) => {
                 if self.item_so_far(&to.0).is_some() {
                     return Err(Error::new(
-                        Kind::Exists(What::Document),
+                        Kind::Exists(ErrorSubject::Document),
                         "the item already exists",
                     )
                     .into());
@@ -126,7 +128,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
                     let message = "the items read by the batch are too large";
                     return Err(Error::new(Kind::TooLarge, message).into());
                 }
-                self.note_outcome(key, false, Some(item.body.clone()), Some(item.clone()), 0);
+                self.record_outcome(key, false, Some(item.body.clone()), Some(item.clone()), 0);
                 return Ok(());
             }
             (
@@ -137,7 +139,8 @@ impl<'a, S: Store> ItemBatch<'a, S> {
                 | ItemAction::Read,
                 None,
             ) => {
-                let error = Error::new(Kind::NotFound(What::Document), "the item does not exist");
+                let error =
+                    Error::new(Kind::NotFound(ErrorSubject::Document), "the item does not exist");
                 return Err(error.into());
             }
         };
@@ -180,8 +183,8 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         }
         let new = pending.now.as_ref()?;
         let body = new.body.clone().into_bytes();
-        let birth = pending.birth().unwrap_or(0);
-        Some(Item { key: key.clone(), body, stamp: 0, birth, ts: 0 })
+        let creation_stamp = pending.creation_stamp().unwrap_or(0);
+        Some(Item { key: key.clone(), body, stamp: 0, creation_stamp, ts: 0 })
     }
 
     /// Writes a new version.
@@ -199,7 +202,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             pending.written = true;
             pending.now = Some(NewVersion { body, lifetime, entries });
         }
-        self.note_outcome(key, created, Some(bytes), None, count);
+        self.record_outcome(key, created, Some(bytes), None, count);
         Ok(())
     }
 
@@ -210,11 +213,11 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             pending.origin = None;
             pending.now = None;
         }
-        self.note_outcome(key, false, None, None, 0);
+        self.record_outcome(key, false, None, None, 0);
     }
 
     /// Records the outcome of an action.
-    fn note_outcome(
+    fn record_outcome(
         &mut self,
         key: &Bytes,
         created: bool,
@@ -222,9 +225,17 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         read: Option<Item>,
         entries: usize,
     ) {
-        let birth = self.pending.get(key).and_then(PendingItem::birth);
+        let creation_stamp = self.pending.get(key).and_then(PendingItem::creation_stamp);
         let (key, position) = (key.clone(), 0);
-        self.outcomes.push(ActionOutcome { key, created, body, read, birth, position, entries });
+        self.outcomes.push(ActionOutcome {
+            key,
+            created,
+            body,
+            read,
+            creation_stamp,
+            position,
+            entries,
+        });
     }
 
     /// Fails if another live item, after the actions so far, has the same unique value.
@@ -294,7 +305,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
                     Some(draft.previous_version(row).await?)
                 }
                 // A new item in place of a deleted one.
-                None => gone.map(Previous::without_birth),
+                None => gone.map(PreviousVersion::without_creation_stamp),
             };
             let position = Some(position);
             commits.push(draft.put_checked(key, body, lifetime, previous, entries, position)?);

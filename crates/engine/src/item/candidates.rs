@@ -42,7 +42,7 @@ pub(super) async fn find_candidates<S: Store>(
         return Ok(None);
     }
     let mut search = CandidateSearch { view, range, context, scanned };
-    Ok(search.keys_meeting(sarg).await?.map(|keys| keys.into_iter().collect()))
+    Ok(search.keys_matching(sarg).await?.map(|keys| keys.into_iter().collect()))
 }
 
 /// Searches the indexes of one view for the items that meet a condition.
@@ -55,7 +55,7 @@ struct CandidateSearch<'a, S: Store> {
 
 impl<S: Store> CandidateSearch<'_, S> {
     /// Returns the row keys of all items that can meet a condition.
-    async fn keys_meeting(&mut self, sarg: &Sarg) -> Result<CandidateKeys, Halt> {
+    async fn keys_matching(&mut self, sarg: &Sarg) -> Result<CandidateKeys, Halt> {
         match sarg {
             Sarg::All => Ok(None),
             Sarg::Never => Ok(Some(BTreeSet::new())),
@@ -63,7 +63,7 @@ impl<S: Store> CandidateSearch<'_, S> {
             Sarg::Or(parts) => {
                 let mut all = BTreeSet::new();
                 for part in parts {
-                    let Some(found) = Box::pin(self.keys_meeting(part)).await? else {
+                    let Some(found) = Box::pin(self.keys_matching(part)).await? else {
                         return Ok(None);
                     };
                     all.extend(found);
@@ -77,7 +77,7 @@ impl<S: Store> CandidateSearch<'_, S> {
                 // The most selective part that an index serves suffices, since every item is
                 // rechecked.
                 for part in by_width(parts) {
-                    let found = Box::pin(self.keys_meeting(part)).await?;
+                    let found = Box::pin(self.keys_matching(part)).await?;
                     if found.is_some() {
                         return Ok(found);
                     }
@@ -115,12 +115,12 @@ impl<S: Store> CandidateSearch<'_, S> {
         range: KeyRange,
         found: &mut BTreeSet<Bytes>,
     ) -> Result<bool, Halt> {
-        self.context.budget.note_access(|| format!("index {}", index.name));
+        self.context.budget.record_access(|| format!("index {}", index.name));
         let mut pages = Pages::of(range).growing_slowly();
-        let mut looked = 0;
+        let mut examined = 0;
         while let Some(page) = self.view.next_entries(index, &mut pages).await? {
             charge_keys(self.context, page.examined).await?;
-            looked += page.examined;
+            examined += page.examined;
             self.scanned.entries += page.items.len() as u64;
             let rows_of = page.items.into_iter().map(|entry| entry.row_key);
             found.extend(rows_of.filter(|key| {
@@ -128,7 +128,7 @@ impl<S: Store> CandidateSearch<'_, S> {
                     && self.range.end.as_ref().is_none_or(|end| key.as_ref() < end.as_slice())
             }));
             // Scanning the rows is cheaper than that many point reads.
-            if MAX_CANDIDATES < looked {
+            if MAX_CANDIDATES < examined {
                 return Ok(false);
             }
         }

@@ -23,7 +23,7 @@ use crate::{
 
 /// Selects the changes that a page contains.
 #[derive(Clone, Debug)]
-pub struct ChangesWanted {
+pub struct ChangeQuery {
     /// Only changes of commits after this stamp.
     pub after: u64,
     /// Only changes in or after this second since 1970.
@@ -54,7 +54,7 @@ impl<S: Store> Engine<S> {
     pub async fn item_changes(
         &self,
         collection: &Arc<Collection>,
-        wanted: &ChangesWanted,
+        wanted: &ChangeQuery,
         context: &Context,
     ) -> Result<ChangePage, Error> {
         // The position after a page is that of the last change, which must be known.
@@ -73,7 +73,7 @@ pub(crate) fn changes_index() -> IndexSpec {
 impl<S: Store> LiveView<S> {
     async fn read_changes(
         &self,
-        wanted: &ChangesWanted,
+        wanted: &ChangeQuery,
         context: &Context,
     ) -> Result<ChangePage, Halt> {
         let index = changes_index();
@@ -85,7 +85,7 @@ impl<S: Store> LiveView<S> {
             start: keys::changes_after(wanted.after.saturating_add(1)),
             ..KeyRange::with_prefix(&keys::index_prefix(keys::CHANGES))
         });
-        context.budget.note_access(|| "feed".to_owned());
+        context.budget.record_access(|| "feed".to_owned());
         while let Some(page) = self.next_entries(&index, &mut pages).await? {
             charge_keys(context, page.examined).await?;
             for entry in page.items {

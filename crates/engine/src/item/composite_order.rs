@@ -28,7 +28,7 @@ pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<Comp
     let turned = scan.order.first().is_some_and(|(_, descending)| *descending);
     let direction = if turned { Direction::Backward } else { Direction::Forward };
     record.indexes.iter().find_map(|index| {
-        let usable = index.ready && index.by_birth && index.has_order(&scan.order);
+        let usable = index.ready && index.by_creation && index.has_order(&scan.order);
         let range = seek_range(index.id, direction, scan.seek.as_deref());
         usable.then_some(CompositeScan { index, range, direction })
     })

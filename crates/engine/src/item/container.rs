@@ -10,11 +10,11 @@ use std::sync::Arc;
 use document::Document;
 use store::{Stamp, Store};
 
-use super::kept_paths::keep_named_paths;
+use super::indexed_paths::index_named_paths;
 use crate::{
     catalog::{
-        Collection, CollectionState, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec,
-        ItemSettings, KeptPath, Record,
+        Collection, CollectionState, CounterState, FeedSettings, FeedStart, IndexShape, IndexSpec,
+        IndexedPath, ItemSettings, Record,
     },
     engine::{Engine, RecordApply, RecordEdit},
     error::{Error, Kind},
@@ -58,7 +58,7 @@ impl<S: Store> Engine<S> {
             });
             // The container is empty, so its indexes are complete.
             wanted.indexes.iter().for_each(|spec| add_index(record, spec, true));
-            keep_named_paths(record, stamp, true);
+            index_named_paths(record, stamp, true);
             if wanted.default != DefaultTtl::Off {
                 apply_default(record, wanted.default, stamp, floors);
                 record.counters = CounterState::Ready(stamp.seq);
@@ -162,11 +162,11 @@ fn replace_definition(
 /// policy allows, are unchanged.
 fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
     let policy = wanted.iter().find_map(IndexSpec::policy);
-    let allows = |held: &KeptPath| policy.is_some_and(|policy| policy.covers_path(&held.steps));
+    let allows = |held: &IndexedPath| policy.is_some_and(|policy| policy.covers_path(&held.steps));
     let stays = |held: &IndexSpec| {
         held.unique
             || held.shape == IndexShape::Timeline
-            || held.kept_path().is_some_and(allows)
+            || held.indexed_path().is_some_and(allows)
             || wanted.iter().any(|spec| is_same(held, spec))
     };
     let gone = record.indexes.iter().filter(|held| !stays(held) && held.has_entries());
@@ -178,7 +178,7 @@ fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
             add_index(record, spec, false);
         }
     }
-    keep_named_paths(record, stamp, false);
+    index_named_paths(record, stamp, false);
 }
 
 /// Returns whether an existing index has the wanted definition. An index of all paths of a policy,
@@ -206,7 +206,7 @@ fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: 
             feed.retention_s = retention_s;
         }
         (Some(retention_s), feed) => {
-            let begun = empty.then(|| FeedBegun::begun_at(&record.settings, stamp));
+            let begun = empty.then(|| FeedStart::begun_at(&record.settings, stamp));
             *feed = Some(FeedSettings { retention_s, floor_s: i64::MIN, begun });
             let timeline = IndexSpec::new("timeline", Vec::new());
             add_index(record, &IndexSpec { shape: IndexShape::Timeline, ..timeline }, empty);

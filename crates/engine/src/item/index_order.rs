@@ -23,9 +23,9 @@ use store::{Direction, KeyRange, Store};
 
 use super::{
     allowed::order_path,
-    births::BirthSource,
     candidates::{test_ranges, type_byte},
-    giver::Giver,
+    creation_order::CreationSource,
+    emitter::Emitter,
     scan::Scan,
 };
 use crate::{
@@ -33,7 +33,7 @@ use crate::{
     entry::unnamed_key,
     error::Halt,
     index::value_at,
-    limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ALIKE_BYTES, ROW_WORK},
+    limits::{KEPT_PATH_COMPONENT_BYTES, MAX_EQUAL_BYTES, ROW_WORK},
     row::{Entry, Row},
     view::{LiveView, Pages, charge_keys},
     yielding::yield_if_due,
@@ -69,7 +69,7 @@ pub(super) fn plan_index_order<'a>(
     let (path, test) = order_path(record, scan)?;
     let (names, descending) = scan.order.first()?;
     let PathState::Ready(index) = record.path_state(&path) else { return None };
-    if !index.by_birth {
+    if !index.by_creation {
         return None;
     }
     let prefix = index.path_prefix(&path);
@@ -106,10 +106,10 @@ impl IndexOrderScan<'_> {
         };
         // The token is among the items without a value: all entries were emitted.
         if place.first() == Some(&type_byte(ValueRef::Undefined)) && from_end {
-            let birth = place.get(1..).unwrap_or_default();
+            let creation_stamp = place.get(1..).unwrap_or_default();
             self.ranges.clear();
             // The token's item is emitted again, since a JOIN may have more rows for it.
-            self.without_before = Some([birth, &[0]].concat());
+            self.without_before = Some([creation_stamp, &[0]].concat());
             return;
         }
         // Only as precise as entries are: items with equal components are emitted again from the
@@ -142,7 +142,7 @@ impl IndexOrderScan<'_> {
     /// Returns the prefix of a component up to which the index orders it: entries with equal
     /// prefixes must be sorted here. Returns `None` for a component that the index orders as a
     /// whole.
-    fn alike_prefix<'b>(&self, component: &'b [u8]) -> Option<&'b [u8]> {
+    fn equal_prefix<'b>(&self, component: &'b [u8]) -> Option<&'b [u8]> {
         if self.inner.contains(component.first()?) {
             return component.get(..1);
         }
@@ -167,37 +167,40 @@ pub(super) enum WalkOutcome {
 pub(super) async fn walk_index_order<S: Store>(
     view: &LiveView<S>,
     along: &IndexOrderScan<'_>,
-    giver: &mut Giver<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<WalkOutcome, Halt> {
-    giver.scanned.read.push(along.index.id);
-    let mut walk = IndexOrderWalk { view, along, giver, alike: AlikeRows::default() };
+    emitter.scanned.read.push(along.index.id);
+    let mut walk = IndexOrderWalk { view, along, emitter, equal: EqualRows::default() };
     for range in &along.ranges {
         match walk.walk_entries(range).await? {
             WalkOutcome::On => {}
             end => return Ok(end),
         }
     }
-    if walk.give_alike_sorted().await? == WalkOutcome::Enough {
+    if walk.emit_equal_sorted().await? == WalkOutcome::Enough {
         return Ok(WalkOutcome::Enough);
     }
     if along.without {
-        let (source, before) = (BirthSource::Without(along.names), along.without_before.as_deref());
-        if view.scan_births(source, along.direction, before, walk.giver).await? == Flow::Enough {
+        let (source, before) =
+            (CreationSource::Without(along.names), along.without_before.as_deref());
+        if view.scan_in_creation_order(source, along.direction, before, walk.emitter).await?
+            == Flow::Enough
+        {
             return Ok(WalkOutcome::Enough);
         }
     }
-    giver.scanned.ended = true;
+    emitter.scanned.ended = true;
     Ok(WalkOutcome::On)
 }
 
 /// Consecutive items whose index entries have equal values, to be sorted by creation.
 #[derive(Default)]
-struct AlikeRows {
+struct EqualRows {
     /// The encoded value that the entries share.
     what: Vec<u8>,
     /// Each row with its encoded value.
     rows: Vec<(Vec<u8>, Row)>,
-    /// Total size of values and rows, at most [`MAX_ALIKE_BYTES`].
+    /// Total size of values and rows, at most [`MAX_EQUAL_BYTES`].
     bytes: usize,
 }
 
@@ -205,8 +208,8 @@ struct AlikeRows {
 struct IndexOrderWalk<'a, 'b, S: Store> {
     view: &'a LiveView<S>,
     along: &'a IndexOrderScan<'a>,
-    giver: &'a mut Giver<'b>,
-    alike: AlikeRows,
+    emitter: &'a mut Emitter<'b>,
+    equal: EqualRows,
 }
 
 impl<S: Store> IndexOrderWalk<'_, '_, S> {
@@ -215,11 +218,11 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
         let mut pages =
             Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
         let along = self.along.index;
-        self.giver.context.budget.note_access(|| format!("index {}", along.name));
+        self.emitter.context.budget.record_access(|| format!("index {}", along.name));
         while let Some(page) = self.view.next_entries(along, &mut pages).await? {
-            charge_keys(self.giver.context, page.examined).await?;
+            charge_keys(self.emitter.context, page.examined).await?;
             for entry in page.items {
-                self.giver.scanned.entries += 1;
+                self.emitter.scanned.entries += 1;
                 match self.take_entry(&entry).await? {
                     WalkOutcome::On => {}
                     end => return Ok(end),
@@ -233,40 +236,40 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
     async fn take_entry(&mut self, entry: &Entry) -> Result<WalkOutcome, Halt> {
         let key = unnamed_key(self.along.index, &entry.key, &entry.row_key);
         let component = key.get(self.along.prefix.len()..).unwrap_or_default();
-        let what = self.along.alike_prefix(component).unwrap_or_default();
+        let what = self.along.equal_prefix(component).unwrap_or_default();
         // The group of equal components has ended; its items come first.
-        if !self.alike.rows.is_empty() && what != self.alike.what {
-            let way = self.give_alike_sorted().await?;
-            if way != WalkOutcome::On {
-                return Ok(way);
+        if !self.equal.rows.is_empty() && what != self.equal.what {
+            let outcome = self.emit_equal_sorted().await?;
+            if outcome != WalkOutcome::On {
+                return Ok(outcome);
             }
         }
         let row = self.view.row_of(entry).await?;
         // Ordered by its entry.
         if what.is_empty() {
-            return self.give_row(row).await;
+            return self.emit_row(row).await;
         }
-        yield_if_due(self.giver.context, ROW_WORK + row.body().len()).await?;
+        yield_if_due(self.emitter.context, ROW_WORK + row.body().len()).await?;
         let mut value = Vec::new();
         let found = value_at(row.document(), self.along.names).unwrap_or(ValueRef::Undefined);
         encode(found, TypeOrder::Json, false, &mut value);
-        self.alike.what = what.to_vec();
-        self.alike.bytes += value.len() + row.value.len();
-        self.alike.rows.push((value, row));
-        Ok(if MAX_ALIKE_BYTES < self.alike.bytes { WalkOutcome::Fallback } else { WalkOutcome::On })
+        self.equal.what = what.to_vec();
+        self.equal.bytes += value.len() + row.value.len();
+        self.equal.rows.push((value, row));
+        Ok(if MAX_EQUAL_BYTES < self.equal.bytes { WalkOutcome::Fallback } else { WalkOutcome::On })
     }
 
     /// Emits the collected items with equal values in order of creation.
-    async fn give_alike_sorted(&mut self) -> Result<WalkOutcome, Halt> {
-        let mut rows = std::mem::take(&mut self.alike).rows;
+    async fn emit_equal_sorted(&mut self) -> Result<WalkOutcome, Halt> {
+        let mut rows = std::mem::take(&mut self.equal).rows;
         rows.sort_unstable_by(|(one, row), (other, other_row)| {
-            (one, row.birth).cmp(&(other, other_row.birth))
+            (one, row.creation_stamp).cmp(&(other, other_row.creation_stamp))
         });
         if self.along.direction == Direction::Backward {
             rows.reverse();
         }
         for (_, row) in rows {
-            if self.give_row(row).await? == WalkOutcome::Enough {
+            if self.emit_row(row).await? == WalkOutcome::Enough {
                 return Ok(WalkOutcome::Enough);
             }
         }
@@ -274,8 +277,8 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
     }
 
     /// Emits an item.
-    async fn give_row(&mut self, row: Row) -> Result<WalkOutcome, Halt> {
-        let flow = self.giver.give_item(row).await?;
+    async fn emit_row(&mut self, row: Row) -> Result<WalkOutcome, Halt> {
+        let flow = self.emitter.emit_item(row).await?;
         Ok(if flow == Flow::Enough { WalkOutcome::Enough } else { WalkOutcome::On })
     }
 }

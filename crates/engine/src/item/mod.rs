@@ -8,30 +8,30 @@
 //!  scan -+--> candidates              row keys found by indexes
 //!        +--> index_order             the entries of one path, in its order
 //!        +--> composite_order         an index of several paths, in its order
-//!        +--> births                  small containers, in order of creation
-//!  allowed     what a policy lets indexes serve      giver   emits the items that count
+//!        +--> creation_order          small containers, in order of creation
+//!  allowed     what a policy lets indexes serve      emitter emits the items that count
 //!  kept_paths  adds and drops indexes of requested paths
 //!  changes     the latest version of each item, by its last write
 //! ```
 
 mod allowed;
 mod batch;
-mod births;
 mod candidates;
 mod changes;
 mod composite_order;
 mod container;
-mod giver;
+mod creation_order;
+mod emitter;
 mod index_order;
-mod kept_paths;
+mod indexed_paths;
 mod outcomes;
 mod read;
 mod scan;
 mod write;
 
 pub(crate) use changes::changes_index;
-pub use changes::{ChangePage, ChangesWanted};
+pub use changes::{ChangePage, ChangeQuery};
 pub use container::ContainerDefinition;
-pub use kept_paths::{PathProgress, PathStatus};
-pub use scan::{BirthOrder, IndexUse, ItemSink, Scan, ScanBasis, ScanOrder, Scanned};
+pub use indexed_paths::{PathProgress, PathStatus};
+pub use scan::{CreationOrder, IndexUse, ItemSink, Scan, ScanBasis, ScanOrder, Scanned};
 pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Patch, VersionMatch};

@@ -20,7 +20,7 @@ pub(super) struct ActionOutcome {
     /// The item as stored, if the action wrote nothing.
     pub(super) read: Option<Item>,
     /// Creation stamp of an item that this commit did not create.
-    pub(super) birth: Option<u64>,
+    pub(super) creation_stamp: Option<u64>,
     /// Position of the write in the commit, which is part of the item's stamp.
     pub(super) position: usize,
     /// Number of index entries written.
@@ -45,13 +45,21 @@ impl ActionOutcomes {
         let done = |outcome: ActionOutcome| {
             let item = match (outcome.read, outcome.body, stamp) {
                 // An item read after a write of the same commit has its stamp.
-                (Some(item), _, Some(stamp)) if item.stamp == 0 => {
-                    Some(stamped_item(item.key, item.body, outcome.birth, outcome.position, stamp))
-                }
+                (Some(item), _, Some(stamp)) if item.stamp == 0 => Some(stamped_item(
+                    item.key,
+                    item.body,
+                    outcome.creation_stamp,
+                    outcome.position,
+                    stamp,
+                )),
                 (Some(item), ..) => Some(item),
-                (None, Some(body), Some(stamp)) => {
-                    Some(stamped_item(outcome.key, body, outcome.birth, outcome.position, stamp))
-                }
+                (None, Some(body), Some(stamp)) => Some(stamped_item(
+                    outcome.key,
+                    body,
+                    outcome.creation_stamp,
+                    outcome.position,
+                    stamp,
+                )),
                 (None, ..) => None,
             };
             ItemDone { created: outcome.created, item, entries: outcome.entries }
@@ -64,10 +72,11 @@ impl ActionOutcomes {
 fn stamped_item(
     key: Bytes,
     body: Bytes,
-    birth: Option<u64>,
+    creation_stamp: Option<u64>,
     position: usize,
     stamp: Stamp,
 ) -> Item {
-    let birth = birth.unwrap_or_else(|| crate::write::birth_number(stamp.seq, position));
-    Item { key, body, stamp: stamp.seq, birth, ts: stamp.at_ms.div_euclid(1000) }
+    let creation_stamp =
+        creation_stamp.unwrap_or_else(|| crate::write::item_stamp(stamp.seq, position));
+    Item { key, body, stamp: stamp.seq, creation_stamp, ts: stamp.at_ms.div_euclid(1000) }
 }

@@ -4,7 +4,7 @@
 //! ```text
 //!  scan -- order of one path? -------> index_order --(too many equal)--> rows
 //!       -- condition on a path? -----> candidates --> point reads
-//!       -- few items, no order? -----> births
+//!       -- few items, no order? -----> creation_order
 //!       -- order of several paths? --> composite_order
 //!       -- otherwise ----------------> rows of the range
 //! ```
@@ -28,10 +28,10 @@ use store::{Direction, KeyRange, Store};
 
 use super::{
     allowed::{allowed_part, missing_paths, order_path, served_by},
-    births::BirthSource,
     candidates,
     composite_order::{self, CompositeScan},
-    giver::Giver,
+    creation_order::CreationSource,
+    emitter::Emitter,
     index_order::{self, WalkOutcome},
 };
 use crate::{
@@ -54,7 +54,7 @@ pub struct Scan {
     /// The scan starts after this key, or after this position in creation order.
     pub after: Option<Vec<u8>>,
     /// Whether items come in order of creation. Not combined with an `order`.
-    pub births: BirthOrder,
+    pub creation_order: CreationOrder,
     /// The requested order: property paths with directions (true: descending). It is used only if
     /// an index yields it.
     pub order: Vec<(Vec<String>, bool)>,
@@ -73,7 +73,7 @@ impl Scan {
             range,
             sarg: Sarg::All,
             after: None,
-            births: BirthOrder::Never,
+            creation_order: CreationOrder::Never,
             order: Vec::new(),
             seek: None,
             no_index: false,
@@ -83,7 +83,7 @@ impl Scan {
 
 /// Whether a scan uses the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BirthOrder {
+pub enum CreationOrder {
     /// The scan uses key order.
     Never,
     /// The scan uses creation order if the container is small.
@@ -98,10 +98,10 @@ pub enum ScanOrder {
     /// Order of keys.
     ByKey,
     /// Order of creation.
-    ByBirth,
+    ByCreation,
     /// The requested order. Items with equal values come in order of creation, or in reverse if the
     /// first path is descending.
-    AsAsked,
+    AsRequested,
 }
 
 /// Receives the items of a scan.
@@ -113,8 +113,7 @@ pub trait ItemSink: Send {
     /// Receives the next item.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
 
-    /// Receives an item that an index would have excluded and that is therefore not emitted. A sink
-    /// that stops here continues after this item.
+    /// Receives an item that an index would have excluded. A sink that stops continues after it.
     fn pass_over(&mut self, _item: &Item) -> Result<Flow, Error> {
         Ok(Flow::More)
     }
@@ -141,7 +140,7 @@ pub struct Scanned {
     /// Number of index entries examined.
     pub entries: u64,
     /// Number of items examined.
-    pub looked: u64,
+    pub examined: u64,
     /// Number of examined items that meet the indexable part of the condition.
     pub items: u64,
     /// Total size of the examined items that meet the indexable part of the condition, in bytes.
@@ -167,7 +166,7 @@ impl Default for Scanned {
             indexes: Vec::new(),
             ordered: false,
             entries: 0,
-            looked: 0,
+            examined: 0,
             items: 0,
             bytes: 0,
             ended: false,
@@ -216,7 +215,7 @@ impl<S: Store> Engine<S> {
             view.scan_in_view(scan, context, sink, &mut scanned).await
         });
         // A failed scan may have failed for lack of an index.
-        scanned.ask_for_missing(collection);
+        scanned.request_missing(collection);
         if !scanned.read.is_empty() {
             let now_s = self.inner.clock().last_used().ms.div_euclid(1000);
             let each: BTreeSet<u32> = scanned.read.iter().copied().collect();
@@ -259,40 +258,38 @@ impl<S: Store> LiveView<S> {
     ) -> Result<(), Halt> {
         // For row scans only; index scans use their own ranges.
         let mut range = scan.range.0.clone();
-        let births = match scan.births {
-            BirthOrder::Never => false,
+        let by_creation = match scan.creation_order {
+            CreationOrder::Never => false,
             // Decided on the first page; later pages request `Always`.
-            BirthOrder::WhereFew => self.has_few().await?,
-            BirthOrder::Always => true,
+            CreationOrder::WhereFew => self.has_few().await?,
+            CreationOrder::Always => true,
         };
         // In creation order, `after` is a creation stamp instead of a key.
-        if let Some(after) = scan.after.as_ref().filter(|_| !births) {
+        if let Some(after) = scan.after.as_ref().filter(|_| !by_creation) {
             let behind = range.remaining_after(after, Direction::Forward);
             range.start = range.start.max(behind.start);
         }
         let (record, collection) = (&self.state.record, &*self.collection);
         if scan.no_index {
-            let giver = &mut Giver { collection, context, sink, admits: &Sarg::All, scanned };
-            return self.scan_by_rows(scan, range, births, giver).await;
+            let emitter = &mut Emitter { collection, context, sink, admits: &Sarg::All, scanned };
+            return self.scan_by_rows(scan, range, by_creation, emitter).await;
         }
         (scanned.indexes, scanned.ordered) = served_by(record, scan);
         let admits = allowed_part(record, &scan.sarg);
-        let giver = &mut Giver { collection, context, sink, admits: &admits, scanned };
+        let emitter = &mut Emitter { collection, context, sink, admits: &admits, scanned };
         if let Some((path, _)) = order_path(record, scan) {
             let Some(along) = index_order::plan_index_order(record, scan) else {
-                giver.scanned.missing.extend(record.is_unkept(&path).then_some(path));
-                return self.scan_by_condition(scan, range, births, giver).await;
+                emitter.scanned.missing.extend(record.is_unindexed(&path).then_some(path));
+                return self.scan_by_condition(scan, range, by_creation, emitter).await;
             };
-            giver.sink.begin(ScanOrder::AsAsked, self.instant)?;
-            match index_order::walk_index_order(self, &along, giver).await? {
+            emitter.sink.begin(ScanOrder::AsRequested, self.instant)?;
+            match index_order::walk_index_order(self, &along, emitter).await? {
                 WalkOutcome::On | WalkOutcome::Enough => return Ok(()),
-                WalkOutcome::Fallback => {
-                    *giver.scanned = giver.scanned.begun_again();
-                }
+                WalkOutcome::Fallback => *emitter.scanned = emitter.scanned.begun_again(),
             }
-            return self.scan_by_rows(scan, range, births, giver).await;
+            return self.scan_by_rows(scan, range, by_creation, emitter).await;
         }
-        self.scan_by_condition(scan, range, births, giver).await
+        self.scan_by_condition(scan, range, by_creation, emitter).await
     }
 
     /// Scans the candidates that single-path indexes give for a condition, or all items.
@@ -300,30 +297,30 @@ impl<S: Store> LiveView<S> {
         &self,
         scan: &Scan,
         range: KeyRange,
-        births: bool,
-        giver: &mut Giver<'_>,
+        by_creation: bool,
+        emitter: &mut Emitter<'_>,
     ) -> Result<(), Halt> {
         let record = &self.state.record;
         let found =
-            candidates::find_candidates(self, &scan.sarg, &range, giver.context, giver.scanned)
+            candidates::find_candidates(self, &scan.sarg, &range, emitter.context, emitter.scanned)
                 .await?;
-        let missing = missing_paths(record, &scan.sarg, &giver.scanned.wide);
-        giver.scanned.missing.extend(missing);
+        let missing = missing_paths(record, &scan.sarg, &emitter.scanned.wide);
+        emitter.scanned.missing.extend(missing);
         let Some(keys) = found else {
             // Candidates are few and come in key order, so the evaluator sorts them.
-            if !births && let Some(ordered) = composite_order::plan_composite(record, scan) {
-                giver.sink.begin(ScanOrder::AsAsked, self.instant)?;
-                return self.scan_ordered(&ordered, giver).await;
+            if !by_creation && let Some(ordered) = composite_order::plan_composite(record, scan) {
+                emitter.sink.begin(ScanOrder::AsRequested, self.instant)?;
+                return self.scan_ordered(&ordered, emitter).await;
             }
-            return self.scan_by_rows(scan, range, births, giver).await;
+            return self.scan_by_rows(scan, range, by_creation, emitter).await;
         };
-        if births {
-            giver.sink.begin(ScanOrder::ByBirth, self.instant)?;
-            let source = BirthSource::Keys(&keys);
-            return self.scan_all_births(source, scan, giver).await;
+        if by_creation {
+            emitter.sink.begin(ScanOrder::ByCreation, self.instant)?;
+            let source = CreationSource::Keys(&keys);
+            return self.scan_all_in_creation_order(source, scan, emitter).await;
         }
-        giver.sink.begin(ScanOrder::ByKey, self.instant)?;
-        self.scan_keys(keys, giver).await
+        emitter.sink.begin(ScanOrder::ByKey, self.instant)?;
+        self.scan_keys(keys, emitter).await
     }
 
     /// Scans all items of a range, in key or creation order.
@@ -331,69 +328,73 @@ impl<S: Store> LiveView<S> {
         &self,
         scan: &Scan,
         range: KeyRange,
-        births: bool,
-        giver: &mut Giver<'_>,
+        by_creation: bool,
+        emitter: &mut Emitter<'_>,
     ) -> Result<(), Halt> {
-        if births {
-            giver.sink.begin(ScanOrder::ByBirth, self.instant)?;
-            let source = BirthSource::Range(&range);
-            return self.scan_all_births(source, scan, giver).await;
+        if by_creation {
+            emitter.sink.begin(ScanOrder::ByCreation, self.instant)?;
+            let source = CreationSource::Range(&range);
+            return self.scan_all_in_creation_order(source, scan, emitter).await;
         }
-        giver.sink.begin(ScanOrder::ByKey, self.instant)?;
-        self.scan_rows(range, giver).await
+        emitter.sink.begin(ScanOrder::ByKey, self.instant)?;
+        self.scan_rows(range, emitter).await
     }
 
     /// Emits items in the order of an index that contains all of them.
     async fn scan_ordered(
         &self,
         ordered: &CompositeScan<'_>,
-        giver: &mut Giver<'_>,
+        emitter: &mut Emitter<'_>,
     ) -> Result<(), Halt> {
         let pages = Pages::of(ordered.range.clone()).in_direction(ordered.direction);
         let mut pages = pages.growing_slowly();
-        giver.context.budget.note_access(|| format!("index {}", ordered.index.name));
+        emitter.context.budget.record_access(|| format!("index {}", ordered.index.name));
         while let Some(page) = self.next_entries(ordered.index, &mut pages).await? {
-            charge_keys(giver.context, page.examined).await?;
+            charge_keys(emitter.context, page.examined).await?;
             for entry in page.items {
-                giver.scanned.entries += 1;
+                emitter.scanned.entries += 1;
                 let row = self.row_of(&entry).await?;
-                if giver.give_item(row).await? == Flow::Enough {
+                if emitter.emit_item(row).await? == Flow::Enough {
                     return Ok(());
                 }
             }
         }
-        giver.scanned.ended = true;
+        emitter.scanned.ended = true;
         Ok(())
     }
 
     /// Emits items by keys that an index returned in this view.
-    async fn scan_keys(&self, keys: VecDeque<Bytes>, giver: &mut Giver<'_>) -> Result<(), Halt> {
+    async fn scan_keys(
+        &self,
+        keys: VecDeque<Bytes>,
+        emitter: &mut Emitter<'_>,
+    ) -> Result<(), Halt> {
         for key in keys {
             let row = self.get_row(&key).await?;
             // The entry was live in this view, so its row is too.
             let row = row.ok_or_else(|| Error::corrupt("an index entry has no row"))?;
-            if giver.give_item(row).await? == Flow::Enough {
+            if emitter.emit_item(row).await? == Flow::Enough {
                 return Ok(());
             }
         }
-        giver.scanned.ended = true;
+        emitter.scanned.ended = true;
         Ok(())
     }
 
     /// Emits items in key order.
-    async fn scan_rows(&self, range: KeyRange, giver: &mut Giver<'_>) -> Result<(), Halt> {
-        giver.context.budget.note_access(|| "scan".to_owned());
+    async fn scan_rows(&self, range: KeyRange, emitter: &mut Emitter<'_>) -> Result<(), Halt> {
+        emitter.context.budget.record_access(|| "scan".to_owned());
         // Many scans need few items.
         let mut pages = Pages::of(range).growing_slowly();
         while let Some(page) = self.next_rows(&mut pages).await? {
-            charge_keys(giver.context, page.examined).await?;
+            charge_keys(emitter.context, page.examined).await?;
             for row in page.items {
-                if giver.give_item(row).await? == Flow::Enough {
+                if emitter.emit_item(row).await? == Flow::Enough {
                     return Ok(());
                 }
             }
         }
-        giver.scanned.ended = true;
+        emitter.scanned.ended = true;
         Ok(())
     }
 }

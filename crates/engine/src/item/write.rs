@@ -173,11 +173,11 @@ impl<S: Store> Engine<S> {
             drop(view);
             // Nothing was written, so the result is as of the view.
             let Some(mut commit) = commit else { return Ok((pending.into_results(None), seq)) };
-            collection.note_begin_of(&mut commit);
+            collection.record_stamp_of(&mut commit);
             let outcomes = self.inner.store().commit(vec![commit]).await;
             match outcomes.map_err(|error| failed(error.into()))?.first() {
                 Some(Outcome::Committed(stamp)) => {
-                    collection.note_change(stamp.seq);
+                    collection.record_change(stamp.seq);
                     return Ok((pending.into_results(Some(*stamp)), stamp.seq));
                 }
                 _ => continue,
@@ -229,7 +229,7 @@ impl<S: Store> Engine<S> {
         for row in page.items {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
             let mut commit = draft.remove_document(draft.previous_version(row).await?);
-            view.collection.note_begin_of(&mut commit);
+            view.collection.record_stamp_of(&mut commit);
             commits.push(commit);
         }
         let mut refused = false;
@@ -237,7 +237,7 @@ impl<S: Store> Engine<S> {
             for outcome in self.inner.store().commit(commits).await? {
                 match outcome {
                     Outcome::Committed(stamp) => {
-                        view.collection.note_change(stamp.seq);
+                        view.collection.record_change(stamp.seq);
                         *removed += 1;
                     }
                     Outcome::Refused(_) => refused = true,

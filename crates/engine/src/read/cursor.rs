@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A scan continues after its last key. Documents may expire between being read and being returned:
-//! rows wait in `held_back`, and stages hold rows over several batches. Each document therefore
+//! rows wait in `pending`, and stages hold rows over several batches. Each document therefore
 //! carries the number of the view that found it live, and a batch in a later view first rechecks
 //! its stored documents (`fill.rs`).
 //!
@@ -21,10 +21,10 @@ use std::{collections::VecDeque, sync::Arc};
 
 use evaluation::Context;
 use memory::Share;
-use pipeline::exec::{Exec, Stage, Tally};
+use pipeline::exec::{CountPipeline, Exec, Stage};
 use store::Store;
 
-use super::{Batch, BatchLimit, Explain, Find, Finder, UsedIndexes, held::HeldBack};
+use super::{Batch, BatchLimit, Explain, Find, Finder, UsedIndexes, pending::PendingResult};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, CollectionState},
@@ -44,7 +44,7 @@ pub struct Cursor<S: Store> {
     /// `None` if the collection does not exist; the query is then empty.
     pub(super) collection: Option<Arc<Collection>>,
     /// Index of the collection's view among the query's views.
-    pub(super) place: u32,
+    pub(super) view_index: u32,
     /// Other collections that the stages read.
     pub(super) others: Vec<Namespace>,
     /// Filter, order and hint from which the finder is planned.
@@ -59,7 +59,7 @@ pub struct Cursor<S: Store> {
     pub(super) used: Option<Arc<UsedIndexes>>,
     pub(super) work: Work,
     /// Documents that did not fit the last batch or were read ahead, in order.
-    pub(super) held_back: VecDeque<HeldBack>,
+    pub(super) pending: VecDeque<PendingResult>,
     /// Memory held between requests, in addition to that of the stages.
     pub(super) share: Share,
     /// Whether stored documents get an additional last field with the second of their write.
@@ -94,7 +94,7 @@ pub(super) struct Running {
 /// Counts rows instead of returning them.
 pub(super) struct Counting {
     /// How the count becomes a row.
-    pub(super) tally: Tally,
+    pub(super) count_pipeline: CountPipeline,
     /// Number of rows so far.
     pub(super) rows: u64,
 }
@@ -123,7 +123,7 @@ impl<S: Store> Cursor<S> {
         }
         if let Some(finder) = &mut self.finder
             // A count handles skipped rows itself.
-            && Tally::of_stages(&stages).is_none()
+            && CountPipeline::of_stages(&stages).is_none()
         {
             skip_by_keys(finder, &mut stages);
         }
@@ -132,9 +132,9 @@ impl<S: Store> Cursor<S> {
             [Stage::Limit(limit)] => Work::Walking { remaining: Some(*limit) },
             _ => {
                 let counting = self.finder.as_mut().and_then(|finder| finder.plan_count(&stages));
-                let counting = counting.map(|tally| Counting { tally, rows: 0 });
+                let counting = counting.map(|count_pipeline| Counting { count_pipeline, rows: 0 });
                 let stages: Arc<[Stage]> = match &counting {
-                    Some(counting) => counting.tally.rest(),
+                    Some(counting) => counting.count_pipeline.rest(),
                     None => stages.into(),
                 };
                 let exec = Exec::new(Arc::clone(&stages), Arc::clone(&self.context));
@@ -142,7 +142,7 @@ impl<S: Store> Cursor<S> {
                 Work::Running(Box::new(running))
             }
         };
-        self.held_back.clear();
+        self.pending.clear();
         Ok(())
     }
 
@@ -238,19 +238,19 @@ impl<S: Store> Cursor<S> {
     /// Releases rows that can be read again, and accounts for the memory held between batches.
     fn pause_between_batches(&mut self) -> Result<(), Error> {
         self.finder.iter_mut().for_each(Finder::forget_read_ahead);
-        self.context.holding.release_expression();
-        let held = self.held_back.iter().map(|held| held.document.len() + SEEN_BYTES);
+        self.context.operation_memory.release_expression();
+        let held = self.pending.iter().map(|held| held.document.len() + SEEN_BYTES);
         Ok(self.share.set(CURSOR_BYTES + held.sum::<usize>())?)
     }
 
     /// Reserves additional memory for the cursor's lifetime, such as that of the request.
     pub fn keep_memory(&self, bytes: usize) -> Result<(), Error> {
-        Ok(self.context.holding.keep_for_operation(bytes)?)
+        Ok(self.context.operation_memory.keep_for_operation(bytes)?)
     }
 
     /// Returns the memory that the query's operation holds, in bytes.
     pub fn memory_used(&self) -> usize {
-        self.context.holding.used_bytes()
+        self.context.operation_memory.used_bytes()
     }
 
     /// Opens the views of this batch.

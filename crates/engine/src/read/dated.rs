@@ -25,8 +25,8 @@ pub(super) fn with_second(row: &Row) -> Bytes {
     out.push(0);
     let len = u32::try_from(out.len()).unwrap_or(u32::MAX);
     // The length includes itself and the terminator.
-    if let Some(place) = out.get_mut(..4) {
-        place.copy_from_slice(&len.to_le_bytes());
+    if let Some(length) = out.get_mut(..4) {
+        length.copy_from_slice(&len.to_le_bytes());
     }
     out.into()
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! No document is lost: one that cannot be checked in this view, or that does not fit, returns to
-//! the front of `held_back` and is the first of the next batch.
+//! the front of `pending` and is the first of the next batch.
 
 use bytes::Bytes;
 use document::DocBuf;
@@ -20,8 +20,8 @@ use store::Store;
 use super::{
     Batch, BatchLimit, Cursor, Finder,
     cursor::{Running, Work},
-    held::{HeldBack, expired_in},
     origin,
+    pending::{PendingResult, expired_in},
 };
 use crate::{
     error::{Error, Halt},
@@ -69,11 +69,11 @@ impl<S: Store> Cursor<S> {
         &mut self,
         views: &Views<S>,
         wanted: usize,
-    ) -> Result<Option<HeldBack>, Halt> {
+    ) -> Result<Option<PendingResult>, Halt> {
         if self.is_at_limit() {
             return Ok(None);
         }
-        if let Some(held) = self.held_back.pop_front() {
+        if let Some(held) = self.pending.pop_front() {
             return Ok(Some(held));
         }
         // `work` is taken out because both paths need the whole cursor; it is restored below.
@@ -96,8 +96,8 @@ impl<S: Store> Cursor<S> {
     async fn check_again(
         &mut self,
         views: &Views<S>,
-        held: HeldBack,
-    ) -> Result<Option<HeldBack>, Halt> {
+        held: PendingResult,
+    ) -> Result<Option<PendingResult>, Halt> {
         // Documents that are not derived from particular stored documents do not expire.
         if held.checked_in == self.view || !held.source.is_known() {
             return Ok(Some(held));
@@ -107,7 +107,7 @@ impl<S: Store> Cursor<S> {
             Ok(expired) => Ok(held.without_expired(&expired)?),
             Err(halt) => {
                 // The next view checks it again.
-                self.held_back.push_front(held);
+                self.pending.push_front(held);
                 Err(halt)
             }
         }
@@ -123,7 +123,7 @@ impl<S: Store> Cursor<S> {
     ) -> Result<bool, Halt> {
         let view = self.view;
         while batch.documents.len() < limit.documents && !self.is_at_limit() {
-            let checked = self.held_back.pop_front_if(|held| held.checked_in == view);
+            let checked = self.pending.pop_front_if(|held| held.checked_in == view);
             let Some(held) = checked else { break };
             if !self.put_in_batch(batch, limit, bytes, held)? {
                 return Ok(false);
@@ -139,7 +139,7 @@ impl<S: Store> Cursor<S> {
         batch: &mut Batch,
         limit: BatchLimit,
         bytes: &mut usize,
-        held: HeldBack,
+        held: PendingResult,
     ) -> Result<bool, Halt> {
         // Larger documents are allowed between stages, also in a nested query that a stage
         // requested.
@@ -147,7 +147,7 @@ impl<S: Store> Cursor<S> {
             return Err(Error::from(too_large(held.document.len())).into());
         }
         if !batch.documents.is_empty() && limit.bytes < *bytes + held.document.len() {
-            self.held_back.push_front(held);
+            self.pending.push_front(held);
             return Ok(false);
         }
         if let Err(short) = batch.held.grow(held.document.len() * BATCH_COPIES) {
@@ -155,7 +155,7 @@ impl<S: Store> Cursor<S> {
                 return Err(short.into());
             }
             // Documents already in the batch can be sent.
-            self.held_back.push_front(held);
+            self.pending.push_front(held);
             return Ok(false);
         }
         *bytes += held.document.len();
@@ -188,13 +188,13 @@ impl<S: Store> Cursor<S> {
             )
         };
         // Held documents need another batch anyway.
-        if !limited || !self.held_back.is_empty() || !running.stages.iter().all(cheap) {
+        if !limited || !self.pending.is_empty() || !running.stages.iter().all(cheap) {
             return Ok(false);
         }
         match running.exec.next()? {
             Next::Done => Ok(true),
             Next::Row(row) => {
-                self.held_back.push_back(HeldBack::of_stages(row, self.first_view));
+                self.pending.push_back(PendingResult::of_stages(row, self.first_view));
                 Ok(false)
             }
             Next::NeedInput | Next::Want(_) | Next::Pause => Ok(false),
@@ -207,9 +207,9 @@ impl<S: Store> Cursor<S> {
         views: &Views<S>,
         wanted: usize,
         remaining: Option<u64>,
-    ) -> Result<Option<HeldBack>, Halt> {
-        let (place, dated, checked_in) = (self.place, self.with_second, self.view);
-        let (Some(view), Some(finder)) = (views.view_at(place), &mut self.finder) else {
+    ) -> Result<Option<PendingResult>, Halt> {
+        let (view_index, dated, checked_in) = (self.view_index, self.with_second, self.view);
+        let (Some(view), Some(finder)) = (views.view_at(view_index), &mut self.finder) else {
             return Ok(None);
         };
         // A cancelled or timed-out operation ends between pages.
@@ -217,10 +217,11 @@ impl<S: Store> Cursor<S> {
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows =
             finder.take_matching(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
-        let mut held = rows.into_iter().map(|row| HeldBack::of_row(row, place, dated, checked_in));
+        let mut held =
+            rows.into_iter().map(|row| PendingResult::of_row(row, view_index, dated, checked_in));
         // The remaining rows are held back as checked in this view.
         let first = held.next();
-        self.held_back.extend(held);
+        self.pending.extend(held);
         Ok(first)
     }
 
@@ -230,11 +231,11 @@ impl<S: Store> Cursor<S> {
         running: &mut Running,
         views: &Views<S>,
         wanted: usize,
-    ) -> Result<Option<HeldBack>, Halt> {
+    ) -> Result<Option<PendingResult>, Halt> {
         loop {
             match running.exec.next()? {
                 // Stages may have held its source rows since the first view.
-                Next::Row(row) => return Ok(Some(HeldBack::of_stages(row, self.first_view))),
+                Next::Row(row) => return Ok(Some(PendingResult::of_stages(row, self.first_view))),
                 Next::Done => return Ok(None),
                 Next::Want(request) => {
                     // The stage accounts for them itself.
@@ -260,9 +261,9 @@ impl<S: Store> Cursor<S> {
         views: &Views<S>,
         wanted: usize,
     ) -> Result<(), Halt> {
-        let place = self.place;
+        let view_index = self.view_index;
         let (Some(view), Some(finder), false) =
-            (views.view_at(place), &mut self.finder, running.input_ended)
+            (views.view_at(view_index), &mut self.finder, running.input_ended)
         else {
             running.exec.finish_input();
             return Ok(());
@@ -284,7 +285,7 @@ impl<S: Store> Cursor<S> {
             if !running.exec.may_use(row.document()) {
                 continue;
             }
-            let origin = carried.then(|| origin::of_row(&row, place));
+            let origin = carried.then(|| origin::of_row(&row, view_index));
             let document = DocBuf::from_trusted(row.into_body());
             running.exec.offer_row(exec::Row { document, source: Source::stored_at(origin) })?;
         }
@@ -300,7 +301,7 @@ async fn count_on<S: Store>(
     context: &Context,
 ) -> Result<(), Halt> {
     let Some(counting) = &mut running.counting else { return Ok(()) };
-    let left = counting.tally.most_rows().map(|most| most.saturating_sub(counting.rows));
+    let left = counting.count_pipeline.max_rows().map(|most| most.saturating_sub(counting.rows));
     let wanted = left.map_or(PAGE_ROWS, |left| usize::try_from(left).unwrap_or(PAGE_ROWS));
     let page = match wanted {
         0 => None,
@@ -311,7 +312,7 @@ async fn count_on<S: Store>(
         counting.rows += live.min(left.unwrap_or(live));
         return Ok(());
     }
-    let row = counting.tally.row_of(counting.rows)?;
+    let row = counting.count_pipeline.row_of(counting.rows)?;
     running.input_ended = true;
     if let Some(row) = row {
         running.exec.offer_row(row)?;

@@ -7,7 +7,7 @@ use document::Document;
 use pipeline::{Filter, sort::Sort};
 
 use crate::{
-    access::{Access, ChosenAccess, Hint},
+    access::{AccessPath, ChosenAccess, Hint},
     catalog::ID_INDEX,
 };
 
@@ -81,11 +81,11 @@ impl Explain {
             ..Self::default()
         };
         match &chosen.access {
-            Access::Ids(ids) if ids.len() < 2 => explain.by_id = true,
-            Access::Ids(ids) => explain.walk_ids(ids.len()),
-            Access::Rows(ranges) if used == Some(ID_INDEX) => explain.walk_ids(ranges.len()),
-            Access::Rows(_) | Access::Branches { .. } => {}
-            Access::Index { index, ranges } => {
+            AccessPath::Ids(ids) if ids.len() < 2 => explain.by_id = true,
+            AccessPath::Ids(ids) => explain.walk_ids(ids.len()),
+            AccessPath::Rows(ranges) if used == Some(ID_INDEX) => explain.walk_ids(ranges.len()),
+            AccessPath::Rows(_) | AccessPath::Branches { .. } => {}
+            AccessPath::Index { index, ranges } => {
                 explain.index = Some(index.name.clone());
                 explain.ranges = ranges.len();
                 explain.pattern = index.key_pattern();

@@ -40,7 +40,7 @@ use seen::SeenRows;
 
 use super::{Explain, UsedIndexes};
 use crate::{
-    access::{Access, ChosenAccess},
+    access::{AccessPath, ChosenAccess},
     error::{Error, Halt},
     limits::{ROW_WORK, TAKE_BYTES},
     row::{Entry, Row},
@@ -108,7 +108,7 @@ impl Finder {
     pub(crate) fn forget_read_ahead(&mut self) {
         self.branches.iter_mut().for_each(|branches| branches.forget_read_ahead());
         // The position among ids includes those read ahead.
-        if matches!(self.chosen.access, Access::Ids(_)) {
+        if matches!(self.chosen.access, AccessPath::Ids(_)) {
             self.at -= self.ahead.len();
         }
         (self.rows_ahead, self.ahead) = (VecDeque::new(), VecDeque::new());
@@ -135,8 +135,8 @@ impl Finder {
     /// Returns a range by index; `None` after the last one and for ids.
     fn range_at(&self, at: usize) -> Option<&KeyRange> {
         match &self.chosen.access {
-            Access::Ids(_) | Access::Branches { .. } => None,
-            Access::Rows(ranges) | Access::Index { ranges, .. } => ranges.get(at),
+            AccessPath::Ids(_) | AccessPath::Branches { .. } => None,
+            AccessPath::Rows(ranges) | AccessPath::Index { ranges, .. } => ranges.get(at),
         }
     }
 

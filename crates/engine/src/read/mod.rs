@@ -13,9 +13,9 @@ mod dated;
 mod fill;
 mod find;
 mod finder;
-mod held;
 mod origin;
 mod other;
+mod pending;
 mod plan;
 mod used;
 

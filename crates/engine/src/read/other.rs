@@ -39,17 +39,17 @@ impl<S: Store> Cursor<S> {
         let database = request.database.unwrap_or_else(|| self.database.clone());
         let namespace = Namespace::new(database, request.collection);
         // The views were opened for the names in these same stages.
-        let place = views.place_of(&namespace).ok_or_else(|| {
+        let view_index = views.view_index_of(&namespace).ok_or_else(|| {
             let message = format!("{namespace} is read but was not opened");
             Error::new(Kind::Conflict, message)
         })?;
         let plan =
             Plan { filter: request.filter, stages: request.stages.to_vec(), hint: Hint::None };
-        let view = views.view_at(place);
+        let view = views.view_at(view_index);
         let collection = view.map(|view| Arc::clone(&view.collection));
         let mut inner =
             self.engine.unplanned_cursor(self.model, &namespace, collection, plan, request.context);
-        inner.place = place;
+        inner.view_index = view_index;
         inner.used.clone_from(&self.used);
         inner.plan_query(view.map(|view| &*view.state))?;
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };

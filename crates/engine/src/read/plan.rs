@@ -50,7 +50,7 @@ pub struct BatchLimit {
 impl Batch {
     /// Creates an empty batch of an operation.
     pub(super) fn of_operation(context: &Context) -> Self {
-        Self { held: context.holding.share(), ..Self::default() }
+        Self { held: context.operation_memory.share(), ..Self::default() }
     }
 
     /// Returns the total bytes of the documents.

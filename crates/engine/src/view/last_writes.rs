@@ -51,7 +51,7 @@ impl LastWrites {
 
     /// Records the rows that a commit writes. Called where commits are ordered, before any view can
     /// see it.
-    pub(super) fn note_commit(&self, mutations: &[Mutation], seq: u64) {
+    pub(super) fn record_commit(&self, mutations: &[Mutation], seq: u64) {
         for mutation in mutations {
             if let (Space::Rows(collection), key) = mutation.space_and_key() {
                 let hash = self.hash_row(collection, key);

@@ -242,9 +242,9 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Option<Row>, Halt> {
         let (header, body) = split(&value)?;
         let Some(expires_at) = self.check_visibility(&header)? else { return Ok(None) };
-        let Header { stamp, birth, ts, .. } = header;
+        let Header { stamp, creation_stamp, ts, .. } = header;
         let start = value.len() - body.len();
-        Ok(Some(Row { key, stamp, birth, ts, expires_at, start, value }))
+        Ok(Some(Row { key, stamp, creation_stamp, ts, expires_at, start, value }))
     }
 
     /// Returns a stored index entry if its row is live. The body of a unique index's entry is the

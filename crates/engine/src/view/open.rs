@@ -19,7 +19,7 @@ use store::Store;
 use super::{active::ReadGuard, factory::ViewFactory, live::LiveView};
 use crate::{
     catalog::{Collection, CollectionState},
-    error::{Error, Kind, What},
+    error::{Error, ErrorSubject, Kind},
 };
 
 /// A collection for which a view is being opened.
@@ -166,5 +166,5 @@ impl<S: Store> Opened<S> {
 pub(super) fn dropped_error(collection: &Collection) -> Error {
     let namespace = collection.state().record.namespace.clone();
     let message = format!("collection {namespace} was dropped");
-    Error::new(Kind::NotFound(What::DroppedCollection(namespace)), message)
+    Error::new(Kind::NotFound(ErrorSubject::DroppedCollection(namespace)), message)
 }

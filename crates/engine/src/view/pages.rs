@@ -43,11 +43,11 @@ impl Pages {
 
     /// Starts with a small page that grows later, for scans that may need only a few keys.
     pub(crate) fn growing_slowly(self) -> Self {
-        self.at_most(FIRST_PAGE_ROWS)
+        self.with_max_rows(FIRST_PAGE_ROWS)
     }
 
     /// Limits the number of keys of the next page.
-    pub(crate) fn at_most(mut self, rows: usize) -> Self {
+    pub(crate) fn with_max_rows(mut self, rows: usize) -> Self {
         self.limit.rows = rows;
         self
     }
@@ -78,6 +78,6 @@ pub(crate) async fn charge_keys(
     context: &Context,
     examined: usize,
 ) -> Result<(), evaluation::Error> {
-    context.budget.note_examined(examined);
+    context.budget.record_examined(examined);
     yield_if_due(context, examined * CANDIDATE_WORK).await
 }

@@ -106,7 +106,7 @@ struct KeptRows {
 
 /// Permission to cache a row that was not found, with the hash of the row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Vacancy(RowHash);
+pub(super) struct CacheMiss(RowHash);
 
 impl RowCache {
     /// Creates a cache of at most `bytes`; 0 disables it.
@@ -136,7 +136,7 @@ impl RowCache {
         reader: Reader,
         key: &[u8],
         rules: Rules,
-    ) -> Result<Bytes, Option<Vacancy>> {
+    ) -> Result<Bytes, Option<CacheMiss>> {
         let KeptRows { rows, writes } = self.kept.as_ref().ok_or(None)?;
         let collection = reader.collection;
         let hash = writes.hash_row(collection, key);
@@ -151,11 +151,11 @@ impl RowCache {
                 return Ok(row.value);
             }
         }
-        Err(writes.was_read_before(hash).then_some(Vacancy(hash)))
+        Err(writes.was_read_before(hash).then_some(CacheMiss(hash)))
     }
 
     /// Caches a row that a view has read and verified.
-    pub(super) fn keep(&self, vacancy: Vacancy, reader: Reader, key: &[u8], value: &[u8]) {
+    pub(super) fn keep(&self, vacancy: CacheMiss, reader: Reader, key: &[u8], value: &[u8]) {
         let Some(KeptRows { rows, writes }) = &self.kept else { return };
         // It was written again meanwhile and would not be used.
         if self.largest < value.len() || reader.seq < writes.newest_of(vacancy.0) {
@@ -193,10 +193,10 @@ mod tests {
         fn write(&self, key: &[u8], seq: u64) {
             let key = Bytes::copy_from_slice(key);
             let writes = self.0.last_writes().expect("it keeps rows");
-            writes.note_commit(&[Mutation::Delete { space: Space::Rows(1), key }], seq);
+            writes.record_commit(&[Mutation::Delete { space: Space::Rows(1), key }], seq);
         }
 
-        fn find(&self, key: &[u8], seq: u64) -> Result<Bytes, Option<Vacancy>> {
+        fn find(&self, key: &[u8], seq: u64) -> Result<Bytes, Option<CacheMiss>> {
             self.0.find(reader(seq), key, Rules::default())
         }
 

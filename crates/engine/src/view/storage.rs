@@ -68,20 +68,20 @@ impl<S: Store> Storage<S> {
         mut commits: Vec<Commit>,
     ) -> Result<Vec<Outcome>, store::Error> {
         if self.rows.last_writes().is_some() {
-            commits.iter_mut().for_each(|commit| self.note_writes_of(commit));
+            commits.iter_mut().for_each(|commit| self.record_writes_of(commit));
         }
         self.store.commit(commits).await
     }
 
     /// Makes a commit record the rows it writes when it is stamped, before any view can see it. If
     /// the commit fails afterwards, rows merely appear newer, which is harmless.
-    fn note_writes_of(&self, commit: &mut Commit) {
+    fn record_writes_of(&self, commit: &mut Commit) {
         let rows = Arc::clone(&self.rows);
         let write = std::mem::replace(&mut commit.write, Box::new(|_| Vec::new()));
         commit.write = Box::new(move |stamp| {
             let mutations = write(stamp);
             if let Some(writes) = rows.last_writes() {
-                writes.note_commit(&mutations, stamp.seq);
+                writes.record_commit(&mutations, stamp.seq);
             }
             mutations
         });

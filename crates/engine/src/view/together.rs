@@ -39,14 +39,14 @@ impl<S: Store> Views<S> {
     }
 
     /// Returns the view index of another collection.
-    pub(crate) fn place_of(&self, namespace: &Namespace) -> Option<u32> {
+    pub(crate) fn view_index_of(&self, namespace: &Namespace) -> Option<u32> {
         let at = self.others.iter().position(|(name, _)| name == namespace)?;
         u32::try_from(at + 1).ok()
     }
 
     /// Returns the view with this index; `None` if the collection does not exist.
-    pub(crate) fn view_at(&self, place: u32) -> Option<&LiveView<S>> {
-        match usize::try_from(place).ok()?.checked_sub(1) {
+    pub(crate) fn view_at(&self, view_index: u32) -> Option<&LiveView<S>> {
+        match usize::try_from(view_index).ok()?.checked_sub(1) {
             None => self.main(),
             Some(at) => self.others.get(at).and_then(|(_, view)| view.as_ref()),
         }

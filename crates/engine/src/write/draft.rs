@@ -21,13 +21,13 @@ use expiry::{Class, Lifetime, body_checksum};
 use store::{Commit, Condition, Mutation, Space, Stamp, Store};
 
 use super::{
-    mutations::{birth_number, count_change, put_change, put_entries, put_timeline, write_second},
-    previous::Previous,
+    mutations::{count_change, item_stamp, put_change, put_entries, put_timeline, write_second},
+    previous::PreviousVersion,
 };
 use crate::{
     catalog::{CollectionState, IndexSpec, put_last_change},
     counters::{Counted, count_document},
-    entry::{NamedRow, set_birth},
+    entry::{NamedRow, set_creation_stamp},
     error::{Error, Halt, Kind},
     feed::put_event,
     index::{DraftedEntries, draft_entries},
@@ -51,7 +51,7 @@ pub(crate) struct DocumentEntries {
     /// Keys and bodies of the entries, sorted by key within each index.
     all: Vec<(Bytes, Bytes)>,
     /// Ranges of `all` whose keys contain the document's creation stamp.
-    by_birth: Vec<Range<usize>>,
+    by_creation: Vec<Range<usize>>,
     /// Keys in unique indexes, which no other live document may have.
     pub(crate) unique: Vec<Bytes>,
     /// Earliest dates by date index, for the header.
@@ -67,10 +67,10 @@ impl DocumentEntries {
 
     /// Sets the row's creation stamp in the keys that contain it. The order of keys is unaffected,
     /// since all entries of a row have the same stamp.
-    fn set_birth(&mut self, row_key: &[u8], birth: u64) {
-        for range in self.by_birth.drain(..) {
+    fn set_creation_stamp(&mut self, row_key: &[u8], stamp: u64) {
+        for range in self.by_creation.drain(..) {
             let entries = self.all.get_mut(range).unwrap_or_default();
-            entries.iter_mut().for_each(|(key, _)| set_birth(key, row_key, birth));
+            entries.iter_mut().for_each(|(key, _)| set_creation_stamp(key, row_key, stamp));
         }
     }
 }
@@ -102,11 +102,11 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     }
 
     /// Returns the version that a write over this live row replaces.
-    pub(crate) async fn previous_version(&self, row: Row) -> Result<Previous, Halt> {
+    pub(crate) async fn previous_version(&self, row: Row) -> Result<PreviousVersion, Halt> {
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
         let counted = Counted::of_row(&header, row.body());
         let mut entries = self.entries_of(row.document(), &row.key)?;
-        entries.set_birth(&row.key, row.birth);
+        entries.set_creation_stamp(&row.key, row.creation_stamp);
         let mut own = Vec::with_capacity(entries.all.len());
         let mut unsure = Vec::new();
         for (key, _) in entries.all {
@@ -122,7 +122,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             }
             own.push(key);
         }
-        Ok(Previous { row, counted, entries: own, unsure, same: true })
+        Ok(PreviousVersion { row, counted, entries: own, unsure, same: true })
     }
 
     /// Returns the unique index of a key if it is being built.
@@ -142,10 +142,10 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         document: DocRef<'_>,
         row_key: &[u8],
     ) -> Result<DocumentEntries, Error> {
-        let row = NamedRow { key: row_key, birth: 0 };
+        let row = NamedRow { key: row_key, creation_stamp: 0 };
         let mut out = DocumentEntries {
             all: Vec::new(),
-            by_birth: Vec::new(),
+            by_creation: Vec::new(),
             unique: Vec::new(),
             dates: Vec::new(),
             multikey: Vec::new(),
@@ -170,8 +170,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             if index.unique {
                 out.unique.extend(entries.iter().map(|(key, _)| key.clone()));
             }
-            if index.by_birth {
-                out.by_birth.push(out.all.len()..out.all.len() + entries.len());
+            if index.by_creation {
+                out.by_creation.push(out.all.len()..out.all.len() + entries.len());
             }
             out.all.extend(entries);
         }
@@ -208,7 +208,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     pub(super) fn unique_keys_of(
         &self,
         entries: Option<&DocumentEntries>,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVersion>,
     ) -> Vec<Bytes> {
         let mut keys: Vec<Bytes> = entries.map(|held| held.unique.clone()).unwrap_or_default();
         if let Some(previous) = previous {
@@ -225,7 +225,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         row_key: Bytes,
         body: DocBuf,
         lifetime: Lifetime,
-        previous: Option<Previous>,
+        previous: Option<PreviousVersion>,
     ) -> Result<Commit, Halt> {
         let entries = self.entries_of(body.as_ref(), &row_key)?;
         self.check_unique(&entries, body.as_ref(), &row_key).await?;
@@ -239,7 +239,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         row_key: Bytes,
         body: DocBuf,
         lifetime: Lifetime,
-        previous: Option<Previous>,
+        previous: Option<PreviousVersion>,
         mut entries: DocumentEntries,
         position: Option<usize>,
     ) -> Result<Commit, Halt> {
@@ -258,11 +258,11 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let bytes = body.bytes().len();
         let mut draft = expiry::HeaderDraft {
             lifetime,
-            birth: previous.as_ref().filter(|held| held.same).map(|held| held.row.birth),
+            creation_stamp: previous.as_ref().filter(|it| it.same).map(|it| it.row.creation_stamp),
             dates: std::mem::take(&mut entries.dates),
             body_checksum: body_checksum(body.bytes()),
         };
-        draft.birth.into_iter().for_each(|birth| entries.set_birth(&row_key, birth));
+        draft.creation_stamp.into_iter().for_each(|at| entries.set_creation_stamp(&row_key, at));
         let (rows, since, at) = (self.view.collection.rows_space(), self.since, self.at);
         // A feed stores the document in its event too.
         let image = state.record.running_feed().map(|_| body.clone().into_bytes());
@@ -274,10 +274,10 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         value.extend_from_slice(body.bytes());
         let write = move |stamp: Stamp| {
             let ts = at.unwrap_or_else(|| write_second(stamp, since));
-            let birth = position.map(|position| birth_number(stamp.seq, position));
+            let creation_stamp = position.map(|position| item_stamp(stamp.seq, position));
             // A replaced item keeps its creation stamp.
-            draft.birth = draft.birth.or(birth);
-            entries.set_birth(&row_key, draft.birth.unwrap_or(stamp.seq));
+            draft.creation_stamp = draft.creation_stamp.or(creation_stamp);
+            entries.set_creation_stamp(&row_key, draft.creation_stamp.unwrap_or(stamp.seq));
             let header = draft.encode_stamped(stamp.seq, ts);
             if let Some(room) = value.get_mut(..header.len()) {
                 room.copy_from_slice(&header);
@@ -289,9 +289,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
                 put_timeline(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
                 if let Some(body) = image {
                     let before = previous.as_ref().map(|held| Item::from_row(held.row.clone()));
-                    let birth = draft.birth.unwrap_or(stamp.seq);
+                    let creation_stamp = draft.creation_stamp.unwrap_or(stamp.seq);
                     let key = row_key.clone();
-                    let after = Item { key, body, stamp: stamp.seq, birth, ts };
+                    let after = Item { key, body, stamp: stamp.seq, creation_stamp, ts };
                     put_event(&state.record, space, stamp, before, Some(after), &mut out);
                 }
             }
@@ -342,7 +342,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         &self,
         row_key: &Bytes,
         entries: &DocumentEntries,
-        previous: Option<&Previous>,
+        previous: Option<&PreviousVersion>,
         moved: Option<&Bytes>,
     ) -> Vec<Condition> {
         let mut conditions = self.row_conditions(row_key);
@@ -361,7 +361,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     /// Returns the commit that deletes a live row.
     ///
     /// The deletion frees space in the end and is therefore accepted on a full disk.
-    pub(crate) fn remove_document(&self, previous: Previous) -> Commit {
+    pub(crate) fn remove_document(&self, previous: PreviousVersion) -> Commit {
         let mut conditions = self.row_conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));
         if self.view.rules().before_expiry() {

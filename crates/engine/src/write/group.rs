@@ -27,7 +27,7 @@ use store::{Commit, Condition, Outcome, Store};
 
 use super::{
     Effect, NewDocument, Receipts, Update, Updated,
-    group_part::{Drafted, Part},
+    group_part::{CollectionPart, StatementDraft},
     receipt::StatementEffect,
     unit::as_one,
     written::WrittenDocuments,
@@ -45,9 +45,9 @@ use crate::{
 pub struct WriteGroup<'e, S: Store> {
     engine: &'e Engine<S>,
     /// Maximum number of writing statements in the group.
-    most: usize,
+    max_statements: usize,
     /// The writes to each collection involved.
-    parts: Vec<Part<S>>,
+    parts: Vec<CollectionPart<S>>,
     writes: Vec<StatementWrite>,
     /// Positions of statements whose write replaces the write of an earlier statement.
     rewrites: Vec<usize>,
@@ -71,11 +71,11 @@ struct StatementWrite {
 }
 
 impl<S: Store> Engine<S> {
-    /// Starts a group of at most `most` writing statements.
-    pub fn write_group(&self, most: usize) -> WriteGroup<'_, S> {
+    /// Starts a group of at most `max_statements` writing statements.
+    pub fn write_group(&self, max_statements: usize) -> WriteGroup<'_, S> {
         WriteGroup {
             engine: self,
-            most,
+            max_statements,
             parts: Vec::new(),
             writes: Vec::new(),
             rewrites: Vec::new(),
@@ -197,7 +197,9 @@ impl<S: Store> WriteGroup<'_, S> {
     /// Returns the index of a collection's part, creating it if missing; `None` if the group
     /// accepts no more statements.
     async fn part(&mut self, collection: &Arc<Collection>) -> Result<Option<usize>, Error> {
-        if self.most <= self.writes.len() + self.rewrites.len() || UNIT_BYTES <= self.bytes {
+        if self.max_statements <= self.writes.len() + self.rewrites.len()
+            || UNIT_BYTES <= self.bytes
+        {
             return Ok(None);
         }
         if let Some(part) = self.parts.iter().position(|p| p.view.collection.id == collection.id) {
@@ -211,14 +213,14 @@ impl<S: Store> WriteGroup<'_, S> {
             return Ok(is_young.then_some(part));
         }
         let view = self.engine.view(collection).await?;
-        self.parts.push(Part { view, written: WrittenDocuments::default() });
+        self.parts.push(CollectionPart { view, written: WrittenDocuments::default() });
         Ok(Some(self.parts.len() - 1))
     }
 
     /// Adds the drafted writes of a statement to the group.
-    fn add(&mut self, at: usize, part: usize, drafted: Drafted, effect: StatementEffect) {
-        let Drafted { used, commits, mut documents, unique, rewritten } = drafted;
-        let Part { view, written } = &mut self.parts[part];
+    fn add(&mut self, at: usize, part: usize, drafted: StatementDraft, effect: StatementEffect) {
+        let StatementDraft { used, commits, mut documents, unique, rewritten } = drafted;
+        let CollectionPart { view, written } = &mut self.parts[part];
         used.count_deferred(&view.collection);
         let is_update = matches!(effect, StatementEffect::Edited | StatementEffect::Upserted(_));
         self.effects.push((at, effect));

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The part of a group that writes to one collection.
-pub(super) struct Part<S: Store> {
+pub(super) struct CollectionPart<S: Store> {
     /// The view in which all statements on the collection are evaluated.
     pub(super) view: LiveView<S>,
     pub(super) written: WrittenDocuments,
@@ -34,7 +34,7 @@ pub(super) struct Part<S: Store> {
 
 /// The writes of a statement before it is added to the group.
 #[derive(Default)]
-pub(super) struct Drafted {
+pub(super) struct StatementDraft {
     /// Indexes used to find the document, counted once the statement is added.
     pub(super) used: Arc<UsedIndexes>,
     pub(super) commits: Vec<Commit>,
@@ -45,15 +45,15 @@ pub(super) struct Drafted {
     pub(super) rewritten: Option<Rewritten>,
 }
 
-impl<S: Store> Part<S> {
+impl<S: Store> CollectionPart<S> {
     /// Drafts an update; returns `None` if it cannot be combined with the group's writes.
     pub(super) async fn draft_update(
         &mut self,
         engine: &Engine<S>,
         update: &Update<'_>,
-    ) -> Result<Option<(Updated, Drafted)>, Halt> {
+    ) -> Result<Option<(Updated, StatementDraft)>, Halt> {
         let (find, context) = (&update.find, &*update.context);
-        let (mut updated, mut drafted) = (Updated::default(), Drafted::new());
+        let (mut updated, mut drafted) = (Updated::default(), StatementDraft::new());
         match self.written.overlap(&find.filter, context) {
             Overlap::None => {}
             Overlap::Document(rewritten) if self.is_rewritable(rewritten, update)? => {
@@ -113,8 +113,8 @@ impl<S: Store> Part<S> {
         &self,
         rewritten: Rewritten,
         update: &Update<'_>,
-        mut drafted: Drafted,
-    ) -> Result<Option<(Updated, Drafted)>, Halt> {
+        mut drafted: StatementDraft,
+    ) -> Result<Option<(Updated, StatementDraft)>, Halt> {
         let Some(held) = self.written.get(rewritten.document) else { return Ok(None) };
         let Some(after) = &held.after else { return Ok(None) };
         yield_if_due(&update.context, ROW_WORK + after.len()).await?;
@@ -140,11 +140,11 @@ impl<S: Store> Part<S> {
         find: &Find,
         many: bool,
         context: &Context,
-    ) -> Result<Option<Drafted>, Halt> {
+    ) -> Result<Option<StatementDraft>, Halt> {
         if !matches!(self.written.overlap(&find.filter, context), Overlap::None) {
             return Ok(None);
         }
-        let mut drafted = Drafted::new();
+        let mut drafted = StatementDraft::new();
         let used = &drafted.used;
         let Some(rows) = self.find_rows(engine, find, many, context, used).await? else {
             return Ok(None);
@@ -165,15 +165,22 @@ impl<S: Store> Part<S> {
     }
 
     /// Drafts an insert; returns `None` if it cannot be combined with the group's writes.
-    pub(super) async fn draft_insert(&self, new: NewDocument) -> Result<Option<Drafted>, Halt> {
-        let mut drafted = Drafted::new();
+    pub(super) async fn draft_insert(
+        &self,
+        new: NewDocument,
+    ) -> Result<Option<StatementDraft>, Halt> {
+        let mut drafted = StatementDraft::new();
         let fits = self.draft_new(new, &mut drafted).await?;
         Ok(fits.then_some(drafted))
     }
 
     /// Drafts the insert of a new document; returns false if it cannot be combined with the group's
     /// writes.
-    async fn draft_new(&self, new: NewDocument, drafted: &mut Drafted) -> Result<bool, Halt> {
+    async fn draft_new(
+        &self,
+        new: NewDocument,
+        drafted: &mut StatementDraft,
+    ) -> Result<bool, Halt> {
         let NewDocument { document, lifetime, since } = new;
         let key = row_key(document.as_ref())?;
         if self.written.has_key(&key) {
@@ -190,7 +197,7 @@ impl<S: Store> Part<S> {
         &self,
         (key, document, lifetime, since): (Bytes, DocBuf, Lifetime, Option<i64>),
         row: Option<Row>,
-        drafted: &mut Drafted,
+        drafted: &mut StatementDraft,
     ) -> Result<bool, Halt> {
         let Self { view, written } = self;
         let draft = WriteDraft { since, ..WriteDraft::of(view) };
@@ -246,7 +253,7 @@ impl<S: Store> Part<S> {
     }
 }
 
-impl Drafted {
+impl StatementDraft {
     fn new() -> Self {
         Self { used: Arc::new(UsedIndexes::deferred()), ..Self::default() }
     }

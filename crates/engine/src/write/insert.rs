@@ -47,7 +47,7 @@ pub struct NewDocument {
 }
 
 /// Inserts that are committed together, up to a total size.
-struct Round<'a> {
+struct InsertBatch<'a> {
     ordered: bool,
     /// Provides the receipts of the round's documents, which then form one commit.
     receipts: Option<&'a dyn Receipts>,
@@ -57,7 +57,7 @@ struct Round<'a> {
     bytes: usize,
 }
 
-impl<'a> Round<'a> {
+impl<'a> InsertBatch<'a> {
     fn new(ordering: ListOrdering, receipts: Option<&'a dyn Receipts>) -> Self {
         let ordered = ordering == ListOrdering::Ordered;
         Self { ordered, receipts, claimed: HashSet::new(), bytes: 0 }
@@ -118,8 +118,8 @@ impl<S: Store> Engine<S> {
             attempts.begin_next()?;
             // Limited, so that the committer takes a round in one batch.
             let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
-            let round = Round::new(ordering, receipts);
-            let mut refused = self.insert_some(collection, waiting, round, &mut out).await?;
+            let batch = InsertBatch::new(ordering, receipts);
+            let mut refused = self.insert_some(collection, waiting, batch, &mut out).await?;
             if ordering == ListOrdering::Ordered && !out.failed.is_empty() {
                 return Ok(out);
             }
@@ -135,11 +135,11 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         documents: Vec<(usize, NewDocument)>,
-        mut round: Round<'_>,
+        mut batch: InsertBatch<'_>,
         out: &mut Inserted,
     ) -> Result<Vec<(usize, NewDocument)>, Error> {
         let view = self.view(collection).await?;
-        let ordered = round.ordered;
+        let ordered = batch.ordered;
         let mut commits: Vec<Commit> = Vec::with_capacity(documents.len());
         let mut sent = Vec::with_capacity(documents.len());
         let mut again = Vec::new();
@@ -150,15 +150,15 @@ impl<S: Store> Engine<S> {
         let mut documents = documents.into_iter();
         while let Some((at, new)) = documents.next() {
             let key = row_key(new.document.as_ref())?;
-            let built = if taken.insert(key.clone()) && !round.is_full() {
+            let built = if taken.insert(key.clone()) && !batch.is_full() {
                 let built = self.insert_commit(&view, key, new.clone()).await;
-                built.and_then(|commit| round.admit(commit, new.document.bytes().len()))
+                built.and_then(|commit| batch.admit(commit, new.document.bytes().len()))
             } else {
                 Err(Halt::LookAgain)
             };
             match built {
                 Ok(mut commit) => {
-                    if ordered && round.receipts.is_none() && !commits.is_empty() {
+                    if ordered && batch.receipts.is_none() && !commits.is_empty() {
                         // A refused commit also refuses all later ones, which are retried in order.
                         commit.conditions.push(Condition::AfterPrevious);
                     }
@@ -185,7 +185,7 @@ impl<S: Store> Engine<S> {
         }
         // Closed first, so that reaping need not wait for this commit.
         drop(view);
-        let mut refused = self.commit_round(commits, sent, round.receipts, out).await?;
+        let mut refused = self.commit_round(commits, sent, batch.receipts, out).await?;
         if ordered && !refused.is_empty() {
             // Failures after a refused document were decided too early and are retried.
             for (at, error) in std::mem::take(&mut out.failed) {

@@ -6,19 +6,19 @@ use bytes::Bytes;
 use expiry::Header;
 use store::{Mutation, Space, Stamp};
 
-use super::previous::Previous;
+use super::previous::PreviousVersion;
 use crate::{
     catalog::Record,
     counters::{Counted, count_document},
     entry::{entry_value, naming_body},
     keys,
-    limits::BIRTH_BITS,
+    limits::CREATION_BITS,
 };
 
 /// Adds a document to the counters and subtracts the version that it replaces.
 pub(super) fn count_change(
     record: &Record,
-    previous: Option<&Previous>,
+    previous: Option<&PreviousVersion>,
     counted: &Counted,
     out: &mut Vec<Mutation>,
 ) {
@@ -35,9 +35,9 @@ pub(super) fn write_second(stamp: Stamp, since: Option<i64>) -> i64 {
 }
 
 /// Returns the creation stamp of an item, unique also among items created by the same commit.
-pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
+pub(crate) fn item_stamp(stamp: u64, position: usize) -> u64 {
     let position = u64::try_from(position).unwrap_or(u64::MAX);
-    stamp << BIRTH_BITS | position.min((1 << BIRTH_BITS) - 1)
+    stamp << CREATION_BITS | position.min((1 << CREATION_BITS) - 1)
 }
 
 /// Moves an item to its new position in the index of upcoming expirations (timeline).
@@ -46,7 +46,7 @@ pub(crate) fn birth_number(stamp: u64, position: usize) -> u64 {
 pub(super) fn put_timeline(
     record: &Record,
     space: Space,
-    previous: Option<&Previous>,
+    previous: Option<&PreviousVersion>,
     header: &[u8],
     row_key: &[u8],
     out: &mut Vec<Mutation>,
@@ -68,11 +68,11 @@ pub(super) fn put_change(
     header: &[u8],
     space: Space,
     row_key: &[u8],
-    before: Option<&Previous>,
+    before: Option<&PreviousVersion>,
     stamp: u64,
     out: &mut Vec<Mutation>,
 ) {
-    if let Some(Previous { row, .. }) = before {
+    if let Some(PreviousVersion { row, .. }) = before {
         out.push(Mutation::Delete { space, key: keys::change(row.stamp, &row.key) });
     }
     let Ok((header, _)) = Header::split(header) else { return };
@@ -86,7 +86,7 @@ pub(super) fn put_entries(
     header: &[u8],
     space: Space,
     entries: Vec<(Bytes, Bytes)>,
-    previous: Option<&Previous>,
+    previous: Option<&PreviousVersion>,
     out: &mut Vec<Mutation>,
 ) {
     if let Some(previous) = previous {

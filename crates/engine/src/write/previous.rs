@@ -7,7 +7,7 @@ use crate::{catalog::Record, counters::Counted, row::Row};
 
 /// The version that a write replaces.
 #[derive(Debug)]
-pub(crate) struct Previous {
+pub(crate) struct PreviousVersion {
     /// The live row.
     pub(super) row: Row,
     /// Properties by which the replaced version was counted, to be subtracted.
@@ -20,7 +20,7 @@ pub(crate) struct Previous {
     pub(super) same: bool,
 }
 
-impl Previous {
+impl PreviousVersion {
     /// Returns the key of the replaced version's entry in the index of expirations.
     pub(super) fn timeline_key(&self, record: &Record) -> Option<Bytes> {
         record.timeline_key(self.counted.class, self.counted.ts, &self.row.key)
@@ -32,7 +32,7 @@ impl Previous {
     }
 
     /// Makes the replacement count as a newly created document, with a creation stamp of its own.
-    pub(crate) fn without_birth(self) -> Self {
+    pub(crate) fn without_creation_stamp(self) -> Self {
         Self { same: false, ..self }
     }
 }

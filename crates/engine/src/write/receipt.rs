@@ -22,7 +22,7 @@ use crate::{
     attempts::Attempts,
     catalog::{Collection, CounterState, Record},
     engine::Engine,
-    error::{Error, Halt, Kind, What},
+    error::{Error, ErrorSubject, Halt, Kind},
     expire::apply_default,
     keys,
     limits::RECEIPT_SECONDS,
@@ -47,7 +47,7 @@ pub struct ReceiptPut {
     pub id: Value,
     /// Version that the stored receipt must have; `None` if none may exist. An expired receipt
     /// counts as absent.
-    pub over: Option<u64>,
+    pub expected_stamp: Option<u64>,
     /// New content, including the id; `None` changes nothing.
     pub body: Option<DocBuf>,
 }
@@ -104,7 +104,7 @@ pub trait Receipts: Send + Sync {
     fn receipts_for(&self, effect: Effect<'_>) -> Result<Vec<ReceiptPut>, Error>;
 
     /// Reports the stamp of the last commit built with these receipts.
-    fn note_commit(&self, stamp: u64);
+    fn record_commit(&self, stamp: u64);
 }
 
 /// Returns the name of the receipts collection, which has a model of its own.
@@ -157,7 +157,7 @@ impl<S: Store> Engine<S> {
         commits.extend(self.receipt_commits(&puts).await?);
         let stamp = self.commit_one(Commit { frees, ..as_one(commits) }).await?;
         if let Some(stamp) = stamp {
-            receipts.note_commit(stamp.seq);
+            receipts.record_commit(stamp.seq);
         }
         Ok(stamp)
     }
@@ -190,7 +190,7 @@ impl<S: Store> Engine<S> {
             };
             match self.create_with(Model::Receipts, &receipts_name(), Arc::new(fill)).await {
                 Ok(collection) => return Ok(collection),
-                Err(Error { kind: Kind::Exists(What::Collection(_)), .. }) => {}
+                Err(Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -205,10 +205,10 @@ async fn draft_receipts<S: Store>(
 ) -> Result<Vec<Commit>, Halt> {
     let draft = WriteDraft::of(view);
     let mut commits = Vec::with_capacity(puts.len());
-    for ReceiptPut { id, over, body } in puts {
+    for ReceiptPut { id, expected_stamp, body } in puts {
         let key = Bytes::from(keys::row(id.as_ref()));
         let held = view.get_row(&key).await?;
-        if held.as_ref().is_some_and(|held| Some(held.stamp) != *over) {
+        if held.as_ref().is_some_and(|held| Some(held.stamp) != *expected_stamp) {
             let message = "a receipt has changed since it was read";
             return Err(Error::new(Kind::Precondition, message).into());
         }

@@ -97,7 +97,7 @@ impl<S: Store> Engine<S> {
         let mut updated = Updated::default();
         let mut done = EditedRows {
             keys: HashSet::new(),
-            held: update.context.holding.share(),
+            held: update.context.operation_memory.share(),
             used: Arc::default(),
         };
         let mut attempts = Attempts::to_write();
@@ -164,7 +164,7 @@ impl<S: Store> Engine<S> {
                 match self.try_row(view, row, update).await? {
                     RowAttempt::Unchanged => {
                         updated.matched += 1;
-                        done.note_edited(&key, update.many)?;
+                        done.record_edited(&key, update.many)?;
                     }
                     RowAttempt::Commit(commit) => {
                         commits.push(*commit);
@@ -180,7 +180,7 @@ impl<S: Store> Engine<S> {
                         Outcome::Committed(_) => {
                             updated.matched += 1;
                             updated.modified += 1;
-                            done.note_edited(&key, update.many)?;
+                            done.record_edited(&key, update.many)?;
                         }
                         Outcome::Refused(_) => clean = false,
                     }
@@ -272,7 +272,7 @@ struct EditedRows {
 impl EditedRows {
     /// Records an edited row of a multi-document update. The key is copied, so that it does not
     /// keep its block in memory.
-    fn note_edited(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
+    fn record_edited(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
         if many && self.keys.insert(key.into()) {
             self.held.grow(key.len() + SEEN_BYTES)?;
         }

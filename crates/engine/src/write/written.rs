@@ -54,7 +54,7 @@ impl WrittenDocument {
 
     /// Returns whether the document may match the filter, before or after its write, or may make it
     /// fail.
-    fn may_meet(&self, filter: &Filter, context: &Context) -> bool {
+    fn may_match(&self, filter: &Filter, context: &Context) -> bool {
         let mut versions = self.versions();
         versions.any(|version| !matches!(filter.matches(version, context), Ok(false)))
     }
@@ -148,7 +148,7 @@ impl WrittenDocuments {
         let selects_id = equalities.iter().any(|(path, _)| path.parts().eq(["_id"]));
         let Some(compared) = self.compared_with(equalities) else { return Overlap::Possible };
         let mut met = compared.into_iter().filter(|at| {
-            self.documents.get(*at).is_some_and(|document| document.may_meet(filter, context))
+            self.documents.get(*at).is_some_and(|document| document.may_match(filter, context))
         });
         let Some(at) = met.next() else { return Overlap::None };
         if selects_id

@@ -29,7 +29,7 @@ fn a_move_that_is_not_durable_is_refused() {
     let clock = Clock::start(ClockMode::Manual, Box::new(Machine), [7; 16], None).expect("a clock");
     clock.mark_persisted(&clock.tick());
     let clock = Arc::new(clock);
-    let store = MemoryStore::new(Engine::<MemoryStore>::timepiece(&clock));
+    let store = MemoryStore::new(Engine::<MemoryStore>::commit_clock(&clock));
     let takes = Arc::new(AtomicBool::new(false));
     let file = Arc::new(File(Arc::clone(&takes)));
     let options = Options::new(Arc::clone(&clock), Setup::default().dialect, file);

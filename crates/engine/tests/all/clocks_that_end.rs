@@ -2,7 +2,7 @@
 //! because another node owns the data.
 
 use document::doc;
-use engine::{ChangesWanted, DefaultTtl, Error, ItemRange, Kind};
+use engine::{ChangeQuery, DefaultTtl, Error, ItemRange, Kind};
 use pipeline::Filter;
 use test_kit::{Kit, Setup, plain_index, ready};
 
@@ -42,7 +42,7 @@ fn operations_on_items_end_with_it() {
     let read = ready(shelf.engine().read_item(&container, &key("p", "1")));
     assert_eq!(kind(read), Some(Kind::Moved));
     let range = ItemRange::all();
-    let wanted = ChangesWanted { after: 0, since_s: 0, range, items: 10, bytes: usize::MAX };
+    let wanted = ChangeQuery { after: 0, since_s: 0, range, items: 10, bytes: usize::MAX };
     let changes = ready(shelf.engine().item_changes(&container, &wanted, &test_kit::context()));
     assert_eq!(kind(changes), Some(Kind::Moved));
 }

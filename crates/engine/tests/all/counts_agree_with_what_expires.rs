@@ -93,7 +93,7 @@ fn previews_of_a_date_index_say_what_a_change_of_its_time_does() {
         assert_eq!(forecast(&kit).expires_within, preview.expires_within, "{from} to {to}");
         for missing in ["_id_", "e_1"] {
             let refused = ready(kit.engine.preview_date_index(&collection, missing, to));
-            let want = engine::What::Index(missing.to_owned());
+            let want = engine::ErrorSubject::Index(missing.to_owned());
             assert_eq!(refused.unwrap_err().kind, engine::Kind::NotFound(want));
         }
     }

@@ -2,11 +2,14 @@
 //! concurrently; two that already exist stay usable.
 
 use document::Document;
-use engine::{Kind, Model, Namespace, What};
+use engine::{ErrorSubject, Kind, Model, Namespace};
 use test_kit::{Kit, Task, ready};
 
 fn refused(wanted: &str, existing: &str) -> Kind {
-    Kind::Exists(What::DatabaseOfOtherCase { existing: existing.into(), wanted: wanted.into() })
+    Kind::Exists(ErrorSubject::DatabaseOfOtherCase {
+        existing: existing.into(),
+        wanted: wanted.into(),
+    })
 }
 
 #[test]

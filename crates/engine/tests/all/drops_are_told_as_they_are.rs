@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use clock::{Clock, ClockMode, Machine};
-use engine::{Engine, KeepNothing, Model, Namespace, Options};
+use engine::{DiscardCheckpoints, Engine, Model, Namespace, Options};
 use store::{
     Direction, Fault, FaultyStore, KeyRange, Limit, MemoryStore, Snapshot as _, Space, Store as _,
 };
@@ -18,8 +18,8 @@ fn open() -> (Engine<Faulty>, Faulty) {
     let clock = Clock::start(ClockMode::Manual, Box::new(Machine), [7; 16], None).expect("a clock");
     clock.mark_persisted(&clock.tick());
     let clock = Arc::new(clock);
-    let store = FaultyStore::new(MemoryStore::new(Engine::<Faulty>::timepiece(&clock)));
-    let options = Options::new(clock, Setup::default().dialect, Arc::new(KeepNothing));
+    let store = FaultyStore::new(MemoryStore::new(Engine::<Faulty>::commit_clock(&clock)));
+    let options = Options::new(clock, Setup::default().dialect, Arc::new(DiscardCheckpoints));
     (ready(Engine::open(store.clone(), options)).expect("the engine opens"), store)
 }
 

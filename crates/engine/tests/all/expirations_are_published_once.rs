@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use document::{Document, ValueRef, doc};
 use engine::{
-    ContainerDefinition, DefaultTtl, Event, EventKind, EventsWanted, ItemAction, ItemRange,
+    ContainerDefinition, DefaultTtl, Event, EventKind, EventQuery, ItemAction, ItemRange,
 };
 use test_kit::{START_MS, ready};
 
@@ -16,7 +16,7 @@ fn with_feed(default: DefaultTtl) -> ContainerDefinition {
 }
 
 fn page(held: &Shelf, after: u64, items: usize) -> engine::EventPage {
-    let wanted = EventsWanted { after, range: ItemRange::all(), items, bytes: usize::MAX };
+    let wanted = EventQuery { after, range: ItemRange::all(), items, bytes: usize::MAX };
     let (container, context) = (held.container(), test_kit::context());
     ready(held.engine().feed_events(&container, &wanted, &context)).unwrap().unwrap()
 }
@@ -117,7 +117,7 @@ fn a_feed_begins_with_what_lives_and_ends_without_a_trace() {
     assert_eq!(all(&held), ["Expire 2 2>- at 15"]);
     let off = ContainerDefinition { retention_s: None, ..with_feed(DefaultTtl::Seconds(10)) };
     ready(held.engine().replace_container(&held.container(), &off, None)).unwrap();
-    let wanted = EventsWanted { after: 0, range: ItemRange::all(), items: 1, bytes: 1 };
+    let wanted = EventQuery { after: 0, range: ItemRange::all(), items: 1, bytes: 1 };
     let (container, context) = (held.container(), test_kit::context());
     assert_eq!(ready(held.engine().feed_events(&container, &wanted, &context)).unwrap(), None);
     held.upsert("a", "3", doc! { "n": 3 });
@@ -260,7 +260,7 @@ fn history(seed: u64) {
     assert_eq!(by_item(&seen), by_item(&want), "seed {seed}");
     assert_eq!(expirations(&seen), expirations(&want), "seed {seed}");
     assert_eq!(all(&held), seen, "seed {seed}");
-    let latest = engine::ChangesWanted {
+    let latest = engine::ChangeQuery {
         after: 0,
         since_s: 0,
         range: ItemRange::all(),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use clock::Instant;
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{
-    BirthOrder, ChangesWanted, Collection, ContainerDefinition, DefaultTtl, Engine, Error, Flow,
-    IndexSpec, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange, ItemSink, ItemWrite,
-    ItemWriter, Kind, Lifetime, Model, Namespace, Partition, Policy, PolicyRule, Scan, ScanOrder,
-    VersionMatch, What,
+    ChangeQuery, Collection, ContainerDefinition, CreationOrder, DefaultTtl, Engine, Error,
+    ErrorSubject, Flow, IndexSpec, Item, ItemAction, ItemDone, ItemFailure, ItemKey, ItemRange,
+    ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Model, Namespace, Partition, Policy,
+    PolicyRule, Scan, ScanOrder, VersionMatch,
 };
 use test_kit::{Kit, PausingStore, ready};
 
@@ -32,7 +32,7 @@ pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
 impl ItemSink for All {
     fn begin(&mut self, comes: ScanOrder, _: Instant) -> Result<(), Error> {
         self.0.clear();
-        self.1 = comes == ScanOrder::AsAsked;
+        self.1 = comes == ScanOrder::AsRequested;
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl Shelf {
 
     pub(crate) fn changes(&self, after: u64, items: usize) -> engine::ChangePage {
         let wanted =
-            ChangesWanted { after, since_s: 0, range: ItemRange::all(), items, bytes: usize::MAX };
+            ChangeQuery { after, since_s: 0, range: ItemRange::all(), items, bytes: usize::MAX };
         ready(self.engine().item_changes(&self.container(), &wanted, &test_kit::context())).unwrap()
     }
 
@@ -157,23 +157,27 @@ pub(crate) fn ids(items: &[Item]) -> Vec<String> {
 fn every_action_says_whether_there_was_an_item() {
     let held = Shelf::new(DefaultTtl::Off);
     let document = || body("a", "1", doc! {});
-    let missing = Err(Kind::NotFound(What::Document));
+    let missing = Err(Kind::NotFound(ErrorSubject::Document));
     for action in [ItemAction::Replace(document()), ItemAction::Delete, ItemAction::Read] {
         assert_eq!(held.one(action, "a", "1"), missing);
     }
     let made = held.one(ItemAction::Create(document()), "a", "1").unwrap();
     let first = made.item.unwrap();
-    assert!(made.created && first.stamp == first.birth >> 7);
+    assert!(made.created && first.stamp == first.creation_stamp >> 7);
     let taken = held.one(ItemAction::Create(document()), "a", "1");
-    assert_eq!(taken, Err(Kind::Exists(What::Document)));
+    assert_eq!(taken, Err(Kind::Exists(ErrorSubject::Document)));
     let again = held.one(ItemAction::Upsert(document()), "a", "1").unwrap();
     let second = again.item.unwrap();
-    assert!(!again.created && first.stamp < second.stamp && second.birth == first.birth);
+    assert!(
+        !again.created
+            && first.stamp < second.stamp
+            && second.creation_stamp == first.creation_stamp
+    );
     assert_eq!(held.get("a", "1").unwrap(), second);
     assert_eq!(held.one(ItemAction::Delete, "a", "1").unwrap().item, None);
     assert_eq!(held.get("a", "1"), None);
     let third = held.upsert("a", "1", doc! {});
-    assert!(third.created && second.stamp < third.item.unwrap().birth);
+    assert!(third.created && second.stamp < third.item.unwrap().creation_stamp);
     held.check();
 }
 
@@ -223,10 +227,10 @@ fn a_batch_sees_itself_and_is_all_or_nothing() {
     let (done, stamp) = held.write(&batch).unwrap();
     assert_eq!(done[1].item.as_ref().unwrap().stamp, stamp);
     assert_eq!(held.ids(ItemRange::all()), ["1", "2", "old"]);
-    let births = ["1", "2"].map(|id| held.get("a", id).unwrap().birth);
-    assert_eq!(births.map(|birth| birth >> 7), [stamp, stamp]);
-    assert_ne!(births[0], births[1]);
-    assert_eq!(done[5].item.as_ref().unwrap().birth, births[0]);
+    let creation_order = ["1", "2"].map(|id| held.get("a", id).unwrap().creation_stamp);
+    assert_eq!(creation_order.map(|creation_stamp| creation_stamp >> 7), [stamp, stamp]);
+    assert_ne!(creation_order[0], creation_order[1]);
+    assert_eq!(done[5].item.as_ref().unwrap().creation_stamp, creation_order[0]);
     held.check();
     // Released and taken values belong to the items as the batch left them.
     for (u, free) in [(1, false), (2, true), (3, false), (4, false)] {
@@ -276,9 +280,9 @@ fn what_has_expired_is_nowhere_and_what_takes_its_place_is_new() {
             ..write(ItemAction::Delete, "a", "1")
         };
         let failure = held.write(&[stale]).unwrap_err();
-        assert_eq!(failure.error.kind, Kind::NotFound(What::Document));
+        assert_eq!(failure.error.kind, Kind::NotFound(ErrorSubject::Document));
         let made = held.upsert("a", "1", doc! {});
-        assert!(made.created && first.stamp < made.item.unwrap().birth);
+        assert!(made.created && first.stamp < made.item.unwrap().creation_stamp);
         assert_eq!(ids(&held.changes(0, 10).items), ["2", "1"]);
         held.check();
     }
@@ -395,13 +399,13 @@ fn an_item_may_get_another_key() {
         let action = ItemAction::Move(key("a", id), body("a", id, doc! { "u": 1 }));
         held.one(action, "a", from)
     };
-    assert_eq!(to("1", "2"), Err(Kind::Exists(What::Document)));
-    assert_eq!(to("none", "3"), Err(Kind::NotFound(What::Document)));
+    assert_eq!(to("1", "2"), Err(Kind::Exists(ErrorSubject::Document)));
+    assert_eq!(to("none", "3"), Err(Kind::NotFound(ErrorSubject::Document)));
     held.kit.move_to(5_000);
     let done = to("1", "3").unwrap();
     let moved = done.item.unwrap();
     assert!(!done.created);
-    assert_eq!((moved.birth, moved.ts - first.ts), (first.birth, 5));
+    assert_eq!((moved.creation_stamp, moved.ts - first.ts), (first.creation_stamp, 5));
     assert_eq!(held.ids(ItemRange::all()), ["2", "3"]);
     assert_eq!(ids(&held.changes(0, 10).items), ["2", "3"]);
     held.check();
@@ -412,10 +416,10 @@ fn an_item_may_get_another_key() {
     assert_eq!(held.ids(ItemRange::all()), ["2"]);
     held.check();
     held.kit.move_to(20_000);
-    assert_eq!(to("2", "1"), Err(Kind::NotFound(What::Document)));
+    assert_eq!(to("2", "1"), Err(Kind::NotFound(ErrorSubject::Document)));
 }
 
-/// Compares batches of moves and other actions with a map from ids to births and values.
+/// Compares batches of moves and other actions with a map from ids to creation stamps and values.
 #[test]
 fn batches_with_moves_leave_what_their_actions_say() {
     let mut state = 7_u64;
@@ -427,7 +431,7 @@ fn batches_with_moves_leave_what_their_actions_say() {
     let held = Shelf::new(DefaultTtl::Off);
     // An item is identified by its initial value, which moves preserve.
     let mut model: std::collections::BTreeMap<String, i64> = Default::default();
-    let mut births: std::collections::HashMap<i64, u64> = Default::default();
+    let mut creation_order: std::collections::HashMap<i64, u64> = Default::default();
     let mut made = 0_i64;
     let mut done = 0;
     for round in 0..400 {
@@ -476,7 +480,11 @@ fn batches_with_moves_leave_what_their_actions_say() {
             .iter()
             .map(|item| {
                 let Some(ValueRef::Int64(value)) = item.document().get("m") else { panic!() };
-                assert_eq!(*births.entry(value).or_insert(item.birth), item.birth, "{round}");
+                assert_eq!(
+                    *creation_order.entry(value).or_insert(item.creation_stamp),
+                    item.creation_stamp,
+                    "{round}"
+                );
                 (ids(std::slice::from_ref(item)).remove(0), value)
             })
             .collect();
@@ -487,7 +495,7 @@ fn batches_with_moves_leave_what_their_actions_say() {
 }
 
 #[test]
-fn a_walk_by_birth_goes_on_whatever_is_made_meanwhile() {
+fn a_walk_by_creation_goes_on_whatever_is_made_meanwhile() {
     let held = Shelf::new(DefaultTtl::Off);
     let make = |from: usize, to: usize| {
         for at in from..to {
@@ -510,20 +518,20 @@ fn a_walk_by_birth_goes_on_whatever_is_made_meanwhile() {
             Ok(if self.1.len() < self.0 { Flow::More } else { Flow::Enough })
         }
     }
-    let page = |births, after: Option<&Item>, most| {
-        let after = after.map(|item| item.birth.to_be_bytes().to_vec());
-        let scan = Scan { births, after, ..Scan::of(ItemRange::all()) };
+    let page = |creation_order, after: Option<&Item>, most| {
+        let after = after.map(|item| item.creation_stamp.to_be_bytes().to_vec());
+        let scan = Scan { creation_order, after, ..Scan::of(ItemRange::all()) };
         let mut page = Some(most, Vec::new(), ScanOrder::ByKey);
         let context = test_kit::context();
         ready(held.engine().scan_items(&held.container(), &scan, &context, &mut page)).unwrap();
         (page.1, page.2)
     };
-    let (mut items, comes) = page(BirthOrder::WhereFew, None, 500);
-    assert_eq!(comes, ScanOrder::ByBirth);
-    // Too many to start in birth order now, but a running scan continues.
+    let (mut items, comes) = page(CreationOrder::WhereFew, None, 500);
+    assert_eq!(comes, ScanOrder::ByCreation);
+    // Too many to start in creation order now, but a running scan continues.
     make(1_990, 4_500);
-    assert_eq!(page(BirthOrder::WhereFew, None, 1).1, ScanOrder::ByKey);
-    let (rest, _) = page(BirthOrder::Always, items.last(), usize::MAX);
+    assert_eq!(page(CreationOrder::WhereFew, None, 1).1, ScanOrder::ByKey);
+    let (rest, _) = page(CreationOrder::Always, items.last(), usize::MAX);
     items.extend(rest);
     let want: Vec<String> = (0..4_500).map(|at: usize| at.to_string()).collect();
     assert_eq!(ids(&items), want);

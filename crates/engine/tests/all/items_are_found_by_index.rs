@@ -253,7 +253,7 @@ fn a_composite_index_gives_its_order_and_its_reverse() {
 
 /// Items with equal values come in order of creation, whatever their keys.
 #[test]
-fn equal_values_come_in_the_order_of_births() {
+fn equal_values_come_in_the_order_of_creation() {
     let held = Shelf::new(DefaultTtl::Off);
     let mut wanted = definition(DefaultTtl::Off);
     let path = |name: &str| vec![name.to_owned()];
@@ -302,11 +302,11 @@ fn equal_values_come_in_the_order_of_births() {
 /// An index of an earlier version, with entries in row key order, yields no order; a start replaces
 /// it.
 #[test]
-fn an_index_without_births_is_replaced_at_a_start() {
+fn an_index_without_creation_stamps_is_replaced_at_a_start() {
     let held = Shelf::new(DefaultTtl::Off);
     let path = |name: &str| vec![name.to_owned()];
     let paths = [(path("a"), false), (path("b"), false)];
-    let old = |spec: IndexSpec| IndexSpec { by_birth: false, ..spec };
+    let old = |spec: IndexSpec| IndexSpec { by_creation: false, ..spec };
     let mut wanted = definition(DefaultTtl::Off);
     wanted.indexes = vec![
         old(IndexSpec::over_policy("old paths", everything())),

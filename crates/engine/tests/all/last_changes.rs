@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use document::{Document, doc};
-use engine::{ChangesWanted, Collection, DefaultTtl, ItemAction, ItemRange, Model, Namespace};
+use engine::{ChangeQuery, Collection, DefaultTtl, ItemAction, ItemRange, Model, Namespace};
 use test_kit::{context, ready};
 
 use crate::items::{Shelf, body, definition, write};
@@ -29,7 +29,7 @@ fn write_elsewhere(shelf: &Shelf, other: &Arc<Collection>) {
 /// Returns the position after all changes.
 fn feed_end(shelf: &Shelf, after: u64) -> u64 {
     let (since_s, range) = (i64::MIN, ItemRange::all());
-    let wanted = ChangesWanted { after, since_s, range, items: 100, bytes: 1 << 20 };
+    let wanted = ChangeQuery { after, since_s, range, items: 100, bytes: 1 << 20 };
     let (container, context) = (shelf.container(), context());
     ready(shelf.engine().item_changes(&container, &wanted, &context)).unwrap().next
 }

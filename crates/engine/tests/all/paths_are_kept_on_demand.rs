@@ -3,7 +3,8 @@
 
 use document::{Value, ValueRef, doc};
 use engine::{
-    DefaultTtl, IndexSpec, ItemAction, ItemRange, KeptFor, PathProgress, Policy, PolicyRule, Scan,
+    DefaultTtl, IndexReason, IndexSpec, ItemAction, ItemRange, PathProgress, Policy, PolicyRule,
+    Scan,
 };
 use select::sarg::{PathStep, Sarg, ValueTest};
 use test_kit::{Task, ready};
@@ -151,7 +152,7 @@ fn a_path_that_is_not_used_ends_and_its_entries_go() {
     held.scan(&of_n(7));
     keep_wanted(&held);
     held.kit.reap_all();
-    let tend = |held: &Shelf, days| ready(held.engine().tend_paths(days)).unwrap();
+    let tend = |held: &Shelf, days| ready(held.engine().maintain_paths(days)).unwrap();
     for day in 1..4 {
         held.kit.move_to(day * DAY_MS);
         held.scan(&of_n(7));
@@ -181,13 +182,13 @@ fn named_paths_are_kept_at_once_and_a_change_of_the_policy_keeps_what_it_allows(
     keep_wanted(&held);
     let entries = |held: &Shelf| {
         let state = held.container().state();
-        let of = |index: &IndexSpec| index.kept_path().map(|kept| (index.id, kept.why));
+        let of = |index: &IndexSpec| index.indexed_path().map(|kept| (index.id, kept.why));
         state.record.indexes.iter().filter_map(of).collect::<Vec<_>>()
     };
     let before = entries(&held);
     assert_eq!(
         before.iter().map(|(_, why)| *why).collect::<Vec<_>>(),
-        [KeptFor::Name, KeptFor::Query]
+        [IndexReason::Name, IndexReason::Query]
     );
     let replace = |held: &Shelf, policy| {
         let wanted = on_demand(policy);
@@ -196,11 +197,11 @@ fn named_paths_are_kept_at_once_and_a_change_of_the_policy_keeps_what_it_allows(
     };
     // Both keep their ids, so nothing is rebuilt.
     replace(&held, Policy(vec![rule("n", false, true), rule("g", true, true)]));
-    let other = [(before[0].0, KeptFor::Query), (before[1].0, KeptFor::Name)];
+    let other = [(before[0].0, IndexReason::Query), (before[1].0, IndexReason::Name)];
     assert_eq!(entries(&held), other);
     assert_eq!(held.container().index_progress(), 100);
     replace(&held, Policy(vec![rule("n", true, true)]));
-    assert_eq!(entries(&held), [(before[1].0, KeptFor::Query)]);
+    assert_eq!(entries(&held), [(before[1].0, IndexReason::Query)]);
     assert_eq!(held.container().state().record.dropped, [before[0].0]);
     replace(&held, Policy(Vec::new()));
     assert_eq!(entries(&held), []);
@@ -213,10 +214,10 @@ fn queries_cannot_bring_more_paths_than_there_is_room_for() {
     let paths = (0..200).map(|at| path(&format!("p{at}"))).collect();
     held.engine().want_paths(&held.container(), paths);
     keep_wanted(&held);
-    assert_eq!(kept(&held).len(), engine::limits::MAX_KEPT_PATHS);
+    assert_eq!(kept(&held).len(), engine::limits::MAX_INDEXED_PATHS);
     held.scan(&of_n(7));
     keep_wanted(&held);
-    assert_eq!(kept(&held).len(), engine::limits::MAX_KEPT_PATHS);
+    assert_eq!(kept(&held).len(), engine::limits::MAX_INDEXED_PATHS);
 }
 
 #[test]

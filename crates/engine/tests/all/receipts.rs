@@ -15,7 +15,7 @@ use test_kit::{Kit, Task, TtlField, equal, ready, unique_index};
 /// A receipt that describes the writes as text.
 #[derive(Debug, Default)]
 struct Notes {
-    over: Mutex<Option<u64>>,
+    expected_stamp: Mutex<Option<u64>>,
     said: Mutex<Vec<String>>,
 }
 
@@ -33,11 +33,15 @@ impl Receipts for Notes {
         };
         let body = Some(doc! { "_id": 7, "said": text.as_str() }.to_buf());
         self.said.lock().unwrap().push(text);
-        Ok(vec![ReceiptPut { id: 7.into(), over: *self.over.lock().unwrap(), body }])
+        Ok(vec![ReceiptPut {
+            id: 7.into(),
+            expected_stamp: *self.expected_stamp.lock().unwrap(),
+            body,
+        }])
     }
 
-    fn note_commit(&self, stamp: u64) {
-        *self.over.lock().unwrap() = Some(stamp);
+    fn record_commit(&self, stamp: u64) {
+        *self.expected_stamp.lock().unwrap() = Some(stamp);
     }
 }
 
@@ -132,7 +136,7 @@ fn of_two_writers_at_once_one_wins() {
         let read = held(&kit).map(|held| held.stamp);
         let [first, second] = [Notes::default(), Notes::default()];
         for notes in [&first, &second] {
-            *notes.over.lock().unwrap() = read;
+            *notes.expected_stamp.lock().unwrap() = read;
         }
         let (engine, collection) = (kit.engine.clone(), kit.collection());
         kit.store.turnstile().stop_nth(reads);

@@ -3,7 +3,7 @@
 use std::task::{Context, Waker};
 
 use document::{Document, doc};
-use engine::{Engine, Expected, Kind, ResourceChange, What};
+use engine::{Engine, ErrorSubject, Expected, Kind, ResourceChange};
 use test_kit::{Kit, PausingStore, ready};
 
 /// Returns names and bodies of the records below `x`.
@@ -39,7 +39,7 @@ fn all_of_them_have_one_stamp_and_are_there_after_a_restart() {
     let made = ready(kit.engine.change_resources(all)).unwrap();
     assert_eq!(kit.engine.resource_changes(), before + 1);
     let [a, c] = made.try_into().unwrap();
-    assert_eq!((a.stamp, a.birth, c.birth), (c.stamp, version, c.stamp));
+    assert_eq!((a.stamp, a.creation_stamp, c.creation_stamp), (c.stamp, version, c.stamp));
     assert!(version < a.stamp);
     let wanted = [("a", 2), ("bb", 1), ("c", 3)].map(|(name, n)| (name.into(), doc! { "n": n }));
     assert_eq!(held(&kit.engine), wanted);
@@ -57,8 +57,8 @@ fn a_condition_that_fails_changes_nothing() {
     let twice = ResourceChange::remove(&["x", "b", "below"], there);
     let refused = [
         (changes(Expected::Version(version + 1), there, none), Kind::Precondition),
-        (changes(right, none, none), Kind::Exists(What::Document)),
-        (changes(right, there, there), Kind::NotFound(What::Document)),
+        (changes(right, none, none), Kind::Exists(ErrorSubject::Document)),
+        (changes(right, there, there), Kind::NotFound(ErrorSubject::Document)),
         ([changes(right, there, none), vec![twice]].concat(), Kind::Invalid),
     ];
     for (all, kind) in refused {

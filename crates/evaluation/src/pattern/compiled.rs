@@ -17,9 +17,9 @@ use regex::{Regex, RegexBuilder};
 use super::{
     groups::Flags,
     leading,
-    looking::{self, Count, KnownPositions, Looking, Spans},
+    lookahead::{self, Count, KnownPositions, LookaheadPattern, Spans},
     program,
-    syntax::{translate, translate_aheads},
+    syntax::{translate, translate_lookaheads},
 };
 use crate::{
     error::{Error, Kind},
@@ -35,13 +35,13 @@ pub struct Pattern {
     source: String,
     /// Option letters in alphabetical order, without duplicates.
     options: String,
-    /// The compiled form; that of the empty pattern if `looking` is used.
+    /// The compiled form; that of the empty pattern if `lookahead` is used.
     regex: Regex,
     /// Patterns that must match (true) or must not match (false) at the start of the text, in
     /// addition to `regex`.
     guards: Vec<(bool, Regex)>,
     /// The form of a pattern with look-ahead elsewhere; replaces `regex`.
-    looking: Option<Arc<Looking>>,
+    lookahead: Option<Arc<LookaheadPattern>>,
     /// Memory reserved for the compiled forms, which clones share.
     _held: Arc<Vec<Share>>,
 }
@@ -55,13 +55,13 @@ impl Pattern {
         short_enough(source)?;
         let (regex, held) = compile_regex(source, flags)?;
         let (source, options) = (source.to_owned(), sorted_options(options));
-        let (guards, looking) = (Vec::new(), None);
-        Ok(Self { source, options, regex, guards, looking, _held: Arc::new(vec![held]) })
+        let (guards, lookahead) = (Vec::new(), None);
+        Ok(Self { source, options, regex, guards, lookahead, _held: Arc::new(vec![held]) })
     }
 
     /// Like [`new`](Self::new), but look-ahead is allowed. At the start of an anchored pattern it
     /// is checked by the regex engine as a guard; patterns with look-ahead elsewhere are matched by
-    /// the automata of `looking`.
+    /// the automata of `lookahead`.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
             // The automata support more. Patterns that they do not support fail with the same
@@ -88,9 +88,9 @@ impl Pattern {
     fn with_machines(source: &str, options: &str) -> Result<Self, Error> {
         let flags = flags_of(options)?;
         short_enough(source)?;
-        let (main, aheads) = translate_aheads(source, flags)?;
-        let (looking, bytes) = Looking::new(&main, &aheads, flags)?;
-        let share = looking::hold(bytes)?;
+        let (main, lookaheads) = translate_lookaheads(source, flags)?;
+        let (lookahead, bytes) = LookaheadPattern::new(&main, &lookaheads, flags)?;
+        let share = lookahead::hold(bytes)?;
         // Never used, but the field needs a value.
         let (regex, held) = compile_regex("", Flags::default())?;
         Ok(Self {
@@ -98,7 +98,7 @@ impl Pattern {
             options: sorted_options(options),
             regex,
             guards: Vec::new(),
-            looking: Some(Arc::new(looking)),
+            lookahead: Some(Arc::new(lookahead)),
             _held: Arc::new(vec![held, share]),
         })
     }
@@ -125,14 +125,14 @@ impl Pattern {
             held.push(share);
         }
         let (source, options) = (source.to_owned(), sorted_options(options));
-        Ok(Self { source, options, regex, guards, looking: None, _held: Arc::new(held) })
+        Ok(Self { source, options, regex, guards, lookahead: None, _held: Arc::new(held) })
     }
 
     /// Returns whether a text matches. Work beyond that of reading the text is reported to `count`,
     /// which may fail in order to end the match.
     pub fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
-        match &self.looking {
-            Some(looking) => looking.is_match(text, count),
+        match &self.lookahead {
+            Some(lookahead) => lookahead.is_match(text, count),
             None => Ok(self.passes_guards(text) && self.regex.is_match(text)),
         }
     }
@@ -144,10 +144,10 @@ impl Pattern {
         text: &'t str,
         count: Count<'_>,
     ) -> Result<MatchFinder<'_, 't>, Error> {
-        let known = match &self.looking {
-            Some(looking) => {
-                looking.may_find()?;
-                Some(looking.know(text, count)?)
+        let known = match &self.lookahead {
+            Some(lookahead) => {
+                lookahead.may_find()?;
+                Some(lookahead.know(text, count)?)
             }
             None => None,
         };
@@ -162,8 +162,9 @@ impl Pattern {
     /// Returns whether look-aheads contain capture groups, which are numbered together with the
     /// pattern's other groups.
     pub fn has_groups_ahead(&self) -> bool {
-        let looking = self.looking.as_ref().is_some_and(|looking| looking.has_groups_ahead());
-        looking || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
+        let lookahead =
+            self.lookahead.as_ref().is_some_and(|lookahead| lookahead.has_groups_ahead());
+        lookahead || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
     }
 
     /// Returns the source text of the pattern.
@@ -246,8 +247,8 @@ impl MatchFinder<'_, '_> {
     /// Finds the first match at or after a position. Returns the byte spans of the whole match and
     /// of its groups, with `None` for groups that did not take part.
     pub fn find_at(&self, from: usize, count: Count<'_>) -> Result<Option<Spans>, Error> {
-        if let (Some(looking), Some(known)) = (&self.pattern.looking, &self.known) {
-            return looking.find_at(self.text, known, from, count);
+        if let (Some(lookahead), Some(known)) = (&self.pattern.lookahead, &self.known) {
+            return lookahead.find_at(self.text, known, from, count);
         }
         if !self.admitted {
             return Ok(None);

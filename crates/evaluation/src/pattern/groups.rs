@@ -62,7 +62,7 @@ pub(super) enum Opening {
     /// A comment, which has been skipped.
     Comment,
     /// A look-ahead: positive (true) or negative.
-    Ahead(bool),
+    Lookahead(bool),
     /// Flags for the rest of the enclosing group.
     Flags(Flags),
     /// A group, which was written to the output.
@@ -98,10 +98,10 @@ pub(super) fn read_opening(text: &mut Text<'_>, flags: Flags) -> Result<Opening,
         };
     }
     if text.take("?=") {
-        return Ok(Opening::Ahead(true));
+        return Ok(Opening::Lookahead(true));
     }
     if text.take("?!") {
-        return Ok(Opening::Ahead(false));
+        return Ok(Opening::Lookahead(false));
     }
     if let Some((_, what)) = REFUSED.iter().find(|(begin, _)| text.starts_with(begin)) {
         return Err(unsupported(what));

@@ -22,8 +22,8 @@ use crate::error::Error;
 
 /// A look-ahead that was extracted from a pattern.
 #[derive(Debug)]
-pub(super) struct Ahead {
-    pub(super) wanted: bool,
+pub(super) struct Lookahead {
+    pub(super) is_positive: bool,
     pub(super) pattern: String,
 }
 
@@ -46,7 +46,10 @@ pub(super) fn translate(source: &str, flags: Flags) -> Result<String, Error> {
 
 /// Rewrites a pattern and extracts its look-aheads. Inner ones come before the outer ones in the
 /// list.
-pub(super) fn translate_aheads(source: &str, flags: Flags) -> Result<(String, Vec<Ahead>), Error> {
+pub(super) fn translate_lookaheads(
+    source: &str,
+    flags: Flags,
+) -> Result<(String, Vec<Lookahead>), Error> {
     Rewrite::new(source, flags, Some(Vec::new())).whole()
 }
 
@@ -66,11 +69,11 @@ struct Rewrite<'a> {
     /// Whether `^` was rewritten in a way that does not need look-ahead.
     plain_line_start: bool,
     /// Extracted look-aheads; `None` if look-ahead is refused.
-    aheads: Option<Vec<Ahead>>,
+    lookaheads: Option<Vec<Lookahead>>,
 }
 
 impl<'a> Rewrite<'a> {
-    fn new(source: &'a str, flags: Flags, aheads: Option<Vec<Ahead>>) -> Self {
+    fn new(source: &'a str, flags: Flags, lookaheads: Option<Vec<Lookahead>>) -> Self {
         let mut text = Text::new(source);
         // Patterns are UTF-8 with or without these.
         while text.take("(*UTF8)") || text.take("(*UTF)") {}
@@ -82,11 +85,11 @@ impl<'a> Rewrite<'a> {
             repeatable: false,
             begins: true,
             plain_line_start: false,
-            aheads,
+            lookaheads,
         }
     }
 
-    fn whole(mut self) -> Result<(String, Vec<Ahead>), Error> {
+    fn whole(mut self) -> Result<(String, Vec<Lookahead>), Error> {
         while let Some(next) = self.text.rest.next() {
             self.outside(next)?;
         }
@@ -95,16 +98,16 @@ impl<'a> Rewrite<'a> {
         if self.plain_line_start && may_be_empty(&self.text.out) {
             return Err(unsupported("a multiline ^ in a pattern that may match the empty string"));
         }
-        Ok((self.text.out, self.aheads.unwrap_or_default()))
+        Ok((self.text.out, self.lookaheads.unwrap_or_default()))
     }
 
     /// Writes `$` or `\Z`: the end of the text, or the position before a final line break. If
     /// look-aheads are allowed, it is written as one, so that the line break is not part of the
     /// match.
     fn end(&mut self) -> Result<(), Error> {
-        let is_last = self.aheads.is_none() && self.is_at_end();
-        match self.aheads {
-            Some(_) => self.stand(true, r"\n?\z".to_owned()),
+        let is_last = self.lookaheads.is_none() && self.is_at_end();
+        match self.lookaheads {
+            Some(_) => self.push_lookahead(true, r"\n?\z".to_owned()),
             None if is_last => {
                 self.text.out.push_str(r"(?:\n?\z)");
                 Ok(())
@@ -122,17 +125,17 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Writes an empty group in place of a look-ahead, whose pattern is added to the list.
-    fn stand(&mut self, wanted: bool, pattern: String) -> Result<(), Error> {
-        let Some(aheads) = &mut self.aheads else { return Err(unsupported("look-ahead")) };
-        self.text.out.push_str(&format!("(?P<{AHEAD}{}>)", aheads.len()));
-        aheads.push(Ahead { wanted, pattern });
+    fn push_lookahead(&mut self, is_positive: bool, pattern: String) -> Result<(), Error> {
+        let Some(lookaheads) = &mut self.lookaheads else { return Err(unsupported("look-ahead")) };
+        self.text.out.push_str(&format!("(?P<{AHEAD}{}>)", lookaheads.len()));
+        lookaheads.push(Lookahead { is_positive, pattern });
         Ok(())
     }
 
     /// Extracts a look-ahead, from after its start to its closing parenthesis. Inner look-aheads
     /// are extracted first, so that each refers only to those before it in the list.
-    fn ahead(&mut self, wanted: bool) -> Result<(), Error> {
-        if self.aheads.is_none() {
+    fn ahead(&mut self, is_positive: bool) -> Result<(), Error> {
+        if self.lookaheads.is_none() {
             return Err(unsupported("look-ahead"));
         }
         // The output up to the closing parenthesis is the pattern of the look-ahead. It is compiled
@@ -147,7 +150,7 @@ impl<'a> Rewrite<'a> {
             }
         }
         let pattern = std::mem::replace(&mut self.text.out, around);
-        self.stand(wanted, pattern)
+        self.push_lookahead(is_positive, pattern)
     }
 
     /// Opens a group; `keeps` says whether the group captures.
@@ -222,10 +225,10 @@ impl<'a> Rewrite<'a> {
     fn line_start(&mut self, begins: bool) -> Result<(), Error> {
         if !self.flags.multi_line {
             self.text.out.push_str(r"\A");
-        } else if self.aheads.is_some() {
+        } else if self.lookaheads.is_some() {
             // No line starts after the final line break.
             self.text.out.push_str(r"(?:\A|(?m:^)");
-            self.stand(false, r"\z".to_owned())?;
+            self.push_lookahead(false, r"\z".to_owned())?;
             self.text.out.push(')');
         } else if begins {
             self.plain_line_start = true;
@@ -298,7 +301,7 @@ impl<'a> Rewrite<'a> {
     fn group(&mut self, before: bool) -> Result<(), Error> {
         match read_opening(&mut self.text, self.flags)? {
             Opening::Comment => self.repeatable = before,
-            Opening::Ahead(wanted) => self.ahead(wanted)?,
+            Opening::Lookahead(is_positive) => self.ahead(is_positive)?,
             Opening::Flags(flags) => {
                 self.flags = flags;
                 self.repeatable = false;
@@ -344,7 +347,9 @@ impl<'a> Rewrite<'a> {
         match sign {
             'b' => self.text.out.push_str(r"(?-u:\b)"),
             // The engine has the ASCII form of `\B` for bytes only, so it is written as "not `\b`".
-            'B' if self.aheads.is_some() => self.stand(false, r"(?-u:\b)".to_owned())?,
+            'B' if self.lookaheads.is_some() => {
+                self.push_lookahead(false, r"(?-u:\b)".to_owned())?
+            }
             'B' => return Err(unsupported("\\B")),
             'Z' => self.end()?,
             other => self.text.out.extend(['\\', other]),
@@ -354,11 +359,11 @@ impl<'a> Rewrite<'a> {
 
     /// Writes `\R`, any line break; a carriage return followed by a line feed is one line break.
     fn line_break(&mut self) -> Result<(), Error> {
-        if self.aheads.is_none() {
+        if self.lookaheads.is_none() {
             return Err(unsupported("\\R"));
         }
         self.text.out.push_str(r"(?:\r\n|\r");
-        self.stand(false, r"\n".to_owned())?;
+        self.push_lookahead(false, r"\n".to_owned())?;
         self.text.out.push_str(r"|[\n\x0B\f\u{85}\u{2028}\u{2029}])");
         Ok(())
     }

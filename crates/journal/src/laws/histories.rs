@@ -31,9 +31,9 @@ pub(super) fn random_histories_agree_with_a_list(bench: &mut impl Bench, seed: u
             2 | 3 => {
                 let before = numbers.below(end + 2);
                 let kept_before = journal.bytes_after(before.saturating_sub(1));
-                journal.cut(before, &before.to_le_bytes()).expect("a cut");
+                journal.truncate_before(before, &before.to_le_bytes()).expect("a cut");
                 cut = cut.max(before);
-                assert!(journal.held().first <= cut, "{context}");
+                assert!(journal.extent().first <= cut, "{context}");
                 assert_eq!(journal.bytes_after(before.saturating_sub(1)), kept_before, "{context}");
             }
             _ => {
@@ -46,14 +46,14 @@ pub(super) fn random_histories_agree_with_a_list(bench: &mut impl Bench, seed: u
             }
         }
         let end = list.len() as u64;
-        let first = journal.held().first;
+        let first = journal.extent().first;
         assert_eq!(journal.end(), end, "{context}");
         let after = first - 1 + numbers.below(end + 2 - first);
         let limit = 1 + numbers.below(20_000) as usize;
         let read = read_all(&journal, after, limit);
         assert_eq!(read, list[after as usize..], "{context}");
         assert_eq!(journal.bytes_after(end), 0, "{context}");
-        assert_eq!(journal.bytes_after(first - 1), journal.held().group_bytes, "{context}");
+        assert_eq!(journal.bytes_after(first - 1), journal.extent().group_bytes, "{context}");
         if 1 < first {
             let error = journal.read(numbers.below(first - 1), 1).expect_err("it was cut");
             assert_eq!(error.kind, Kind::Invalid, "{context}");

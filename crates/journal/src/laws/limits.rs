@@ -10,7 +10,7 @@ use crate::{
 
 pub(super) fn numbers_go_on_one_by_one(bench: &mut impl Bench) {
     let journal = bench.open();
-    assert_eq!((journal.end(), journal.held().first), (0, 1));
+    assert_eq!((journal.end(), journal.extent().first), (0, 1));
     assert_eq!(journal.append(&[encoded(1, 10), encoded(2, 0)]), Ok(2));
     for numbers in [&[][..], &[0], &[1], &[2], &[4], &[3, 5], &[3, 3], &[4, 3]] {
         let group: Vec<_> = numbers.iter().map(|n| encoded(*n, 10)).collect();
@@ -40,12 +40,12 @@ pub(super) fn what_is_too_large_is_refused_by_name(bench: &mut impl Bench) {
 
 pub(super) fn the_last_group_is_never_cut(bench: &mut impl Bench) {
     let journal = bench.open();
-    journal.cut(5, b"").expect("a cut of nothing");
+    journal.truncate_before(5, b"").expect("a cut of nothing");
     for n in 1..=4 {
         assert_eq!(journal.append(&[encoded(n, 10)]), Ok(n));
     }
-    journal.cut(u64::MAX, b"").expect("a cut");
-    assert!(journal.held().first <= 4);
+    journal.truncate_before(u64::MAX, b"").expect("a cut");
+    assert!(journal.extent().first <= 4);
     let journal = bench.crash(journal);
     assert_eq!(journal.end(), 4);
     assert_eq!(read_all(&journal, 3, 1), [entry(4, 10)]);
@@ -57,10 +57,10 @@ pub(super) fn floors_come_back(bench: &mut impl Bench) {
     assert_eq!(journal.floors(), b"");
     let large = vec![7; FLOORS_BYTES_MAX];
     for floors in [&b"a"[..], &large] {
-        journal.cut(1, floors).expect("a cut");
+        journal.truncate_before(1, floors).expect("a cut");
         assert_eq!(journal.floors(), floors);
     }
-    let error = journal.cut(1, &vec![7; FLOORS_BYTES_MAX + 1]).expect_err("too large");
+    let error = journal.truncate_before(1, &vec![7; FLOORS_BYTES_MAX + 1]).expect_err("too large");
     assert_eq!(error.kind, Kind::Invalid);
     let journal = bench.crash(journal);
     let floors = journal.floors();

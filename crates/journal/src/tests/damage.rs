@@ -31,7 +31,7 @@ impl Sample {
         for sizes in [&[10][..], &[5_000, 10], &[50, 60], &[9_000], &[5_000], &[40], &[9_000, 1]] {
             run.append(sizes);
         }
-        run.cut(run.list.len() as u64);
+        run.truncate_before(run.list.len() as u64);
         for sizes in [&[30, 20][..], &[6_000], &[70], &[80], &[90], &[3], &[100, 2], &[7]] {
             run.append(sizes);
         }
@@ -39,8 +39,8 @@ impl Sample {
             run.append(sizes);
         }
         // The segment before the newest becomes a spare one.
-        run.cut(13);
-        let first = run.journal.as_ref().unwrap().held().first;
+        run.truncate_before(13);
+        let first = run.journal.as_ref().unwrap().extent().first;
         assert_eq!(first, 13);
         assert_eq!(run.disk.image().len(), 4);
         Self { image: run.disk.image(), list: run.list, first, last_group: 1 }
@@ -73,8 +73,8 @@ impl Sample {
             Ok(journal) => {
                 let end = journal.end() as usize;
                 assert!(self.list.len() - may_miss <= end, "{context}: {end}");
-                let Some(read) = self.list.get(journal.held().first as usize - 1..end) else {
-                    assert_eq!(journal.held().first, journal.end() + 1, "{context}");
+                let Some(read) = self.list.get(journal.extent().first as usize - 1..end) else {
+                    assert_eq!(journal.extent().first, journal.end() + 1, "{context}");
                     return;
                 };
                 assert_same(&read_all(&journal).unwrap(), read, context);
@@ -93,7 +93,7 @@ impl Sample {
                 Some(disk)
             }
             Ok(journal) => {
-                let first = journal.held().first;
+                let first = journal.extent().first;
                 assert!(first <= self.first, "{context}");
                 let read = &self.list[first as usize - 1..];
                 assert_same(&read_all(&journal).unwrap(), read, context);
@@ -262,7 +262,7 @@ fn a_missing_segment_is_named_and_all_before_it_is_kept() {
     assert_eq!((error.kind, error.message), (Kind::Corrupt, text));
     let accepting = JournalOptions { accept_loss: true, ..options(0) };
     let journal = open(&disk, &accepting).unwrap();
-    assert_eq!((journal.held().first, journal.end()), (sample.first, middle.first - 1));
+    assert_eq!((journal.extent().first, journal.end()), (sample.first, middle.first - 1));
 }
 
 #[test]

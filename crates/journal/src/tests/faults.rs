@@ -9,7 +9,7 @@ fn script(run: &mut Run) {
         run.append(sizes);
         run.reopen_if_stopped();
     }
-    run.cut(5);
+    run.truncate_before(5);
     run.reopen_if_stopped();
     for bytes in [8_000, 9_000, 10, 14_000] {
         run.append(&[bytes]);
@@ -17,7 +17,7 @@ fn script(run: &mut Run) {
     }
     run.journal = None;
     run.open();
-    run.cut(8);
+    run.truncate_before(8);
     run.reopen_if_stopped();
     run.append(&[15_000]);
     run.reopen_if_stopped();
@@ -87,7 +87,7 @@ fn a_failed_call_leaves_nothing_that_a_power_cut_could_bring_back() {
             assert!(run.open(), "call {nth}");
             // Cut the power during the next change of the header.
             run.fail_nth(at, false, true);
-            run.cut(4);
+            run.truncate_before(4);
             run.append(&[3]);
             run.cut_power(&mut random);
             assert!(run.open(), "call {nth}, cut at {at}");
@@ -107,9 +107,9 @@ fn a_power_cut_in_the_second_of_two_cuts_leaves_a_header() {
         for _ in 0..4 {
             run.append(&[12_000]);
         }
-        run.cut(2);
+        run.truncate_before(2);
         run.fail_nth(1 + seed % 4, false, true);
-        run.cut(3);
+        run.truncate_before(3);
         run.cut_power(&mut random);
         assert!(run.open(), "seed {seed}");
     }
@@ -126,7 +126,7 @@ fn random_histories_with_failures_kills_and_power_cuts() {
                 1 => run.cut_power(&mut random),
                 2 | 3 => {
                     let end = run.list.len() as u64;
-                    run.cut(random.u64(..end + 2));
+                    run.truncate_before(random.u64(..end + 2));
                 }
                 4 => run.fail_nth(random.u64(1..12), random.bool(), false),
                 5 => {

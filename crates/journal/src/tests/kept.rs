@@ -33,7 +33,7 @@ fn random_histories_of_kept_groups() {
                 }
                 2 | 3 => {
                     let end = run.list.len() as u64;
-                    run.cut(random.u64(..end + 2));
+                    run.truncate_before(random.u64(..end + 2));
                 }
                 4 => run.fail_nth(random.u64(1..12), random.bool(), false),
                 5 => {
@@ -47,7 +47,7 @@ fn random_histories_of_kept_groups() {
                 way => {
                     let sizes = [(); 3].map(|()| random.usize(..5_000));
                     let sizes = &sizes[..random.usize(1..=3)];
-                    if way < 13 { run.append(sizes) } else { run.keep(sizes) }
+                    if way < 13 { run.append(sizes) } else { run.append_unsynced(sizes) }
                 }
             }
             run.reopen_if_stopped();
@@ -63,12 +63,12 @@ fn random_histories_of_kept_groups() {
 fn what_was_synced_is_missed() {
     let mut run = keeping();
     for _ in 0..6 {
-        run.keep(&[4_000, 3_000]);
+        run.append_unsynced(&[4_000, 3_000]);
     }
     run.sync();
     let image = run.disk.image();
     let elsewhere =
-        |known_durable| JournalOptions { kept_elsewhere: true, ..options(known_durable) };
+        |known_durable| JournalOptions { durable_elsewhere: true, ..options(known_durable) };
     let opened = |image: &_, known| open(&SimDisk::of_image(image), &elsewhere(known));
     assert_eq!(opened(&image, 12).unwrap().end(), 12);
     let mut missed = 0;
@@ -92,11 +92,11 @@ fn what_was_synced_is_missed() {
 fn a_journal_whose_beginning_is_lost_is_refused() {
     let mut run = keeping();
     for _ in 0..6 {
-        run.keep(&[9_000]);
+        run.append_unsynced(&[9_000]);
     }
     let mut image = run.disk.image();
     image.remove("1.journal");
-    let elsewhere = JournalOptions { kept_elsewhere: true, ..options(1) };
+    let elsewhere = JournalOptions { durable_elsewhere: true, ..options(1) };
     let error = open(&SimDisk::of_image(&image), &elsewhere).unwrap_err();
     assert_eq!(error.kind, Kind::Corrupt, "{error}");
 }

@@ -54,7 +54,7 @@ pub(super) fn floors_of(before: u64) -> Vec<u8> {
 pub(super) fn read_all(journal: &LocalJournal) -> Result<Vec<Entry>, Error> {
     let mut all: Vec<Entry> = Vec::new();
     loop {
-        let after = all.last().map_or(journal.held().first - 1, |last| last.n);
+        let after = all.last().map_or(journal.extent().first - 1, |last| last.n);
         let page = journal.read(after, 5_000)?;
         if page.is_empty() {
             return Ok(all);
@@ -132,8 +132,8 @@ impl Run {
         if self.journal.is_some() {
             return true;
         }
-        let kept_elsewhere = self.keeps;
-        let options = JournalOptions { kept_elsewhere, ..options(self.synced as u64) };
+        let durable_elsewhere = self.keeps;
+        let options = JournalOptions { durable_elsewhere, ..options(self.synced as u64) };
         let journal = match open(&self.disk, &options) {
             Ok(journal) => journal,
             Err(error) => {
@@ -153,7 +153,7 @@ impl Run {
         self.synced = self.list.len();
         self.kept.clear();
         self.powerless = false;
-        assert!(journal.held().first <= self.cut);
+        assert!(journal.extent().first <= self.cut);
         self.journal = Some(journal);
         self.compare()
     }
@@ -161,7 +161,7 @@ impl Run {
     /// Compares all entries with the list; returns false if the disk failed meanwhile.
     pub(super) fn compare(&mut self) -> bool {
         let Some(journal) = &self.journal else { return true };
-        let first = journal.held().first;
+        let first = journal.extent().first;
         match read_all(journal) {
             Ok(read) => assert_same(&read, &self.list[first as usize - 1..], "all that is held"),
             Err(error) => {
@@ -180,8 +180,8 @@ impl Run {
     }
 
     /// Keeps a group of entries of these sizes.
-    pub(super) fn keep(&mut self, sizes: &[usize]) {
-        if self.write(sizes, LocalJournal::keep) {
+    pub(super) fn append_unsynced(&mut self, sizes: &[usize]) {
+        if self.write(sizes, LocalJournal::append_unsynced) {
             self.kept.push(self.list.len());
         }
     }
@@ -242,13 +242,13 @@ impl Run {
     }
 
     /// Cuts below a number.
-    pub(super) fn cut(&mut self, before: u64) {
+    pub(super) fn truncate_before(&mut self, before: u64) {
         if !self.open() {
             return;
         }
         self.cut = self.cut.max(before);
         let Some(journal) = &self.journal else { return };
-        if let Err(error) = journal.cut(before, &floors_of(before)) {
+        if let Err(error) = journal.truncate_before(before, &floors_of(before)) {
             assert_eq!(error.kind, Kind::Unavailable);
             assert!(journal.stop_reason().is_some());
         }

@@ -16,9 +16,9 @@ fn a_journal_that_is_cut_as_it_grows_uses_the_same_files() {
     let mut run = Run::new();
     for n in 1..100 {
         run.append(&[9_000]);
-        run.cut(n);
+        run.truncate_before(n);
         let journal = run.journal.as_ref().unwrap();
-        assert!(journal.held().disk_bytes <= 2 * SEGMENT);
+        assert!(journal.extent().disk_bytes <= 2 * SEGMENT);
         assert!(journal.bytes_after(0) <= SEGMENT);
     }
     let names: Vec<_> = run.disk.image().into_keys().collect();
@@ -31,9 +31,9 @@ fn segments_beyond_those_wanted_are_removed() {
     for _ in 0..6 {
         run.append(&[15_000]);
     }
-    let held = |run: &Run| run.journal.as_ref().unwrap().held();
+    let held = |run: &Run| run.journal.as_ref().unwrap().extent();
     assert_eq!((held(&run).first, held(&run).disk_bytes), (1, 6 * SEGMENT));
-    run.cut(6);
+    run.truncate_before(6);
     assert_eq!((held(&run).first, held(&run).disk_bytes), (6, 2 * SEGMENT));
     assert_eq!(run.disk.image().len(), 2);
     // That cut wrote the header, so its floors survive a restart.
@@ -53,9 +53,9 @@ fn other_sizes_take_over_as_segments_are_begun() {
             let most = journal.group_bytes_max();
             end += 1;
             journal.append(&encode(&[entry(end, 0, most - 100)])).unwrap();
-            journal.cut(end - 1, b"").unwrap();
+            journal.truncate_before(end - 1, b"").unwrap();
         }
-        assert_eq!(journal.held().first, end - 1);
+        assert_eq!(journal.extent().first, end - 1);
     }
 }
 
@@ -87,11 +87,11 @@ fn numbers_go_on_where_an_empty_journal_is_told_to() {
     let disk = SimDisk::default();
     let from = JournalOptions { empty_after: 41, ..options(41) };
     let journal = open(&disk, &from).unwrap();
-    assert_eq!((journal.end(), journal.held().first), (41, 42));
+    assert_eq!((journal.end(), journal.extent().first), (41, 42));
     journal.append(&encode(&[entry(42, 0, 10)])).unwrap();
     drop(journal);
     // The option only applies to an empty journal.
     let journal = open(&disk, &JournalOptions { empty_after: 7, ..options(42) }).unwrap();
-    assert_eq!((journal.end(), journal.held().first), (42, 42));
+    assert_eq!((journal.end(), journal.extent().first), (42, 42));
     assert_eq!(journal.read(40, 1).unwrap_err().kind, Kind::Invalid);
 }

@@ -22,7 +22,7 @@ impl Torn {
             for _ in 0..9 {
                 run.append(&[3_000, 2_000]);
             }
-            run.cut(run.list.len() as u64);
+            run.truncate_before(run.list.len() as u64);
             run.append(&[15_000]);
         } else {
             run.append(&[700]);
@@ -51,7 +51,7 @@ impl Torn {
         let acknowledged = self.run.list.len() as u64 - 1;
         let journal = open(&disk, &options(acknowledged)).unwrap();
         assert_eq!(journal.end(), acknowledged + u64::from(whole));
-        let mut expected = self.run.list[journal.held().first as usize - 1..].to_vec();
+        let mut expected = self.run.list[journal.extent().first as usize - 1..].to_vec();
         expected.truncate(expected.len() - usize::from(!whole));
         assert_same(&read_all(&journal).unwrap(), &expected, "torn");
         // A small group, and one that needs the next segment.

@@ -68,7 +68,7 @@ fn readers_see_whole_entries_while_segments_are_cut_and_used_again() {
         let reader = scope.spawn(|| {
             let mut pages = 0;
             while !done.load(Ordering::SeqCst) || pages == 0 {
-                let first = journal.held().first;
+                let first = journal.extent().first;
                 match journal.read(first - 1, 100_000) {
                     Ok(page) => {
                         for (n, read) in (first..).zip(&page) {
@@ -83,10 +83,10 @@ fn readers_see_whole_entries_while_segments_are_cut_and_used_again() {
         for n in 1..300 {
             let bytes = (n * 997 % 20_000) as usize;
             journal.append(&[entry(n, bytes).encode().unwrap()]).unwrap();
-            journal.cut(n.saturating_sub(3), b"").unwrap();
+            journal.truncate_before(n.saturating_sub(3), b"").unwrap();
         }
         done.store(true, Ordering::SeqCst);
         reader.join().unwrap();
     });
-    assert!(journal.held().disk_bytes <= 6 * 64 * 1024);
+    assert!(journal.extent().disk_bytes <= 6 * 64 * 1024);
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use document::{ValueRef, shell};
-use pipeline::{Expr, expr::functions::Takes};
+use pipeline::{Expr, expr::functions::Arity};
 
 use super::{Scope, parse_operand};
 use crate::error::Error;
@@ -61,13 +61,13 @@ pub(super) fn parse_exactly(
 /// 17045 if there is no maximum.
 pub(super) fn parse_list(
     name: &str,
-    takes: Takes,
+    arity: Arity,
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Vec<Expr>, Error> {
-    match takes {
-        Takes::Exactly(count) => parse_exactly(name, count, value, scope),
-        Takes::Between(least, most) => {
+    match arity {
+        Arity::Exactly(count) => parse_exactly(name, count, value, scope),
+        Arity::Between(least, most) => {
             let args = parse_all(value, scope)?;
             let given = args.len();
             if (least..=most).contains(&given) {

@@ -30,7 +30,7 @@ use document::{DocRef, Document, Value, ValueRef, shell};
 use evaluation::as_program;
 use pipeline::{
     Expr,
-    expr::functions::{self, Function, Takes},
+    expr::functions::{self, Arity, Function},
     limits::MAX_EXPRESSION_DEPTH,
 };
 
@@ -199,10 +199,10 @@ fn parse_call(
     value: ValueRef<'_>,
     scope: Scope,
 ) -> Result<Expr, Error> {
-    let mut args = match function.takes {
-        Takes::Named(params) => named::parse_arguments(function.name, params, value, scope)?,
-        Takes::DateOrNamed => argument::parse_date(function.name, value, scope)?,
-        takes => argument::parse_list(function.name, takes, value, scope)?,
+    let mut args = match function.arity {
+        Arity::Named(params) => named::parse_arguments(function.name, params, value, scope)?,
+        Arity::DateOrNamed => argument::parse_date(function.name, value, scope)?,
+        arity => argument::parse_list(function.name, arity, value, scope)?,
     };
     match function.name {
         "$setEquals" => check_sets(&args)?,

@@ -16,7 +16,7 @@ use crate::error::Error;
 
 /// The errors of a group of operators. In the texts `{n}` stands for the operator, `{k}` and `{v}`
 /// for the type and the text of the given value, and `{a}` for the argument.
-struct Wording {
+struct ErrorTexts {
     /// The operators of the group.
     names: &'static [&'static str],
     /// The error for a value that is not an object.
@@ -45,155 +45,155 @@ const ALL_ADD: i32 = 5_166_402;
 const ADD_UNKNOWN: &str = "Unrecognized argument to {n}: {a}. Expected arguments are startDate, unit, amount, and optionally timezone.";
 
 /// The errors of each group of operators. Operators that are in no group use [`OTHER`].
-static WORDINGS: &[Wording] = &[
-    Wording {
+static ERROR_TEXTS: &[ErrorTexts] = &[
+    ErrorTexts {
         names: &["$trim", "$ltrim", "$rtrim"],
         not_object: (50696, "{n} only supports an object as an argument, found {k}"),
         unknown: (50694, UNKNOWN),
         missing: &[("input", 50695)],
         missing_text: "{n} requires an 'input' field",
     },
-    Wording {
+    ErrorTexts {
         names: &["$replaceOne", "$replaceAll"],
         not_object: (51751, "{n} requires an object as an argument, found: {k}"),
         unknown: (51750, UNKNOWN),
         missing: &[("input", 51749), ("find", 51748), ("replacement", 51747)],
         missing_text: SPECIFIED,
     },
-    Wording {
+    ErrorTexts {
         names: &["$firstN", "$lastN", "$maxN", "$minN"],
         not_object: (5_787_801, "specification must be an object; found {n}: {v}"),
         unknown: (5_787_901, "Unknown argument for 'n' operator: {a}"),
         missing: &[("input", 5_787_907), ("n", 5_787_906)],
         missing_text: "Missing value for '{a}'",
     },
-    Wording {
+    ErrorTexts {
         names: &["$setField", "$unsetField"],
         not_object: (4_161_100, ONLY_OBJECT),
         unknown: (4_161_101, UNKNOWN),
         missing: &[("field", 4_161_102), ("value", 4_161_103), ("input", 4_161_109)],
         missing_text: SPECIFIED,
     },
-    Wording {
+    ErrorTexts {
         names: &["$dateAdd", "$dateSubtract"],
         not_object: (5_166_400, "{n} expects an object as its argument"),
         unknown: (5_166_401, ADD_UNKNOWN),
         missing: &[("startDate", ALL_ADD), ("unit", ALL_ADD), ("amount", ALL_ADD)],
         missing_text: "{n} requires startDate, unit, and amount to be present",
     },
-    Wording {
+    ErrorTexts {
         names: &["$dateDiff"],
         not_object: (5_166_301, ONLY_OBJECT),
         unknown: (5_166_302, UNRECOGNIZED),
         missing: &[("startDate", 5_166_303), ("endDate", 5_166_304), ("unit", 5_166_305)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$dateTrunc"],
         not_object: (5_439_007, ONLY_OBJECT),
         unknown: (5_439_008, UNRECOGNIZED),
         missing: &[("date", 5_439_009), ("unit", 5_439_010)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$dateFromParts"],
         not_object: (40519, ONLY_OBJECT),
         unknown: (40518, UNRECOGNIZED),
         missing: &[],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$dateToParts"],
         not_object: (40524, ONLY_OBJECT),
         unknown: (40520, UNRECOGNIZED),
         missing: &[("date", 40522)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$dateFromString"],
         not_object: (40540, "{n} only supports an object as an argument, found: {k}"),
         unknown: (40541, UNRECOGNIZED),
         missing: &[("dateString", 40542)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$dateToString"],
         not_object: (18629, ONLY_OBJECT),
         unknown: (18534, UNRECOGNIZED),
         missing: &[("date", 18628)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$convert"],
         not_object: (9, "{n} expects an object of named arguments but found: {k}"),
         unknown: (9, UNKNOWN),
         missing: &[("input", 9), ("to", 9)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$regexMatch", "$regexFind", "$regexFindAll"],
         not_object: (51103, "{n} expects an object of named arguments but found: {k}"),
         unknown: (31024, UNKNOWN),
         missing: &[("input", 31022), ("regex", 31023)],
         missing_text: "{n} requires '{a}' parameter",
     },
-    Wording {
+    ErrorTexts {
         names: &["$getField"],
         not_object: (3_041_700, ONLY_OBJECT),
         unknown: (3_041_701, UNKNOWN),
         missing: &[("field", 3_041_702), ("input", 3_041_703)],
         missing_text: SPECIFIED,
     },
-    Wording {
+    ErrorTexts {
         names: &["$rand"],
         not_object: (10065, "invalid parameter: expected an object ({n})"),
         unknown: (3_040_501, "$rand does not currently accept arguments"),
         missing: &[],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$cond"],
         not_object: (17080, ONLY_OBJECT),
         unknown: (17083, "Unrecognized parameter to {n}: {a}"),
         missing: &[("if", 17080), ("then", 17081), ("else", 17082)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$map"],
         not_object: (16878, ONLY_OBJECT),
         unknown: (16879, "Unrecognized parameter to {n}: {a}"),
         missing: &[("input", 16880), ("in", 16882)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$filter"],
         not_object: (28646, ONLY_OBJECT),
         unknown: (28647, "Unrecognized parameter to {n}: {a}"),
         missing: &[("input", 28648), ("cond", 28650)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$reduce"],
         not_object: (40075, "{n} requires an object as an argument, found: {k}"),
         unknown: (40076, UNKNOWN),
         missing: &[("input", 40077), ("initialValue", 40078), ("in", 40079)],
         missing_text: SPECIFIED,
     },
-    Wording {
+    ErrorTexts {
         names: &["$let"],
         not_object: (16874, ONLY_OBJECT),
         unknown: (16875, "Unrecognized parameter to {n}: {a}"),
         missing: &[("vars", 16876), ("in", 16877)],
         missing_text: MISSING,
     },
-    Wording {
+    ErrorTexts {
         names: &["$sortArray"],
         not_object: (2_942_500, "{n} requires an object as an argument, found: {k}"),
         unknown: (2_942_501, UNKNOWN),
         missing: &[("input", 2_942_502), ("sortBy", 2_942_503)],
         missing_text: SPECIFIED,
     },
-    Wording {
+    ErrorTexts {
         names: &["$zip"],
         not_object: (34460, "{n} only supports an object as an argument, found {k}"),
         unknown: (34464, UNKNOWN),
@@ -204,7 +204,7 @@ static WORDINGS: &[Wording] = &[
 
 /// The errors of newer operators. mongod parses the arguments of these operators by a schema, like
 /// the arguments of a command.
-static OTHER: Wording = Wording {
+static OTHER: ErrorTexts = ErrorTexts {
     names: &[],
     not_object: (14, "BSON field '{n}' is the wrong type '{k}', expected type 'object'"),
     unknown: (40415, "BSON field '{n}.{a}' is an unknown field."),
@@ -231,7 +231,7 @@ pub(super) fn given_values<'v>(
     value: ValueRef<'v>,
 ) -> Result<Vec<Option<ValueRef<'v>>>, Error> {
     // There are few and short groups, so a search costs less than the parsing around it.
-    let wording = WORDINGS.iter().find(|w| w.names.contains(&name)).unwrap_or(&OTHER);
+    let wording = ERROR_TEXTS.iter().find(|w| w.names.contains(&name)).unwrap_or(&OTHER);
     let say = |(code, text): (i32, &str), argument: &str| {
         let text = text.replace("{n}", name).replace("{k}", value.kind().name());
         let text = text.replace("{v}", &shell(value).to_string()).replace("{a}", argument);

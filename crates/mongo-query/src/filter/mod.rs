@@ -34,28 +34,31 @@ pub(crate) use operators::{FIELD_OPERATORS, parse_operators};
 
 /// Parses a filter document such as `{a: {$gt: 1}}`.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
-    as_program(|| parse_document(filter, Scope { depth: 0, place: Place::Top }))
+    as_program(|| parse_document(filter, Scope { depth: 0, target: FilterTarget::Top }))
 }
 
 /// Parses a filter of a part of a document, as in updates. `$expr` is not allowed, since it
 /// requires a whole document.
 pub(crate) fn parse_part(filter: DocRef<'_>) -> Result<Filter, Error> {
-    parse_document(filter, Scope { depth: 0, place: Place::Part })
+    parse_document(filter, Scope { depth: 0, target: FilterTarget::Part })
 }
 
 /// Parses a condition such as `{$gt: 1, $lt: 5}` on values without a path, as in `$pull`.
 pub(crate) fn parse_condition(operators: DocRef<'_>) -> Result<Condition, Error> {
-    parse_operators("", operators, Scope { depth: 0, place: Place::Part })
+    parse_operators("", operators, Scope { depth: 0, target: FilterTarget::Part })
 }
 
 /// Parses the operand of `$elemMatch`.
 pub(crate) fn parse_elem_match(inner: DocRef<'_>) -> Result<PathTest, Error> {
-    arrays::parse_elem_match(ValueRef::Document(inner), Scope { depth: 0, place: Place::Element })
+    arrays::parse_elem_match(
+        ValueRef::Document(inner),
+        Scope { depth: 0, target: FilterTarget::Element },
+    )
 }
 
 /// The value that a filter applies to. `$expr` and `$where` are allowed for a whole document only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum FilterTarget {
     /// The filter applies to a whole document.
     Top,
     /// The filter applies to an element of an array, in `$elemMatch`.
@@ -69,7 +72,7 @@ enum Place {
 pub(crate) struct Scope {
     /// Nesting depth, limited because parsing and evaluation are recursive.
     depth: usize,
-    place: Place,
+    target: FilterTarget,
 }
 
 impl Scope {
@@ -85,8 +88,9 @@ impl Scope {
 
     /// Returns the scope inside an array, one nesting level deeper.
     pub(crate) fn inside_array(self) -> Result<Self, Error> {
-        let place = if self.place == Place::Top { Place::Element } else { self.place };
-        Ok(Self { place, ..self.deeper()? })
+        let target =
+            if self.target == FilterTarget::Top { FilterTarget::Element } else { self.target };
+        Ok(Self { target, ..self.deeper()? })
     }
 }
 
@@ -111,7 +115,7 @@ pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
 /// Refuses a known but unsupported operator. `$where` below the top level is invalid in MongoDB,
 /// too, and gets MongoDB's error for that.
 fn unsupported_filter(name: &str, _: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
-    if scope.place != Place::Top && name == "$where" {
+    if scope.target != FilterTarget::Top && name == "$where" {
         return Err(Error::bad_value("$where can only be applied to the top-level document"));
     }
     Err(Error::unsupported(name))
@@ -207,12 +211,12 @@ fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filte
 ///
 /// Errors: 2 inside an array's element, 224 in a part of a document.
 fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
-    match scope.place {
-        Place::Top => {}
-        Place::Element => {
+    match scope.target {
+        FilterTarget::Top => {}
+        FilterTarget::Element => {
             return Err(Error::bad_value("$expr can only be applied to the top-level document"));
         }
-        Place::Part => return Err(Error::new(224, "$expr is not allowed in this context")),
+        FilterTarget::Part => return Err(Error::new(224, "$expr is not allowed in this context")),
     }
     Ok(Some(Filter::Expr(Box::new(expression::parse(value)?))))
 }

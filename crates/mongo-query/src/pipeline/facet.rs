@@ -8,7 +8,7 @@
 use document::{ValueRef, shell};
 use pipeline::exec::Stage;
 
-use super::{Place, Scope, parse_stages};
+use super::{EnclosingStage, Scope, parse_stages};
 use crate::{error::Error, field_path::check_field_name};
 
 /// Parses `$facet`: at least one field name with a pipeline.
@@ -29,7 +29,7 @@ pub(super) fn parse_facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<
             let text = format!("arguments to $facet must be arrays, {name} is type {kind}");
             return Err(Error::new(40170, text));
         };
-        let inner = parse_stages(pipeline, scope.nested_in(Place::Facet)?)?;
+        let inner = parse_stages(pipeline, scope.nested_in(EnclosingStage::Facet)?)?;
         facets.push((name.to_owned(), inner.into()));
     }
     Ok(vec![Stage::Facet(facets)])

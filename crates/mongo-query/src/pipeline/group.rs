@@ -13,7 +13,7 @@ use document::{DocRef, Document, ValueRef, shell};
 use pipeline::{
     Expr,
     exec::{Group, Stage},
-    group::{self, Accumulator, AccumulatorShape, Field, Taken},
+    group::{self, Accumulator, AccumulatorArguments, AccumulatorShape, Field},
     sort::{Sort, SortPart},
 };
 
@@ -107,13 +107,20 @@ pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Erro
     let Some(accumulator) = group::find_accumulator(operator) else {
         return Err(Error::new(15952, format!("unknown group operator '{operator}'")));
     };
-    Ok(Field { name: name.to_owned(), accumulator, taken: parse_taken(accumulator, argument)? })
+    Ok(Field {
+        name: name.to_owned(),
+        accumulator,
+        arguments: parse_arguments(accumulator, argument)?,
+    })
 }
 
 /// Parses the arguments of an accumulator.
 ///
 /// Errors: 40237 an array in place of one value, 14 an argument to an accumulator that has none.
-fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, Error> {
+fn parse_arguments(
+    accumulator: &Accumulator,
+    value: ValueRef<'_>,
+) -> Result<AccumulatorArguments, Error> {
     let name = accumulator.name;
     match accumulator.shape {
         AccumulatorShape::Value => {
@@ -138,15 +145,15 @@ fn parse_taken(accumulator: &Accumulator, value: ValueRef<'_>) -> Result<Taken, 
 }
 
 /// Returns the arguments of an accumulator that has only an input.
-fn single_input(input: Expr) -> Taken {
-    Taken { input, n: Expr::Absent, sort: Sort::default() }
+fn single_input(input: Expr) -> AccumulatorArguments {
+    AccumulatorArguments { input, n: Expr::Absent, sort: Sort::default() }
 }
 
 /// Parses `{n, input}`, for the first, last, greatest or least n values.
 ///
 /// Errors: 5787801 not an object, 5787901 an unknown argument, 5787906 and 5787907 a missing
 /// argument.
-fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
+fn parse_several(name: &str, value: ValueRef<'_>) -> Result<AccumulatorArguments, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
         return Err(Error::new(5_787_801, text));
@@ -164,13 +171,17 @@ fn parse_several(name: &str, value: ValueRef<'_>) -> Result<Taken, Error> {
     }
     let n = n.ok_or_else(|| Error::new(5_787_906, "Missing value for 'n'"))?;
     let input = input.ok_or_else(|| Error::new(5_787_907, "Missing value for 'input'"))?;
-    Ok(Taken { input, n, sort: Sort::default() })
+    Ok(AccumulatorArguments { input, n, sort: Sort::default() })
 }
 
 /// Parses `{n, sortBy, output}`, or `{sortBy, output}` unless the accumulator is `counted`.
 ///
 /// Errors: 5788001 not an object, 5788002 an unknown argument, 5788003..5788005 a missing argument.
-fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Error> {
+fn parse_top(
+    name: &str,
+    value: ValueRef<'_>,
+    counted: bool,
+) -> Result<AccumulatorArguments, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
         return Err(Error::new(5_788_001, text));
@@ -198,7 +209,7 @@ fn parse_top(name: &str, value: ValueRef<'_>, counted: bool) -> Result<Taken, Er
     };
     let input = output.ok_or_else(|| missing(5_788_004, "output"))?;
     let sort = by.ok_or_else(|| missing(5_788_005, "sortBy"))?;
-    Ok(Taken { input, n, sort })
+    Ok(AccumulatorArguments { input, n, sort })
 }
 
 /// Parses `{input, p, method}` of `$percentile`, or `{input, method}` of `$median`. The only method
@@ -209,7 +220,7 @@ fn parse_percentile(
     name: &str,
     value: ValueRef<'_>,
     shape: AccumulatorShape,
-) -> Result<Taken, Error> {
+) -> Result<AccumulatorArguments, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
         let text = format!("{name} specification must be an object; found {kind}");
@@ -239,7 +250,7 @@ fn parse_percentile(
         let text = "Currently only 'approximate' can be used as percentile 'method'.";
         return Err(Error::new(2, text));
     }
-    Ok(Taken { input, n, sort: Sort::default() })
+    Ok(AccumulatorArguments { input, n, sort: Sort::default() })
 }
 
 /// Returns the field that counts the rows of each group.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use document::{Path, ValueRef, shell};
 use pipeline::exec::{Lookup, Stage, UnionWith};
 
-use super::{Place, Scope, parse_stages};
+use super::{EnclosingStage, Scope, parse_stages};
 use crate::{error::Error, expression, field_path::check_plain_path};
 
 /// Parses a field path of a row or of the other collection.
@@ -135,7 +135,7 @@ pub(super) fn parse_lookup(
         return Err(failed_to_parse("$lookup with a 'let' argument must also specify 'pipeline'"));
     }
     let inner = match given.pipeline {
-        Some(pipeline) => parse_stages(pipeline, scope.nested_in(Place::Lookup)?)?,
+        Some(pipeline) => parse_stages(pipeline, scope.nested_in(EnclosingStage::Lookup)?)?,
         None => Vec::new(),
     };
     // A pipeline with `$documents` needs no collection.
@@ -199,7 +199,7 @@ pub(super) fn parse_union_with(
         }
     }
     let inner = match pipeline {
-        Some(pipeline) => parse_stages(pipeline, scope.nested_in(Place::Union)?)?,
+        Some(pipeline) => parse_stages(pipeline, scope.nested_in(EnclosingStage::Union)?)?,
         None => Vec::new(),
     };
     let from_documents = matches!(inner.first(), Some(Stage::Documents(_)));

@@ -33,7 +33,7 @@ const MAX_NESTED: usize = 20;
 
 /// The enclosing stage of a pipeline, which restricts the allowed stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum EnclosingStage {
     /// The pipeline of a command, which no stage encloses.
     Top,
     Facet,
@@ -44,7 +44,7 @@ pub(crate) enum Place {
 /// The context of a stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
-    place: Place,
+    enclosing: EnclosingStage,
     /// Number of pipelines that enclose the stage.
     depth: usize,
     /// Whether one of the pipelines that enclose the stage belongs to a `$facet`.
@@ -53,17 +53,17 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// The pipeline of the command itself.
-    const TOP: Self = Self { place: Place::Top, depth: 0, in_facet: false };
+    const TOP: Self = Self { enclosing: EnclosingStage::Top, depth: 0, in_facet: false };
 
     /// Returns the scope of a pipeline that is nested in a stage of this one; fails with 5107300 if
     /// it is nested too deeply.
-    fn nested_in(self, place: Place) -> Result<Self, Error> {
+    fn nested_in(self, enclosing: EnclosingStage) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
             return Err(Error::new(5_107_300, text));
         }
-        let in_facet = self.in_facet || place == Place::Facet;
-        Ok(Self { place, depth: self.depth + 1, in_facet })
+        let in_facet = self.in_facet || enclosing == EnclosingStage::Facet;
+        Ok(Self { enclosing, depth: self.depth + 1, in_facet })
     }
 }
 
@@ -245,17 +245,17 @@ fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
     if scope.in_facet && name == "$facet" {
         return Err(not_in_facet());
     }
-    let outside = match scope.place {
-        Place::Facet => {
+    let outside = match scope.enclosing {
+        EnclosingStage::Facet => {
             ["$facet", "$out", "$merge", "$geoNear"].contains(&name) || FIRST_ONLY.contains(&name)
         }
-        Place::Lookup | Place::Union => ["$out", "$merge"].contains(&name),
-        Place::Top => false,
+        EnclosingStage::Lookup | EnclosingStage::Union => ["$out", "$merge"].contains(&name),
+        EnclosingStage::Top => false,
     };
     if outside {
-        return Err(match scope.place {
-            Place::Facet => not_in_facet(),
-            Place::Union => Error::new(
+        return Err(match scope.enclosing {
+            EnclosingStage::Facet => not_in_facet(),
+            EnclosingStage::Union => Error::new(
                 31441,
                 format!("{name} is not allowed within a $unionWith's sub-pipeline"),
             ),

@@ -29,7 +29,7 @@ pub(crate) use find::FIND_OPERATORS;
 
 /// The kind of a projection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum ProjectionKind {
     Find,
     Stage,
 }
@@ -39,7 +39,7 @@ const MAX_DEPTH: usize = 100;
 
 /// Parses the projection of a find.
 pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
-    as_program(|| parse_in(projection, Place::Find))
+    as_program(|| parse_in(projection, ProjectionKind::Find))
 }
 
 /// Parses the projection of a find with this filter.
@@ -62,13 +62,13 @@ pub fn parse_stage(projection: DocRef<'_>) -> Result<Projection, Error> {
                     one field";
         return Err(Error::new(51272, text));
     }
-    parse_in(projection, Place::Stage)
+    parse_in(projection, ProjectionKind::Stage)
 }
 
-fn parse_in(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
+fn parse_in(projection: DocRef<'_>, kind: ProjectionKind) -> Result<Projection, Error> {
     let mut builder = Builder::default();
     for (name, value) in projection.iter() {
-        parse_field(name, value, place, 0, &mut builder)?;
+        parse_field(name, value, kind, 0, &mut builder)?;
     }
     builder.finish_projection()
 }
@@ -77,7 +77,7 @@ fn parse_in(projection: DocRef<'_>, place: Place) -> Result<Projection, Error> {
 fn parse_field(
     path: &str,
     value: ValueRef<'_>,
-    place: Place,
+    kind: ProjectionKind,
     depth: usize,
     builder: &mut Builder,
 ) -> Result<(), Error> {
@@ -85,12 +85,12 @@ fn parse_field(
         return Err(Error::new(15, "projection is nested too deeply"));
     }
     // A `$` alone is a field name, which the check of paths refuses.
-    if place == Place::Find && path.split('.').any(|part| part == "$") && path != "$" {
+    if kind == ProjectionKind::Find && path.split('.').any(|part| part == "$") && path != "$" {
         return find::add_positional_path(path, value, builder);
     }
     check_path(path)?;
     match value {
-        ValueRef::Document(inner) => parse_document(path, inner, place, depth, builder),
+        ValueRef::Document(inner) => parse_document(path, inner, kind, depth, builder),
         ValueRef::Bool(_) | ValueRef::Int32(_) | ValueRef::Int64(_) => {
             builder.add_leaf(path, plain_leaf(value.is_truthy()))
         }
@@ -112,7 +112,7 @@ fn plain_leaf(included: bool) -> Leaf {
 fn parse_document(
     path: &str,
     inner: DocRef<'_>,
-    place: Place,
+    kind: ProjectionKind,
     depth: usize,
     builder: &mut Builder,
 ) -> Result<(), Error> {
@@ -123,13 +123,13 @@ fn parse_document(
     };
     // If there are more fields, their names are parsed as paths, and refused there.
     if first.starts_with('$') && fields.next().is_none() {
-        if place == Place::Find && find::add_operator(path, first, operand, builder)? {
+        if kind == ProjectionKind::Find && find::add_operator(path, first, operand, builder)? {
             return Ok(());
         }
         return add_computed(path, ValueRef::Document(inner), builder);
     }
     for (name, value) in inner.iter() {
-        parse_field(&format!("{path}.{name}"), value, place, depth + 1, builder)?;
+        parse_field(&format!("{path}.{name}"), value, kind, depth + 1, builder)?;
     }
     Ok(())
 }

@@ -18,10 +18,10 @@ use super::{privilege::Privileges, role::Role, role_name::RoleName};
 const ADMIN: &str = "admin";
 
 /// Adds the privileges of a built-in role; the second argument is the role's database.
-type Permits = fn(&mut sets::Maker, &str);
+type GrantFunction = fn(&mut sets::PrivilegeBuilder, &str);
 
 /// Roles that every database has, by name.
-const EVERYWHERE: &[(&str, Permits)] = &[
+const EVERYWHERE: &[(&str, GrantFunction)] = &[
     ("dbAdmin", sets::db_admin),
     ("dbOwner", sets::db_owner),
     ("read", sets::read),
@@ -30,7 +30,7 @@ const EVERYWHERE: &[(&str, Permits)] = &[
 ];
 
 /// Roles that only `admin` has, by name.
-const ON_ADMIN: &[(&str, Permits)] = &[
+const ON_ADMIN: &[(&str, GrantFunction)] = &[
     ("backup", |to, _| sets::backup(to)),
     ("clusterAdmin", |to, _| sets::cluster_admin(to)),
     ("clusterManager", |to, _| sets::cluster_manager(to)),
@@ -45,22 +45,22 @@ const ON_ADMIN: &[(&str, Permits)] = &[
 ];
 
 /// Returns the roles of a database. `$external` has none: it holds only users.
-fn tables(database: &str) -> impl Iterator<Item = &'static (&'static str, Permits)> {
+fn tables(database: &str) -> impl Iterator<Item = &'static (&'static str, GrantFunction)> {
     let everywhere = if database == "$external" { &[] } else { EVERYWHERE };
     let on_admin = if database == ADMIN { ON_ADMIN } else { &[] };
     everywhere.iter().chain(on_admin)
 }
 
-fn find(name: &RoleName) -> Option<Permits> {
+fn find(name: &RoleName) -> Option<GrantFunction> {
     tables(&name.database).find(|(role, _)| *role == name.role).map(|(_, permits)| *permits)
 }
 
 /// Returns the privileges of a built-in role; `None` if the name is not built in.
 pub(crate) fn privileges_of(name: &RoleName) -> Option<Privileges> {
     let permits = find(name)?;
-    let mut maker = sets::Maker::default();
-    permits(&mut maker, &name.database);
-    Some(maker.finish())
+    let mut builder = sets::PrivilegeBuilder::default();
+    permits(&mut builder, &name.database);
+    Some(builder.finish())
 }
 
 /// Returns whether a built-in role has this name. No user-defined role can have such a name.

@@ -8,14 +8,14 @@ use crate::limits::MAX_INHERITED_ROLES;
 
 /// The roles reached so far, and those whose inherited roles are still to be visited.
 #[derive(Default)]
-struct Walk {
+struct RoleTraversal {
     reached: BTreeSet<RoleName>,
     waiting: Vec<RoleName>,
     /// Whether roles were left out because of the limit on inherited roles.
     cut_short: bool,
 }
 
-impl Walk {
+impl RoleTraversal {
     fn reach(&mut self, names: &[RoleName]) {
         for name in names {
             if self.reached.contains(name) {
@@ -51,9 +51,9 @@ pub(crate) fn expand(
     lookup: impl Fn(&RoleName) -> Option<Role>,
 ) -> (Vec<RoleName>, Privileges) {
     let (mut found, mut privileges) = (BTreeSet::new(), Privileges::new());
-    let mut walk = Walk::default();
-    walk.reach(names);
-    walk.run(lookup, |role| {
+    let mut traversal = RoleTraversal::default();
+    traversal.reach(names);
+    traversal.run(lookup, |role| {
         for privilege in &role.privileges {
             // A privilege beyond the limit is left out; others may still extend existing entries.
             let _ = privileges.add(privilege.clone());
@@ -70,10 +70,10 @@ pub(crate) fn would_cycle(
     granted: &[RoleName],
     lookup: impl Fn(&RoleName) -> Option<Role>,
 ) -> bool {
-    let mut walk = Walk::default();
-    walk.reach(granted);
-    walk.run(lookup, |_| ());
-    walk.cut_short || walk.reached.contains(role)
+    let mut traversal = RoleTraversal::default();
+    traversal.reach(granted);
+    traversal.run(lookup, |_| ());
+    traversal.cut_short || traversal.reached.contains(role)
 }
 
 #[cfg(test)]

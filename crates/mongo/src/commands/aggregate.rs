@@ -29,7 +29,7 @@ use crate::{
     },
     query::begin_query,
     replies::cursor::{FirstBatch, reply_with_cursor},
-    rights::{Asked, Need},
+    rights::{CommandRequest, Requirement},
 };
 
 /// Arguments of `aggregate`. Some have no effect and are accepted because drivers send them.
@@ -61,21 +61,21 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
 
 /// Requires reading the collection, or the rights of a first stage that reports on the server.
 /// Joined collections are checked when the query starts.
-pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let pipeline = asked.body.get("pipeline").and_then(ValueRef::as_array);
+pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let pipeline = request.body.get("pipeline").and_then(ValueRef::as_array);
     let first = pipeline.and_then(|stages| stages.get(0)).and_then(ValueRef::as_document);
     let need = match first.and_then(|stage| stage.iter().next()) {
         Some(("$currentOp", spec)) => return Ok(operations::current_op_stage_needs(spec)),
         Some((list_sessions::LOCAL | list_sessions::STORED, spec)) => {
             return Ok(list_sessions::stage_needs(spec));
         }
-        Some(("$collStats", _)) => Need::of(Action::CollStats, asked.collection()?),
-        Some(("$indexStats", _)) => Need::of(Action::IndexStats, asked.collection()?),
+        Some(("$collStats", _)) => Requirement::of(Action::CollStats, request.collection()?),
+        Some(("$indexStats", _)) => Requirement::of(Action::IndexStats, request.collection()?),
         // `{aggregate: 1}` takes its documents from the command itself.
-        _ if !matches!(asked.body.get("aggregate"), Some(ValueRef::String(_))) => {
+        _ if !matches!(request.body.get("aggregate"), Some(ValueRef::String(_))) => {
             return Ok(Vec::new());
         }
-        _ => Need::of(Action::Find, asked.collection()?),
+        _ => Requirement::of(Action::Find, request.collection()?),
     };
     Ok(vec![need])
 }
@@ -123,7 +123,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     let context = call.evaluation_context().await?;
     // The documents are held by the cursor.
-    context.holding.keep_for_operation(made)?;
+    context.operation_memory.keep_for_operation(made)?;
     let wanted = FirstBatch { size, single: false, keep: false, sorts: plan.sorts() };
     let cursor = begin_query(call, &namespace, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, wanted).await

@@ -33,7 +33,7 @@ pub(super) struct Totals {
 }
 
 /// The result of one operation of a `bulkWrite`.
-pub(super) enum Done {
+pub(super) enum OperationResult {
     Inserted,
     Updated(Updated),
     Removed(usize),
@@ -41,13 +41,13 @@ pub(super) enum Done {
 
 impl Totals {
     /// Adds the result of an operation to the totals. Returns the fields of its outcome.
-    pub(super) fn count(&mut self, done: Done) -> Document {
+    pub(super) fn count(&mut self, done: OperationResult) -> Document {
         match done {
-            Done::Inserted => {
+            OperationResult::Inserted => {
                 self.inserted += 1;
                 doc! { "n": 1 }
             }
-            Done::Updated(Updated { matched, modified, upserted }) => {
+            OperationResult::Updated(Updated { matched, modified, upserted }) => {
                 self.matched += matched;
                 self.modified += modified;
                 self.upserted += usize::from(upserted.is_some());
@@ -59,7 +59,7 @@ impl Totals {
                 }
                 fields
             }
-            Done::Removed(count) => {
+            OperationResult::Removed(count) => {
                 self.deleted += count;
                 doc! { "n": saturated_int(count) }
             }
@@ -95,14 +95,14 @@ pub(super) async fn reply_with_outcomes<S: Store>(
     // An empty first batch is allowed and still opens a cursor.
     let wanted = match size {
         Some(0) => BatchLimit { documents: 0, bytes: 0 },
-        size => batch_limit(size, usize::MAX, &call.door.settings.memory),
+        size => batch_limit(size, usize::MAX, &call.api.settings.memory),
     };
     let batch = cursor.next_batch(wanted).await?;
     let id = match batch.done {
         true => 0,
         false => {
             let mut about = CursorDescription::new(call.body, &cursor.explain());
-            about.note_batch(batch.documents.len());
+            about.record_batch(batch.documents.len());
             let opened = NewCursor {
                 cursor,
                 keep: false,
@@ -111,7 +111,7 @@ pub(super) async fn reply_with_outcomes<S: Store>(
                 owner: call.connection.sender(),
                 about,
             };
-            call.door.cursors.open(namespace, opened, &call.operation)?
+            call.api.cursors.open(namespace, opened, &call.operation)?
         }
     };
     Ok(build_reply(&batch, id, totals, &repeated))

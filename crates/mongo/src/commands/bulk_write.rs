@@ -26,9 +26,9 @@ use engine::{Namespace, Store, WriteGroup};
 use evaluation::Context;
 
 use super::{
-    bulk_outcomes::{Done, Totals, outcome_entry, reply_with_outcomes},
+    bulk_outcomes::{OperationResult, Totals, outcome_entry, reply_with_outcomes},
     delete, insert,
-    statements::{RunStatement, Staged, check_batch, open_book, run_statements},
+    statements::{RunStatement, Staged, check_batch, open_receipts, run_statements},
     update,
 };
 use crate::{
@@ -37,13 +37,13 @@ use crate::{
     call::Call,
     errors::{BadValue, Error, Result},
     names,
-    numbered::{Book, Place},
     parsers::{
         hint::parse_hint,
         statements::{UpdateFields, UpdateStatement, check_update, parse_search, parse_update},
     },
     replies::numbers::saturated_int,
-    rights::{Asked, Need, Object, is_set},
+    retryable::{ReceiptSlot, WriteReceipts},
+    rights::{CommandRequest, Object, Requirement, is_set},
 };
 
 pub(super) const FIELDS: &[&str] =
@@ -75,20 +75,22 @@ const DELETE_FIELDS: &[&str] = &["delete", "filter", "multi", "hint", "collation
 
 /// Requires for each operation the rights of the corresponding command. A malformed operation
 /// requires none, since the command then fails before anything runs.
-pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let mut namespaces = Vec::new();
-    for info in asked.listed("nsInfo") {
+    for info in request.listed("nsInfo") {
         let Some(ValueRef::String(name)) = info.get("ns") else { continue };
         namespaces.push(names::parse_full_name(name)?);
     }
-    let bypasses = asked.is_set("bypassDocumentValidation");
+    let bypasses = request.is_set("bypassDocumentValidation");
     // Collected per namespace, since there may be many operations but only few kinds.
     let mut actions = vec![Actions::NONE; namespaces.len()];
-    for operation in asked.listed("ops") {
-        let Some((kind, place)) = operation.iter().next() else { continue };
-        let place = Number::of(place).and_then(Number::to_i64_exact);
-        let place = place.and_then(|place| usize::try_from(place).ok());
-        let Some(actions) = place.and_then(|place| actions.get_mut(place)) else { continue };
+    for operation in request.listed("ops") {
+        let Some((kind, position)) = operation.iter().next() else { continue };
+        let position = Number::of(position).and_then(Number::to_i64_exact);
+        let position = position.and_then(|position| usize::try_from(position).ok());
+        let Some(actions) = position.and_then(|position| actions.get_mut(position)) else {
+            continue;
+        };
         match kind {
             "insert" => actions.insert(Action::Insert),
             "update" => {
@@ -107,7 +109,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = Vec::new();
     for (namespace, actions) in namespaces.into_iter().zip(actions) {
         let on = Object::Collection(namespace);
-        needs.extend(actions.iter().map(|action| Need::of(action, on.clone())));
+        needs.extend(actions.iter().map(|action| Requirement::of(action, on.clone())));
     }
     Ok(needs)
 }
@@ -143,21 +145,21 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         None => None,
     };
     let context = call.evaluation_context().await?;
-    let book = open_book(call, operations.len()).await?;
+    let receipts = open_receipts(call, operations.len()).await?;
     let mut run = Run {
         call,
         namespaces,
-        book: book.as_ref(),
+        receipts: receipts.as_ref(),
         errors_only,
         totals: Totals::default(),
         results: Vec::new(),
     };
-    run_statements(call, operations, ordered, Ok(context), book.as_ref(), &mut run).await?;
+    run_statements(call, operations, ordered, Ok(context), receipts.as_ref(), &mut run).await?;
     let Run { totals, results, .. } = run;
     let mut repeated = Document::new();
-    if let Some(book) = &book {
-        book.finish(0 < totals.errors).await?;
-        book.push_repeated(&mut repeated);
+    if let Some(receipts) = &receipts {
+        receipts.finish(0 < totals.errors).await?;
+        receipts.push_repeated(&mut repeated);
     }
     reply_with_outcomes(call, results, &totals, repeated, size).await
 }
@@ -166,7 +168,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespaces: Vec<Namespace>,
-    book: Option<&'a Book<'a, S>>,
+    receipts: Option<&'a WriteReceipts<'a, S>>,
     errors_only: bool,
     /// Numbers of documents affected by the successful operations.
     totals: Totals,
@@ -174,7 +176,7 @@ struct Run<'a, S: Store> {
 }
 
 impl<S: Store> RunStatement<S> for Run<'_, S> {
-    type Outcome = Done;
+    type Outcome = OperationResult;
 
     async fn stage(
         &mut self,
@@ -182,36 +184,36 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         operation: DocRef<'_>,
         context: &Arc<Context>,
         group: &mut WriteGroup<'_, S>,
-    ) -> Result<Staged<Done>> {
-        let (call, place) = (self.call, self.book.map(|book| Place { book, at }));
+    ) -> Result<Staged<OperationResult>> {
+        let (call, slot) = (self.call, self.receipts.map(|receipts| ReceiptSlot { receipts, at }));
         let (planned, namespace) = self.parse(operation, context)?;
         Ok(match planned {
-            Planned::Insert(document) => {
+            ParsedOperation::Insert(document) => {
                 let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
-                insert::stage_insert(call, namespace, at, document, &writer, place, group)
+                insert::stage_insert(call, namespace, at, document, &writer, slot, group)
                     .await?
-                    .map(|()| Done::Inserted)
+                    .map(|()| OperationResult::Inserted)
             }
-            Planned::Update(statement, context) => {
+            ParsedOperation::Update(statement, context) => {
                 let staged =
-                    update::stage_update(call, namespace, at, *statement, &context, place, group);
+                    update::stage_update(call, namespace, at, *statement, &context, slot, group);
                 let staged = staged.await.map_err(|error| error.with_namespace(namespace))?;
-                staged.map(Done::Updated)
+                staged.map(OperationResult::Updated)
             }
-            Planned::Remove(removal) => {
-                delete::stage_removal(call, namespace, at, &removal, context, place, group)
+            ParsedOperation::Remove(removal) => {
+                delete::stage_removal(call, namespace, at, &removal, context, slot, group)
                     .await?
-                    .map(Done::Removed)
+                    .map(OperationResult::Removed)
             }
         })
     }
 
-    fn note_staged(&mut self, at: usize, done: &Done) {
-        let place = self.book.map(|book| Place { book, at });
+    fn record_staged(&mut self, at: usize, done: &OperationResult) {
+        let slot = self.receipts.map(|receipts| ReceiptSlot { receipts, at });
         match done {
-            Done::Inserted => {}
-            Done::Updated(updated) => update::note_updated(self.call, place, updated),
-            Done::Removed(count) => delete::note_removed(self.call, place, *count),
+            OperationResult::Inserted => {}
+            OperationResult::Updated(updated) => update::record_updated(self.call, slot, updated),
+            OperationResult::Removed(count) => delete::record_removed(self.call, slot, *count),
         }
     }
 
@@ -220,35 +222,35 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         at: usize,
         operation: DocRef<'_>,
         context: &Arc<Context>,
-    ) -> Result<Done> {
-        let (call, place) = (self.call, self.book.map(|book| Place { book, at }));
+    ) -> Result<OperationResult> {
+        let (call, slot) = (self.call, self.receipts.map(|receipts| ReceiptSlot { receipts, at }));
         let (planned, namespace) = self.parse(operation, context)?;
         match planned {
-            Planned::Insert(document) => {
-                insert_one(call, namespace, document, context, place).await
+            ParsedOperation::Insert(document) => {
+                insert_one(call, namespace, document, context, slot).await
             }
-            Planned::Update(statement, context) => {
-                update::update_documents(call, namespace, *statement, &context, place)
+            ParsedOperation::Update(statement, context) => {
+                update::update_documents(call, namespace, *statement, &context, slot)
                     .await
-                    .map(Done::Updated)
+                    .map(OperationResult::Updated)
                     .map_err(|error| error.with_namespace(namespace))
             }
-            Planned::Remove(removal) => {
-                delete::remove_documents(call, namespace, &removal, context, place)
+            ParsedOperation::Remove(removal) => {
+                delete::remove_documents(call, namespace, &removal, context, slot)
                     .await
-                    .map(Done::Removed)
+                    .map(OperationResult::Removed)
             }
         }
     }
 
-    fn add_up(&mut self, at: usize, done: Done) {
+    fn add_up(&mut self, at: usize, done: OperationResult) {
         let fields = self.totals.count(done);
         if !self.errors_only {
             self.results.push(outcome_entry(1.0, saturated_int(at), fields));
         }
     }
 
-    fn note_failure(&mut self, at: usize, error: &Error) {
+    fn record_failure(&mut self, at: usize, error: &Error) {
         self.totals.errors += 1;
         // What an operation did before it failed is not counted.
         let mut fields = doc! { "n": 0 };
@@ -260,7 +262,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
 }
 
 /// A parsed operation.
-enum Planned<'d> {
+enum ParsedOperation<'d> {
     Insert(DocRef<'d>),
     /// An update, and its evaluation context.
     Update(Box<UpdateStatement>, Arc<Context>),
@@ -273,18 +275,18 @@ impl<S: Store> Run<'_, S> {
         &self,
         operation: DocRef<'d>,
         context: &Arc<Context>,
-    ) -> Result<(Planned<'d>, &Namespace)> {
+    ) -> Result<(ParsedOperation<'d>, &Namespace)> {
         let kind = operation.iter().next().map_or("", |(name, _)| name);
         let args = Args::new(kind, operation);
-        let place = namespace_place(&args, self.namespaces.len())?;
-        let namespace = self.namespaces.get(place).ok_or_else(no_place)?;
+        let position = namespace_place(&args, self.namespaces.len())?;
+        let namespace = self.namespaces.get(position).ok_or_else(no_place)?;
         let planned = match kind {
-            "insert" => Planned::Insert(args.need_document("document")?),
+            "insert" => ParsedOperation::Insert(args.need_document("document")?),
             "update" => {
                 let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
-                Planned::Update(Box::new(statement), context)
+                ParsedOperation::Update(Box::new(statement), context)
             }
-            "delete" => Planned::Remove(removal_of(&args)?),
+            "delete" => ParsedOperation::Remove(removal_of(&args)?),
             other => return Err(unknown_kind(other)),
         };
         Ok((planned, namespace))
@@ -341,11 +343,11 @@ async fn insert_one<S: Store>(
     namespace: &Namespace,
     document: DocRef<'_>,
     context: &Context,
-    place: Option<Place<'_, S>>,
-) -> Result<Done> {
+    slot: Option<ReceiptSlot<'_, S>>,
+) -> Result<OperationResult> {
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let (_, mut errors) =
-        insert::insert_documents(call, namespace, &[document], true, &writer, place).await?;
+        insert::insert_documents(call, namespace, &[document], true, &writer, slot).await?;
     // At most one error, since there is one document.
-    errors.pop().map_or(Ok(Done::Inserted), |(_, error)| Err(error))
+    errors.pop().map_or(Ok(OperationResult::Inserted), |(_, error)| Err(error))
 }

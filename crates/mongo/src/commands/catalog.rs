@@ -13,7 +13,7 @@
 //! ```
 
 use document::{DocBuf, Document, ValueRef, doc};
-use engine::{Collection, Kind, Model, Namespace, Store, What};
+use engine::{Collection, ErrorSubject, Kind, Model, Namespace, Store};
 
 use crate::{
     access::Action,
@@ -29,7 +29,7 @@ use crate::{
         index_spec::{self, Unknown},
     },
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
-    rights::{Asked, Need, Object},
+    rights::{CommandRequest, Object, Requirement},
 };
 
 /// Arguments of `create`, supported or not: unknown arguments and unsupported ones fail with
@@ -96,11 +96,11 @@ pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     }
     check_options(&args)?;
     let options = kept_options(&args);
-    let engine = &call.door.engine;
+    let engine = &call.api.engine;
     match engine.create_collection(Model::Documents, &namespace, options.clone()).await {
         Ok(_) => {}
         // If the collection was dropped since, the error stands: it may have had other options.
-        Err(error @ engine::Error { kind: Kind::Exists(What::Collection(_)), .. }) => {
+        Err(error @ engine::Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {
             let there = engine.collection(Model::Documents, &namespace);
             if there.is_none_or(|there| there.state().record.options != options) {
                 return Err(error.into());
@@ -149,7 +149,7 @@ fn check_options(args: &Args<'_>) -> Result<()> {
 pub(super) async fn drop_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let indexes = call.find_collection(&namespace).map(|collection| index_count(&collection));
-    if !call.door.engine.drop_collection(Model::Documents, &namespace).await? {
+    if !call.api.engine.drop_collection(Model::Documents, &namespace).await? {
         // Dropping a missing collection succeeds, as on newer servers.
         return ok(doc! {});
     }
@@ -175,9 +175,9 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
         return Err(Error::new(IllegalOperation, message));
     }
     let mut dropped = false;
-    for (namespace, _) in call.door.engine.collections(Model::Documents) {
+    for (namespace, _) in call.api.engine.collections(Model::Documents) {
         if namespace.database == call.database {
-            dropped |= call.door.engine.drop_collection(Model::Documents, &namespace).await?;
+            dropped |= call.api.engine.drop_collection(Model::Documents, &namespace).await?;
         }
     }
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
@@ -186,8 +186,8 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
 /// Returns the rights that `renameCollection` requires: to read and drop the source and to create
 /// the target. Within a database the right to rename collections is enough, unless the renaming
 /// would let the sender read documents that it may not read now.
-pub(super) fn rename_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let name = |argument: &str| match asked.body.get(argument) {
+pub(super) fn rename_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let name = |argument: &str| match request.body.get(argument) {
         Some(ValueRef::String(name)) => names::parse_full_name(name).map(Some),
         _ => Ok(None),
     };
@@ -196,27 +196,27 @@ pub(super) fn rename_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
         return Ok(Vec::new());
     };
     let replaces =
-        asked.body.get("dropTarget").is_some_and(|it| !matches!(it, ValueRef::Bool(false)));
+        request.body.get("dropTarget").is_some_and(|it| !matches!(it, ValueRef::Bool(false)));
     let database = (from.database == to.database).then(|| Object::Database(from.database.clone()));
     let (from, to) = (Object::Collection(from), Object::Collection(to));
-    let by_parts = Need::All(vec![
-        Need::of(Action::Find, from.clone()),
-        Need::of(Action::DropCollection, from.clone()),
-        Need::of(Action::Insert, to.clone()),
-        Need::of(Action::CreateIndex, to.clone()),
+    let by_parts = Requirement::All(vec![
+        Requirement::of(Action::Find, from.clone()),
+        Requirement::of(Action::DropCollection, from.clone()),
+        Requirement::of(Action::Insert, to.clone()),
+        Requirement::of(Action::CreateIndex, to.clone()),
     ]);
     let renames = match database {
         None => by_parts,
         Some(database) => {
-            let shows_nothing = Need::Any(vec![
-                Need::of(Action::Find, from),
-                Need::Not(Box::new(Need::of(Action::Find, to.clone()))),
+            let shows_nothing = Requirement::Any(vec![
+                Requirement::of(Action::Find, from),
+                Requirement::Not(Box::new(Requirement::of(Action::Find, to.clone()))),
             ]);
-            let rename = Need::of(Action::RenameCollectionSameDB, database);
-            Need::Any(vec![Need::All(vec![rename, shows_nothing]), by_parts])
+            let rename = Requirement::of(Action::RenameCollectionSameDB, database);
+            Requirement::Any(vec![Requirement::All(vec![rename, shows_nothing]), by_parts])
         }
     };
-    let replace = replaces.then(|| Need::of(Action::DropCollection, to));
+    let replace = replaces.then(|| Requirement::of(Action::DropCollection, to));
     Ok([Some(renames), replace].into_iter().flatten().collect())
 }
 
@@ -272,7 +272,7 @@ pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
         let message = format!("Source collection {from} does not exist");
         return Err(Error::new(NamespaceNotFound, message));
     }
-    call.door.engine.rename_collection(Model::Documents, &from, &to, replace).await?;
+    call.api.engine.rename_collection(Model::Documents, &from, &to, replace).await?;
     ok(doc! {})
 }
 

@@ -61,7 +61,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let Some(index) = index else { return ok(doc! {}) };
     let (name, change) = parse_change(&collection, &index, &namespace)?;
-    let was = call.door.engine.change_index(&collection, &name, change).await?;
+    let was = call.api.engine.change_index(&collection, &name, change).await?;
     let mut reply = doc! {};
     if let Some(seconds) = change.expire_after {
         if let Some(old) = was.expire_after {

@@ -92,7 +92,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let counted = Counted::parse(&call.args())?;
     let Some(collection) = call.find_collection(&namespace) else { return ok(doc! { "n": 0 }) };
     if counted.filter.is_always() && covers_all(&counted.hint) {
-        let live = call.door.engine.live_amount(&collection).await?;
+        let live = call.api.engine.live_amount(&collection).await?;
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(counted.skip);
         return count_reply(counted.limit.map_or(n, |limit| n.min(limit)));
     }

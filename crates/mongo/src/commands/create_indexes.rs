@@ -60,7 +60,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     engine::missing_indexes(&namespace, held, &wanted)?;
     refuse_twins(there.as_deref(), &wanted)?;
     let (collection, made) = call.ensure_collection(&namespace).await?;
-    let created = call.door.engine.create_indexes(&collection, wanted).await;
+    let created = call.api.engine.create_indexes(&collection, wanted).await;
     let (before, after) = created.map_err(|error| Error::from(error).with_namespace(&namespace))?;
     let mut reply = doc! {
         "_t": "CreateIndexesResponse",

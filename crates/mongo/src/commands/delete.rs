@@ -12,9 +12,9 @@ use engine::{Find, Namespace, Store, WriteGroup};
 use evaluation::Context;
 
 use super::{
-    insert::bypass_need,
+    insert::bypass_requirement,
     statements::{
-        RunStatement, Staged, check_batch, check_one, open_book, push_errors, run_statements,
+        RunStatement, Staged, check_batch, check_one, open_receipts, push_errors, run_statements,
     },
 };
 use crate::{
@@ -23,17 +23,17 @@ use crate::{
     call::Call,
     counters::Counters,
     errors::Result,
-    numbered::{Book, Done, Place},
     parsers::statements::{check_delete, deletes_many, parse_search},
     replies::{numbers::saturated_int, ok},
-    rights::{Asked, Need},
+    retryable::{ReceiptSlot, StatementResult, WriteReceipts},
+    rights::{CommandRequest, Requirement},
 };
 
 /// Requires the right to remove documents and, like mongod, the right to bypass validation if the
 /// command has that option, although a removal is never validated.
-pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let remove = Need::of(Action::Remove, asked.collection()?);
-    Ok(std::iter::once(remove).chain(bypass_need(asked)?).collect())
+pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let remove = Requirement::of(Action::Remove, request.collection()?);
+    Ok(std::iter::once(remove).chain(bypass_requirement(request)?).collect())
 }
 
 /// Runs `delete`. The reply counts the removed documents; failures are in `writeErrors`.
@@ -50,15 +50,15 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     call.args().document("let")?;
     let context = call.evaluation_context().await;
-    let book = open_book(call, statements.len()).await?;
-    let mut run = Run { call, namespace, book: book.as_ref(), removed: 0 };
+    let receipts = open_receipts(call, statements.len()).await?;
+    let mut run = Run { call, namespace, receipts: receipts.as_ref(), removed: 0 };
     let errors =
-        run_statements(call, statements, ordered, context, book.as_ref(), &mut run).await?;
+        run_statements(call, statements, ordered, context, receipts.as_ref(), &mut run).await?;
     let mut reply = doc! { "n": saturated_int(run.removed) };
     push_errors(&mut reply, &errors);
-    if let Some(book) = &book {
-        book.finish(!errors.is_empty()).await?;
-        book.push_repeated(&mut reply);
+    if let Some(receipts) = &receipts {
+        receipts.finish(!errors.is_empty()).await?;
+        receipts.push_repeated(&mut reply);
     }
     ok(reply)
 }
@@ -67,16 +67,20 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespace: Namespace,
-    book: Option<&'a Book<'a, S>>,
+    receipts: Option<&'a WriteReceipts<'a, S>>,
     removed: usize,
 }
 
 impl<'a, S: Store> Run<'a, S> {
     /// Parses a statement. Returns the removal, and its receipt slot in a retryable write.
-    fn parse(&self, at: usize, statement: DocRef<'_>) -> Result<(Removal, Option<Place<'a, S>>)> {
+    fn parse(
+        &self,
+        at: usize,
+        statement: DocRef<'_>,
+    ) -> Result<(Removal, Option<ReceiptSlot<'a, S>>)> {
         let args = Args::new("delete.deletes", statement);
         let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
-        Ok((removal, self.book.map(|book| Place { book, at })))
+        Ok((removal, self.receipts.map(|receipts| ReceiptSlot { receipts, at })))
     }
 }
 
@@ -90,12 +94,16 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         context: &Arc<Context>,
         group: &mut WriteGroup<'_, S>,
     ) -> Result<Staged<usize>> {
-        let (removal, place) = self.parse(at, statement)?;
-        stage_removal(self.call, &self.namespace, at, &removal, context, place, group).await
+        let (removal, slot) = self.parse(at, statement)?;
+        stage_removal(self.call, &self.namespace, at, &removal, context, slot, group).await
     }
 
-    fn note_staged(&mut self, at: usize, removed: &usize) {
-        note_removed(self.call, self.book.map(|book| Place { book, at }), *removed);
+    fn record_staged(&mut self, at: usize, removed: &usize) {
+        record_removed(
+            self.call,
+            self.receipts.map(|receipts| ReceiptSlot { receipts, at }),
+            *removed,
+        );
     }
 
     async fn run_statement(
@@ -104,8 +112,8 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         statement: DocRef<'_>,
         context: &Arc<Context>,
     ) -> Result<usize> {
-        let (removal, place) = self.parse(at, statement)?;
-        remove_documents(self.call, &self.namespace, &removal, context, place).await
+        let (removal, slot) = self.parse(at, statement)?;
+        remove_documents(self.call, &self.namespace, &removal, context, slot).await
     }
 
     fn add_up(&mut self, _at: usize, removed: usize) {
@@ -128,10 +136,10 @@ pub(super) async fn stage_removal<S: Store>(
     at: usize,
     removal: &Removal,
     context: &Arc<Context>,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
     group: &mut WriteGroup<'_, S>,
 ) -> Result<Staged<usize>> {
-    if let Some(removed) = done_before(place, removal.many).await? {
+    if let Some(removed) = done_before(slot, removal.many).await? {
         return Ok(Staged::Repeated(removed));
     }
     let Some(collection) = call.find_collection(namespace) else {
@@ -149,10 +157,13 @@ pub(super) async fn stage_removal<S: Store>(
 /// Returns the number of documents that an earlier attempt of a retryable write removed for a
 /// statement; `None` if no attempt has executed it. A statement of a retryable write may remove
 /// only one document.
-async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Result<Option<usize>> {
-    check_one(place, many, "limit=0")?;
-    let Some(Place { book, at }) = place else { return Ok(None) };
-    Ok(book.find(at).await?.map(|done| usize::from(done.hit)))
+async fn done_before<S: Store>(
+    slot: Option<ReceiptSlot<'_, S>>,
+    many: bool,
+) -> Result<Option<usize>> {
+    check_one(slot, many, "limit=0")?;
+    let Some(ReceiptSlot { receipts, at }) = slot else { return Ok(None) };
+    Ok(receipts.find(at).await?.map(|done| usize::from(done.hit)))
 }
 
 /// Removes one or all matching documents and returns the count. A missing collection has nothing to
@@ -162,21 +173,21 @@ pub(super) async fn remove_documents<S: Store>(
     namespace: &Namespace,
     removal: &Removal,
     context: &Arc<Context>,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
 ) -> Result<usize> {
     let Removal { find, many } = removal;
-    if let Some(removed) = done_before(place, *many).await? {
+    if let Some(removed) = done_before(slot, *many).await? {
         return Ok(removed);
     }
-    let engine = &call.door.engine;
+    let engine = &call.api.engine;
     loop {
         let Some(collection) = call.find_collection(namespace) else {
-            note_unwritten(place, 0);
+            record_unwritten(slot, 0);
             return Ok(0);
         };
-        let removed = match place {
-            Some(place) => {
-                let receipts = Some(place.begin(&[0]));
+        let removed = match slot {
+            Some(slot) => {
+                let receipts = Some(slot.begin(&[0]));
                 let removed = engine.find_and_remove_with(&collection, find, context, receipts);
                 removed.await.map(|removed| usize::from(removed.is_some()))
             }
@@ -184,27 +195,27 @@ pub(super) async fn remove_documents<S: Store>(
         };
         if !Call::<S>::came_late(&removed) {
             let count = removed?;
-            note_removed(call, place, count);
+            record_removed(call, slot, count);
             return Ok(count);
         }
     }
 }
 
 /// Records what a statement deleted in the counters and, for a retryable write, in the receipts.
-pub(super) fn note_removed<S: Store>(
+pub(super) fn record_removed<S: Store>(
     call: &Call<'_, S>,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
     removed: usize,
 ) {
-    note_unwritten(place, removed);
+    record_unwritten(slot, removed);
     Counters::add(&call.connection.counters.deleted, removed as u64);
 }
 
 /// Records in the receipts of a retryable delete that a statement removed nothing.
-fn note_unwritten<S: Store>(place: Option<Place<'_, S>>, removed: usize) {
-    if let Some(Place { book, at }) = place
+fn record_unwritten<S: Store>(slot: Option<ReceiptSlot<'_, S>>, removed: usize) {
+    if let Some(ReceiptSlot { receipts, at }) = slot
         && removed == 0
     {
-        book.note_unwritten(at, &Done::default(), None);
+        receipts.record_unwritten(at, &StatementResult::default(), None);
     }
 }

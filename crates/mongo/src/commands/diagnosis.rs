@@ -41,9 +41,9 @@ pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         "versionArray": Value::Array(parts),
         "bits": 64,
         "debug": false,
-        "maxBsonObjectSize": i32::try_from(call.door.settings.max_document_bytes()).unwrap_or(i32::MAX),
+        "maxBsonObjectSize": i32::try_from(call.api.settings.max_document_bytes()).unwrap_or(i32::MAX),
         "storageEngines": array!["ebb"],
-        "ebb": doc! { "version": call.door.settings.version.as_str() },
+        "ebb": doc! { "version": call.api.settings.version.as_str() },
     })
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn whats_my_uri<S: Store>(call: &Call<'_, S>) -> Result<DocBuf>
 /// privileges.
 pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let privileges = call.args().lax_bool("showPrivileges")?.unwrap_or(false);
-    let login = call.door.login_of(call.connection);
+    let login = call.api.login_of(call.connection);
     let users = login.iter().map(|login| Value::Document(login.name.to_document()));
     let roles = login
         .as_ref()
@@ -75,16 +75,16 @@ pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<Do
 
 /// Runs `hostInfo`. The time is that of the database clock.
 pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let now = call.door.engine.now().await?;
+    let now = call.api.engine.now().await?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let machine = (call.door.settings.machine)();
+    let machine = (call.api.settings.machine)();
     let megabytes = |bytes: u64| i64::try_from(bytes >> 20).unwrap_or(i64::MAX);
     let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     ok(doc! {
         "system": doc! {
             "currentTime": Value::DateTime(now.ms),
-            "hostname": call.door.settings.host.as_str(),
+            "hostname": call.api.settings.host.as_str(),
             "cpuAddrSize": 64,
             "memSizeMB": megabytes(machine.memory),
             "memLimitMB": megabytes(machine.memory_limit),
@@ -117,7 +117,7 @@ pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     match call.args().need_str("getLog")? {
         "*" => ok(doc! { "names": array!["global", "startupWarnings"] }),
         "global" => {
-            let recent = (call.door.settings.recent_log)();
+            let recent = (call.api.settings.recent_log)();
             let lines = recent.lines.into_iter().map(Value::from);
             ok(doc! {
                 "totalLinesWritten": i32::try_from(recent.total).unwrap_or(i32::MAX),
@@ -151,7 +151,7 @@ pub(super) async fn command_line<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
 /// Runs `listCommands`: returns the rows of the command table.
 pub(super) async fn list_commands<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let commands: Document = call
-        .door
+        .api
         .commands
         .rows
         .iter()

@@ -16,13 +16,13 @@ use crate::{
     call::Call,
     errors::Result,
     replies::ok,
-    rights::{Asked, Need, Object},
+    rights::{CommandRequest, Object, Requirement},
 };
 
 /// Requires the rights to all sections that MongoDB's reply has.
-pub(super) fn needs(_: &Asked<'_>) -> Result<Vec<Need>> {
+pub(super) fn needs(_: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let rights = [Action::ServerStatus, Action::ReplSetGetStatus];
-    Ok(rights.map(|right| Need::of(right, Object::Server)).into())
+    Ok(rights.map(|right| Requirement::of(right, Object::Server)).into())
 }
 
 /// Runs `getDiagnosticData`.
@@ -30,7 +30,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let start = now(call).await?;
     let status = DocRef::Raw(server_status::run(call).await?.bytes()).to_tree();
     let between = now(call).await?;
-    let figures = (call.door.settings.machine_figures)();
+    let figures = (call.api.settings.machine_figures)();
     let numbers = |figures: Vec<(String, u64)>| -> Document {
         let long = |value| Value::Int64(i64::try_from(value).unwrap_or(i64::MAX));
         figures.into_iter().map(|(name, value)| (name, long(value))).collect()
@@ -48,7 +48,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Returns the time of the database clock.
 async fn now<S: Store>(call: &Call<'_, S>) -> Result<Value> {
-    Ok(Value::DateTime(call.door.engine.now().await?.ms))
+    Ok(Value::DateTime(call.api.engine.now().await?.ms))
 }
 
 /// Returns a sample of diagnostic data with the times at which it started and ended.

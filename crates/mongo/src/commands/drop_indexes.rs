@@ -7,7 +7,7 @@
 //! ```
 
 use document::{DocBuf, DocRef, ValueRef, doc, shell};
-use engine::{CollectionState, Store, What};
+use engine::{CollectionState, ErrorSubject, Store};
 
 use crate::{
     call::Call,
@@ -30,10 +30,10 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         true => collection.state().record.indexes.iter().map(|held| held.name.clone()).collect(),
         false => names_to_drop(&collection.state(), index)?,
     };
-    let dropped = call.door.engine.drop_indexes(&collection, names).await;
+    let dropped = call.api.engine.drop_indexes(&collection, names).await;
     let was = dropped.map_err(|error| match error.kind {
         // Another operation dropped it meanwhile; `collMod` has a different text for this error.
-        engine::Kind::NotFound(What::Index(name)) => not_found(&name),
+        engine::Kind::NotFound(ErrorSubject::Index(name)) => not_found(&name),
         _ => error.into(),
     })?;
     let mut reply = doc! {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use clock::{ClockMode, ClockRefusal, Instant};
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::{
-    Amount, Class, Collection, DefaultTtl, DocumentExpiries, DocumentExpiry, ExpiryPlace,
+    Amount, Class, Collection, DefaultTtl, DocumentExpiries, DocumentExpiry, ExpiryPosition,
     ExpiryReason, HorizonAmounts, Store,
 };
 use evaluation::calendar::DateParts;
@@ -31,7 +31,7 @@ use crate::{
     errors::{BadValue, Error, IllegalOperation, OperationFailed, Result, TypeMismatch},
     limits::MAX_EXPIRY_IDS,
     replies::ok,
-    rights::{Asked, Need, Object},
+    rights::{CommandRequest, Object, Requirement},
 };
 
 /// Returns whether an `ebbClock` moves the clock instead of only reading it.
@@ -40,18 +40,18 @@ pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
 }
 
 /// Returns the rights that `ebbClock` requires: one to move the clock, none to read it.
-pub(super) fn clock_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let moves = moves_clock(asked.body);
-    Ok(moves.then(|| Need::of(Action::EbbClock, Object::Server)).into_iter().collect())
+pub(super) fn clock_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let moves = moves_clock(request.body);
+    Ok(moves.then(|| Requirement::of(Action::EbbClock, Object::Server)).into_iter().collect())
 }
 
 /// Runs `ebbClock`, with `advanceSeconds` (a number, may be fractional), `set` (a date), or
 /// neither, which only reads. The reply has the clock's mode and time.
 pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let clock = call.door.engine.clock();
+    let clock = call.api.engine.clock();
     let advance = call.body.get("advanceSeconds");
     let _turn = match advance {
-        Some(_) => Some(call.door.engine.clock_turn().await),
+        Some(_) => Some(call.api.engine.clock_turn().await),
         None => None,
     };
     let set = call.body.get("set");
@@ -71,18 +71,18 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         (None, None) => None,
     };
     if let Some(to) = to {
-        if let Some(siblings) = call.siblings() {
+        if let Some(other_shards) = call.other_shards() {
             // The other shards first: if one of them cannot be reached, a retry sets the same time.
             let set = doc! { "ebbClock": 1, "set": Value::DateTime(to.ms) };
-            siblings.ask(set, &call.door.settings.memory).await?;
+            other_shards.ask(set, &call.api.settings.memory).await?;
         }
-        match call.door.engine.move_clock(to).await {
+        match call.api.engine.move_clock(to).await {
             // Another shard's clock may already be past that time.
             Err(ClockRefusal::Backwards { .. }) if call.body.get(OF_SHARD).is_some() => {}
             moved => drop(moved.map_err(clock_refusal)?),
         }
     }
-    let status = call.door.engine.clock().status();
+    let status = call.api.engine.clock().status();
     ok(doc! {
         "mode": match status.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
         "now": Value::DateTime(status.now.ms),
@@ -149,7 +149,7 @@ fn default_of(default: DefaultTtl) -> Value {
 pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;
-    let engine = &call.door.engine;
+    let engine = &call.api.engine;
     if let Some(ids) = call.args().array("ids")? {
         if call.args().get("preview").is_some() {
             return Err(Error::new(BadValue, "give ids or preview, not both"));
@@ -203,7 +203,7 @@ async fn list_expirations<S: Store>(
         return Err(Error::new(BadValue, message));
     }
     let context = call.evaluation_context().await?;
-    let fates = call.door.engine.document_expiries(collection, ids, &context).await?;
+    let fates = call.api.engine.document_expiries(collection, ids, &context).await?;
     let documents = fates.documents.into_iter().map(|fate| Value::Document(expiration_entry(fate)));
     ok(doc! {
         "default": default_of(fates.default),
@@ -225,11 +225,11 @@ async fn list_next<S: Store>(
     })?;
     let after = match call.args().get("after") {
         None | Some(ValueRef::Null) => None,
-        Some(ValueRef::String(text)) => Some(ExpiryPlace::parse(text).ok_or_else(bad_place)?),
+        Some(ValueRef::String(text)) => Some(ExpiryPosition::parse(text).ok_or_else(bad_place)?),
         Some(_) => return Err(bad_place()),
     };
     let context = call.evaluation_context().await?;
-    let engine = &call.door.engine;
+    let engine = &call.api.engine;
     let next = engine.next_to_expire(collection, "_id", after.as_ref(), limit, &context).await?;
     let DocumentExpiries { default, documents } = next.expiries;
     let documents = documents.into_iter().map(|fate| Value::Document(expiration_entry(fate)));

@@ -32,12 +32,12 @@ pub(super) enum Action {
 
 /// Returns whether a fail point applies to this command and client. Aliases count as the same
 /// command.
-fn is_meant<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
+fn applies_to<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
     let meets = |name: &String| {
         call.connection.app_name().as_ref() == Some(name)
             || introduced_name(call.body) == Some(name.as_str())
     };
-    let commands = &call.door.commands;
+    let commands = &call.api.commands;
     let called = commands.name_of(call.name);
     point.commands.iter().any(|name| commands.name_of(name) == called)
         && point.namespace.as_ref().is_none_or(|namespace| is_about(call, namespace))
@@ -64,10 +64,10 @@ fn introduced_name(body: DocRef<'_>) -> Option<&str> {
 /// Returns the fail point's effect on a command, and a delay before it. `configureFailPoint` itself
 /// is exempt, since otherwise it could not be disabled.
 pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> (Option<Duration>, Action) {
-    if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
+    if !call.api.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return (None, Action::Go);
     }
-    let struck = strike(call, |point| point.concern_error.is_none() || point.code.is_some());
+    let struck = trigger(call, |point| point.concern_error.is_none() || point.code.is_some());
     struck.map_or((None, Action::Go), planned_action)
 }
 
@@ -92,10 +92,10 @@ fn planned_action(point: FailCommand) -> (Option<Duration>, Action) {
 /// Adds a configured write concern error to a reply: the command has run, but its write is reported
 /// as insufficiently replicated.
 pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
-    if !call.door.has_fail_point.load(Ordering::Relaxed) {
+    if !call.api.has_fail_point.load(Ordering::Relaxed) {
         return reply;
     }
-    let struck = strike(call, |point| point.concern_error.is_some() && point.code.is_none());
+    let struck = trigger(call, |point| point.concern_error.is_some() && point.code.is_none());
     let Some(error) = struck.and_then(|point| point.concern_error) else { return reply };
     let mut builder = DocBuilder::new();
     for (name, value) in reply.as_ref().iter() {
@@ -107,27 +107,30 @@ pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> 
 
 /// Returns the setting of `failCommand` if it triggers now. To trigger it must be enabled, apply to
 /// the command, and satisfy `has`.
-fn strike<S: Store>(call: &Call<'_, S>, has: impl Fn(&FailCommand) -> bool) -> Option<FailCommand> {
-    let mut held = call.door.fail_points.lock();
+fn trigger<S: Store>(
+    call: &Call<'_, S>,
+    has: impl Fn(&FailCommand) -> bool,
+) -> Option<FailCommand> {
+    let mut held = call.api.fail_points.lock();
     let point = held.fail_command.planned()?;
-    if !is_meant(point, call) || !has(point) {
+    if !applies_to(point, call) || !has(point) {
         return None;
     }
     let point = point.clone();
-    held.fail_command.strikes().then_some(point)
+    held.fail_command.triggers().then_some(point)
 }
 
 /// Returns whether the operation's time limit applies. The fail point `maxTimeNeverTimeOut`
 /// suspends it. With `maxTimeAlwaysTimeOut`, fails with 50 before the command has done anything.
 pub(super) fn check_time_limit<S: Store>(call: &Call<'_, S>) -> Result<bool> {
-    if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
+    if !call.api.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return Ok(true);
     }
-    let mut held = call.door.fail_points.lock();
-    if held.never_time_out.strikes() {
+    let mut held = call.api.fail_points.lock();
+    if held.never_time_out.triggers() {
         return Ok(false);
     }
-    if held.always_time_out.strikes() {
+    if held.always_time_out.triggers() {
         return Err(Error::new(MaxTimeMSExpired, "operation exceeded time limit"));
     }
     Ok(true)
@@ -150,13 +153,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         _ => None,
     };
     let without_data = mode.map(|mode| (mode, ()));
-    let mut held = call.door.fail_points.lock();
+    let mut held = call.api.fail_points.lock();
     let total = match name {
         "failCommand" => held.fail_command.set(planned),
         "maxTimeAlwaysTimeOut" => held.always_time_out.set(without_data),
         _ => held.never_time_out.set(without_data),
     };
-    call.door.has_fail_point.store(held.is_any_on(), Ordering::Relaxed);
+    call.api.has_fail_point.store(held.is_any_on(), Ordering::Relaxed);
     drop(held);
     ok(doc! { "count": i64::try_from(total).unwrap_or(i64::MAX) })
 }

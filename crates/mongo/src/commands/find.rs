@@ -71,7 +71,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     let mut cursor = begin_query(call, &namespace, plan, context)?;
     let dumps = || call.connection.app_name().as_deref() == Some(DUMPING);
-    if call.door.carries_timestamps() && dumps() {
+    if call.api.carries_timestamps() && dumps() {
         cursor.add_write_second();
     }
     reply_with_cursor(call, &namespace, cursor, wanted).await

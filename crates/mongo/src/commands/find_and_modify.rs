@@ -18,20 +18,20 @@ use engine::{Edited, Find, Namespace, Store, Update};
 use evaluation::Context;
 use pipeline::{Filter, edit::Edit, project::Projection};
 
-use super::{insert::bypass_need, statements::open_book};
+use super::{insert::bypass_requirement, statements::open_receipts};
 use crate::{
     access::Action,
     arguments::Args,
     call::Call,
     counters::Counters,
     errors::{BadValue, Error, FailedToParse, Result},
-    numbered::{Answer, Done, Place, Wanted},
     parsers::{
         hint::parse_hint,
         statements::{parse_edit, parse_search},
     },
     replies::finish_reply,
-    rights::{Asked, Need},
+    retryable::{ReceiptSlot, ReplyOptions, StatementResult, StoredReply},
+    rights::{CommandRequest, Requirement},
 };
 
 pub(super) const FIELDS: &[&str] = &[
@@ -53,16 +53,16 @@ pub(super) const FIELDS: &[&str] = &[
 ];
 
 /// Requires the rights to read the document and to change, remove or insert it.
-pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let collection = asked.collection()?;
-    let mut needs = vec![Need::of(Action::Find, collection.clone())];
-    let changes: &[Action] = match (asked.is_set("remove"), asked.is_set("upsert")) {
+pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let collection = request.collection()?;
+    let mut needs = vec![Requirement::of(Action::Find, collection.clone())];
+    let changes: &[Action] = match (request.is_set("remove"), request.is_set("upsert")) {
         (true, _) => &[Action::Remove],
         (false, true) => &[Action::Update, Action::Insert],
         (false, false) => &[Action::Update],
     };
-    needs.extend(changes.iter().map(|action| Need::of(*action, collection.clone())));
-    needs.extend(bypass_need(asked)?);
+    needs.extend(changes.iter().map(|action| Requirement::of(*action, collection.clone())));
+    needs.extend(bypass_requirement(request)?);
     Ok(needs)
 }
 
@@ -84,34 +84,34 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let context = call.evaluation_context().await?;
     // A replacement is stored as a whole, so its empty timestamps are filled in.
     if let Some(edit) = &mut edit {
-        call.door.timestamps.fill_edit(edit, context.now_ms);
+        call.api.timestamps.fill_edit(edit, context.now_ms);
     }
-    let wanted = Wanted { removed: edit.is_none(), new };
-    let book = open_book(call, 1).await?;
-    let place = book.as_ref().map(|book| Place { book, at: 0 });
-    let before = match &book {
-        Some(book) => book.find_answer(wanted).await?,
+    let wanted = ReplyOptions { removed: edit.is_none(), new };
+    let receipts = open_receipts(call, 1).await?;
+    let slot = receipts.as_ref().map(|receipts| ReceiptSlot { receipts, at: 0 });
+    let before = match &receipts {
+        Some(receipts) => receipts.find_answer(wanted).await?,
         None => None,
     };
     let outcome = match (before, edit) {
         (Some(before), _) => Ok(before),
-        (None, None) => remove_document(call, &namespace, &find, &context, place).await,
+        (None, None) => remove_document(call, &namespace, &find, &context, slot).await,
         (None, Some(edit)) => {
             Counters::add(&call.connection.counters.update, 1);
             let edited =
-                change_document(call, &namespace, &find, &edit, upsert, &context, place).await;
+                change_document(call, &namespace, &find, &edit, upsert, &context, slot).await;
             edited.map(|edited| {
                 let found = edited.before.is_some();
                 Counters::add(&call.connection.counters.updated, u64::from(found));
-                outcome_of(edited, wanted, place)
+                outcome_of(edited, wanted, slot)
             })
         }
     };
-    if let Some(book) = &book {
-        book.finish(outcome.is_err()).await?;
+    if let Some(receipts) = &receipts {
+        receipts.finish(outcome.is_err()).await?;
     }
     let (done, answer) = outcome?;
-    let repeated = book.as_ref().and_then(|book| book.repeated().first().copied());
+    let repeated = receipts.as_ref().and_then(|receipts| receipts.repeated().first().copied());
     build_reply(&done, &answer, repeated, projection.as_ref(), &find.filter, &context)
 }
 
@@ -121,24 +121,25 @@ async fn remove_document<S: Store>(
     namespace: &Namespace,
     find: &Find,
     context: &Context,
-    place: Option<Place<'_, S>>,
-) -> Result<(Done, Answer)> {
+    slot: Option<ReceiptSlot<'_, S>>,
+) -> Result<(StatementResult, StoredReply)> {
     Counters::add(&call.connection.counters.delete, 1);
     let removed = loop {
         // A missing collection is not created for a removal.
         let Some(collection) = call.find_collection(namespace) else { break None };
-        let receipts = place.map(|place| place.begin(&[0]));
-        let removed = call.door.engine.find_and_remove_with(&collection, find, context, receipts);
+        let receipts = slot.map(|slot| slot.begin(&[0]));
+        let removed = call.api.engine.find_and_remove_with(&collection, find, context, receipts);
         let removed = removed.await;
         if !Call::<S>::came_late(&removed) {
             break removed?;
         }
     };
     Counters::add(&call.connection.counters.deleted, u64::from(removed.is_some()));
-    let done = Done { hit: removed.is_some(), ..Done::default() };
-    let answer = Answer { removed: true, new: false, existing: removed.is_some(), value: removed };
-    if let Some(Place { book, at }) = place.filter(|_| !done.hit) {
-        book.note_unwritten(at, &done, Some(answer.clone()));
+    let done = StatementResult { hit: removed.is_some(), ..StatementResult::default() };
+    let answer =
+        StoredReply { removed: true, new: false, existing: removed.is_some(), value: removed };
+    if let Some(ReceiptSlot { receipts, at }) = slot.filter(|_| !done.hit) {
+        receipts.record_unwritten(at, &done, Some(answer.clone()));
     }
     Ok((done, answer))
 }
@@ -146,18 +147,18 @@ async fn remove_document<S: Store>(
 /// Returns the result of a change in the two forms that a receipt stores: effect and reply.
 fn outcome_of<S: Store>(
     edited: Edited,
-    wanted: Wanted,
-    place: Option<Place<'_, S>>,
-) -> (Done, Answer) {
+    wanted: ReplyOptions,
+    slot: Option<ReceiptSlot<'_, S>>,
+) -> (StatementResult, StoredReply) {
     let existing = edited.before.is_some();
     let wrote = edited.changed;
     let hit = existing || edited.upserted.is_some();
-    let done = Done { hit, modified: existing && wrote, upserted: edited.upserted };
+    let done = StatementResult { hit, modified: existing && wrote, upserted: edited.upserted };
     // Null for an upsert without `new`.
     let value = if wanted.new { edited.after } else { edited.before };
-    let answer = Answer { removed: false, new: wanted.new, existing, value };
-    if let Some(Place { book, at }) = place.filter(|_| !wrote) {
-        book.note_unwritten(at, &done, Some(answer.clone()));
+    let answer = StoredReply { removed: false, new: wanted.new, existing, value };
+    if let Some(ReceiptSlot { receipts, at }) = slot.filter(|_| !wrote) {
+        receipts.record_unwritten(at, &done, Some(answer.clone()));
     }
     (done, answer)
 }
@@ -170,7 +171,7 @@ async fn change_document<S: Store>(
     edit: &Edit,
     upsert: bool,
     context: &Arc<Context>,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
 ) -> Result<Edited> {
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = Update {
@@ -187,8 +188,8 @@ async fn change_document<S: Store>(
             None if upsert => call.ensure_collection(namespace).await?.0,
             None => return Ok(Edited::default()),
         };
-        let receipts = place.map(|place| place.begin(&[0]));
-        let edited = call.door.engine.find_and_update_with(&collection, &update, receipts).await;
+        let receipts = slot.map(|slot| slot.begin(&[0]));
+        let edited = call.api.engine.find_and_update_with(&collection, &update, receipts).await;
         if !Call::<S>::came_late(&edited) {
             return edited.map_err(|error| Error::from(error).with_namespace(namespace));
         }
@@ -242,8 +243,8 @@ fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Res
 /// Returns the reply: the counts, and the document or its projection. `repeated` is the statement's
 /// id if an earlier attempt executed the statement.
 fn build_reply(
-    done: &Done,
-    answer: &Answer,
+    done: &StatementResult,
+    answer: &StoredReply,
     repeated: Option<i32>,
     projection: Option<&Projection>,
     filter: &Filter,

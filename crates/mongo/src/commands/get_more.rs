@@ -42,7 +42,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let namespace = names::parse_collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
-    let cursors = &call.door.cursors;
+    let cursors = &call.api.cursors;
     // Checks the cursor's session and collection.
     let mut taken =
         cursors.take(id, &namespace, session::session_id(call.body), &call.connection.sender())?;
@@ -63,7 +63,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         cursors.close(id);
         return Err(error);
     }
-    let limit = batch_limit(size, usize::MAX, &call.door.settings.memory);
+    let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
     let batch = taken.cursor.next_batch(limit).await;
     // The operation may have been stopped meanwhile.
     let batch = match (batch, taken.operation.check_stopped()) {

@@ -21,10 +21,10 @@ use engine::Store;
 
 use super::{sasl, x509};
 use crate::{
+    api::Topology,
     arguments::Args,
     call::Call,
     command_row::ANY_ARGUMENT,
-    door::Topology,
     errors::{
         ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch,
     },
@@ -60,26 +60,26 @@ const MAX_APP_NAME: usize = 128;
 /// Runs a handshake. `hello` and its old names differ in one field of the reply.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(client) = call.args().document("client")? {
-        note_client(call, client)?;
+        record_client(call, client)?;
     }
     if let Some(wait) = await_change(call)? {
         sleep(wait).await;
     }
-    let now = call.door.engine.now().await?;
+    let now = call.api.engine.now().await?;
     let primary = if call.name == "hello" { "isWritablePrimary" } else { "ismaster" };
     let mut reply = Document::new();
     if call.args().lax_bool("helloOk")?.unwrap_or(false) {
         reply.push("helloOk", true);
     }
     reply.push(primary, true);
-    let router = call.door.settings.topology == Topology::Router;
+    let router = call.api.settings.topology == Topology::Router;
     if router {
         reply.push("msg", "isdbgrid");
     }
     let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
     for (name, value) in doc! {
-        "maxBsonObjectSize": size(call.door.settings.max_document_bytes()),
-        "maxMessageSizeBytes": size(call.door.settings.max_message_bytes),
+        "maxBsonObjectSize": size(call.api.settings.max_document_bytes()),
+        "maxMessageSizeBytes": size(call.api.settings.max_message_bytes),
         "maxWriteBatchSize": size(MAX_WRITE_BATCH),
         "localTime": Value::DateTime(now.ms),
         "logicalSessionTimeoutMinutes": SESSION_MINUTES,
@@ -101,7 +101,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     // serve their clients permanently, so these clients poll every few seconds, as with old
     // servers.
     if !router {
-        let process = Value::ObjectId(call.door.process);
+        let process = Value::ObjectId(call.api.process);
         reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
     }
     ok(reply)
@@ -141,7 +141,7 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     if counter < 0 {
         return Err(Error::new(31372, "topologyVersion must have a non-negative counter"));
     }
-    if process != call.door.process {
+    if process != call.api.process {
         return Ok(None);
     }
     if 0 < counter {
@@ -156,7 +156,7 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
 
 /// Records the client metadata. Fails with 186 if the client has sent metadata before. Tools show
 /// the application's name, and fail points can select by it.
-fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
+fn record_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     let size = client.to_buf().bytes().len();
     if MAX_CLIENT_BYTES < size {
         let message = format!(
@@ -188,7 +188,7 @@ fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
 /// them.
 fn agree_compressors<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
     // Messages that may be forwarded to the owner of their database must be readable.
-    if call.door.settings.is_home.is_some() {
+    if call.api.settings.is_home.is_some() {
         return Value::Array(Vec::new());
     }
     let mut agreed: Vec<Compressor> = Vec::new();

@@ -9,7 +9,7 @@
 use document::{DocRef, Document, Value, ValueRef, doc};
 use engine::{BuildProgress, Collection, IndexSpec, Model, Namespace, Store};
 
-use crate::{door::Door, operation::Running, replies::index::index_entry};
+use crate::{api::MongoApi, operation::Running, replies::index::index_entry};
 
 /// Text of a build that scans documents. It is mongod's: tools recognize a build by it.
 const MESSAGE: &str = "Index Build: scanning collection";
@@ -20,7 +20,7 @@ pub(super) type BuiltForClients = Vec<(u32, u32)>;
 /// Adds the progress of its index builds to the entry of a command, and adds the ids of the indexes
 /// to `built`.
 pub(super) fn describe_build<S: Store>(
-    door: &Door<S>,
+    api: &MongoApi<S>,
     running: &Running,
     built: &mut BuiltForClients,
     out: &mut Document,
@@ -32,7 +32,7 @@ pub(super) fn describe_build<S: Store>(
     let text = |field: &str| command.get(field).and_then(ValueRef::as_str);
     let (Some(database), Some(name)) = (text("$db"), text("createIndexes")) else { return };
     let namespace = Namespace::new(database, name);
-    let Some(collection) = door.engine.collection(Model::Documents, &namespace) else { return };
+    let Some(collection) = api.engine.collection(Model::Documents, &namespace) else { return };
     let names = names_of(command);
     let state = collection.state();
     let own = |index: &&IndexSpec| names.iter().any(|name| *name == index.name);
@@ -69,11 +69,11 @@ fn push_progress(collection: &Collection, indexes: &[&IndexSpec], out: &mut Docu
 /// Returns one entry for each collection with index builds that no client waits for. The entries
 /// have no operation id, since these builds cannot be stopped.
 pub(super) fn builds_without_client<S: Store>(
-    door: &Door<S>,
+    api: &MongoApi<S>,
     built: &BuiltForClients,
     now_ms: i64,
 ) -> Vec<Document> {
-    let collections = door.engine.collections(Model::Documents).into_iter();
+    let collections = api.engine.collections(Model::Documents).into_iter();
     let entries = collections.filter_map(|(namespace, collection)| {
         let state = collection.state();
         let alone =
@@ -85,7 +85,7 @@ pub(super) fn builds_without_client<S: Store>(
         let specs = indexes.iter().map(|index| Value::Document(index_entry(index))).collect();
         let mut out = doc! {
             "type": "op",
-            "host": door.settings.host.as_str(),
+            "host": api.settings.host.as_str(),
             "desc": "IndexBuild",
             "active": true,
             "currentOpTime": Value::DateTime(now_ms),

@@ -30,7 +30,7 @@ pub(super) fn index_stats_stage<S: Store>(
         return Err(Error::new(NOT_EMPTY, message));
     }
     let Some(collection) = call.find_collection(namespace) else { return Ok(Vec::new()) };
-    let host = call.door.settings.host.as_str();
+    let host = call.api.settings.host.as_str();
     let state = collection.state();
     let by_id = stats_of(&collection, ID_INDEX, id_index_entry(), host);
     let others = state.record.indexes.iter().filter_map(|index| {

@@ -10,31 +10,31 @@
 use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
 use engine::{ListOrdering, Namespace, NewDocument, Store, WriteGroup};
 
-use super::statements::{Staged, check_batch, open_book, push_errors};
+use super::statements::{Staged, check_batch, open_receipts, push_errors};
 use crate::{
     access::Action,
     call::Call,
     counters::Counters,
     document_writer::{CheckedDocument, DocumentWriter, with_id},
     errors::{BSONObjectTooLarge, Error, Overflow, Result, WriteConflict},
-    numbered::Place,
     replies::{numbers::saturated_int, ok},
     reserved_property::{RESERVED, carried_second},
-    rights::{Asked, Need},
+    retryable::ReceiptSlot,
+    rights::{CommandRequest, Requirement},
     utf8,
 };
 
-pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let mut needs = vec![Need::of(Action::Insert, asked.collection()?)];
-    needs.extend(bypass_need(asked)?);
+pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let mut needs = vec![Requirement::of(Action::Insert, request.collection()?)];
+    needs.extend(bypass_requirement(request)?);
     Ok(needs)
 }
 
 /// Returns the right that is required if a write bypasses document validation; otherwise `None`.
-pub(super) fn bypass_need(asked: &Asked<'_>) -> Result<Option<Need>> {
-    let bypasses = asked.is_set("bypassDocumentValidation");
-    let need = |on| Need::of(Action::BypassDocumentValidation, on);
-    bypasses.then(|| asked.collection().map(need)).transpose()
+pub(super) fn bypass_requirement(request: &CommandRequest<'_>) -> Result<Option<Requirement>> {
+    let bypasses = request.is_set("bypassDocumentValidation");
+    let need = |on| Requirement::of(Action::BypassDocumentValidation, on);
+    bypasses.then(|| request.collection().map(need)).transpose()
 }
 
 /// Runs `insert`. No evaluation context is created, since many inserts are small.
@@ -49,16 +49,16 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.insert, documents.len() as u64);
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
-    let writer = call.document_writer(call.door.engine.now().await?);
-    let book = open_book(call, documents.len()).await?;
-    let place = book.as_ref().map(|book| Place { book, at: 0 });
+    let writer = call.document_writer(call.api.engine.now().await?);
+    let receipts = open_receipts(call, documents.len()).await?;
+    let slot = receipts.as_ref().map(|receipts| ReceiptSlot { receipts, at: 0 });
     let (inserted, errors) =
-        insert_documents(call, &namespace, &documents, ordered, &writer, place).await?;
+        insert_documents(call, &namespace, &documents, ordered, &writer, slot).await?;
     let mut reply = doc! { "n": saturated_int(inserted) };
     push_errors(&mut reply, &errors);
-    if let Some(book) = &book {
-        book.finish(!errors.is_empty()).await?;
-        book.push_repeated(&mut reply);
+    if let Some(receipts) = &receipts {
+        receipts.finish(!errors.is_empty()).await?;
+        receipts.push_repeated(&mut reply);
     }
     ok(reply)
 }
@@ -88,7 +88,7 @@ pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
 /// that fails its check. If the engine refuses one of these, that error is reported instead, since
 /// its position is earlier. Otherwise every document that passes its check is inserted.
 ///
-/// `place` is the first document's receipt slot in a retryable write. Documents that an earlier
+/// `slot` is the first document's receipt slot in a retryable write. Documents that an earlier
 /// attempt inserted are counted and skipped.
 pub(super) async fn insert_documents<S: Store>(
     call: &Call<'_, S>,
@@ -96,11 +96,11 @@ pub(super) async fn insert_documents<S: Store>(
     documents: &[DocRef<'_>],
     ordered: bool,
     writer: &DocumentWriter,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
 ) -> Result<(usize, Vec<(usize, Error)>)> {
     let mut errors = Vec::new();
     let (mut positions, mut ready) = (Vec::new(), Vec::new());
-    let left = positions_left(documents.len(), place).await?;
+    let left = positions_left(documents.len(), slot).await?;
     let before = documents.len() - left.len();
     for (at, document) in left.iter().filter_map(|at| Some((*at, documents.get(*at)?))) {
         match prepare_document(call, *document, writer) {
@@ -122,12 +122,12 @@ pub(super) async fn insert_documents<S: Store>(
     let ordering = if ordered { ListOrdering::Ordered } else { ListOrdering::Unordered };
     let inserted = loop {
         let (collection, _) = call.ensure_collection(namespace).await?;
-        let receipts = place.map(|place| place.begin(&positions));
-        let inserted = call.door.engine.insert_since(&collection, ready, ordering, receipts).await;
+        let receipts = slot.map(|slot| slot.begin(&positions));
+        let inserted = call.api.engine.insert_since(&collection, ready, ordering, receipts).await;
         if !Call::<S>::came_late(&inserted) {
             break inserted?;
         }
-        if place.is_some() {
+        if slot.is_some() {
             // The documents inserted so far are done, and were dropped; the command is retried for
             // the rest.
             let message = "the collection was dropped";
@@ -159,10 +159,10 @@ pub(super) async fn stage_insert<S: Store>(
     at: usize,
     document: DocRef<'_>,
     writer: &DocumentWriter,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
     group: &mut WriteGroup<'_, S>,
 ) -> Result<Staged<()>> {
-    if positions_left(1, place).await?.is_empty() {
+    if positions_left(1, slot).await?.is_empty() {
         return Ok(Staged::Repeated(()));
     }
     let new = prepare_document(call, document, writer)?;
@@ -180,12 +180,12 @@ pub(super) async fn stage_insert<S: Store>(
 /// inserted.
 async fn positions_left<S: Store>(
     documents: usize,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
 ) -> Result<Vec<usize>> {
-    let Some(Place { book, at }) = place else { return Ok((0..documents).collect()) };
+    let Some(ReceiptSlot { receipts, at }) = slot else { return Ok((0..documents).collect()) };
     let mut left = Vec::with_capacity(documents);
     for position in 0..documents {
-        if book.find(at + position).await?.is_none() {
+        if receipts.find(at + position).await?.is_none() {
             left.push(position);
         }
     }
@@ -200,7 +200,7 @@ fn prepare_document<S: Store>(
     writer: &DocumentWriter,
 ) -> Result<NewDocument> {
     utf8::check_document(call.message, document)?;
-    if call.door.carries_timestamps()
+    if call.api.carries_timestamps()
         && let Some(since) = document.get(RESERVED)
     {
         let since = carried_second(since)?;
@@ -227,14 +227,14 @@ fn as_stored<S: Store>(
     writer: &DocumentWriter,
     since: Option<i64>,
 ) -> Result<NewDocument> {
-    check_stored(document, call.door.settings.max_document_bytes())?;
+    check_stored(document, call.api.settings.max_document_bytes())?;
     let CheckedDocument { lifetime, has_empty_timestamp } = writer.check_document(document)?;
     let mut owned = match document.iter().next() {
         Some(("_id", _)) => call.message.owned_document(document),
         _ => with_id(document, writer.now),
     };
     if has_empty_timestamp {
-        owned = call.door.timestamps.fill_empty(owned.as_ref(), writer.now.ms);
+        owned = call.api.timestamps.fill_empty(owned.as_ref(), writer.now.ms);
     }
     Ok(NewDocument { document: owned, lifetime, since })
 }

@@ -17,7 +17,7 @@ use crate::{
     call::Call,
     errors::{Error, Result, Unauthorized},
     replies::ok,
-    rights::{Need, Object},
+    rights::{Object, Requirement},
 };
 
 /// Runs `killCursors`. The reply lists the ids that were closed and those that were not found.
@@ -29,15 +29,15 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.namespace()?;
     let ids = cursor_ids(&call.args())?;
     let sender = call.connection.sender();
-    let cursors = &call.door.cursors;
+    let cursors = &call.api.cursors;
     let mut hidden = HashSet::new();
     for id in &ids {
         let Some(namespace) = cursors.read_by_another(*id, &sender) else { continue };
-        let any = Need::of(Action::KillAnyCursor, Object::Collection(namespace));
+        let any = Requirement::of(Action::KillAnyCursor, Object::Collection(namespace));
         if sender.relayed.is_some() {
             hidden.insert(*id);
-        } else if !call.door.asks_for_login(call.connection)
-            || !call.door.permits(call.connection, &[any])
+        } else if !call.api.asks_for_login(call.connection)
+            || !call.api.permits(call.connection, &[any])
         {
             let text = format!("cursor id {id} was not created by the authenticated user");
             return Err(Error::new(Unauthorized, text));

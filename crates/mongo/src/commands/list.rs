@@ -24,7 +24,7 @@ use crate::{
         index::{id_index_entry, index_entry},
         ok,
     },
-    rights::{Asked, Need, Object},
+    rights::{CommandRequest, Object, Requirement},
 };
 
 /// Parses the filter of a list command; without a filter, everything is listed.
@@ -52,18 +52,18 @@ fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
 
 /// Returns the rights that `listDatabases` requires. A sender without the right to list all
 /// databases gets those on which it has any right, unless it explicitly requests all.
-pub(super) fn databases_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let wants_all = asked.args().bool("authorizedDatabases")? == Some(false);
-    let need = Need::of(Action::ListDatabases, Object::Server);
+pub(super) fn databases_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let wants_all = request.args().bool("authorizedDatabases")? == Some(false);
+    let need = Requirement::of(Action::ListDatabases, Object::Server);
     Ok(if wants_all { vec![need] } else { Vec::new() })
 }
 
 /// Returns the rights that `listCollections` requires. A request for the names of only those
 /// collections on which the sender has any right requires none.
-pub(super) fn collections_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let own = asked.is_set("nameOnly") && asked.is_set("authorizedCollections");
-    let database = Object::Database(asked.database.to_owned());
-    let need = Need::of(Action::ListCollections, database);
+pub(super) fn collections_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let own = request.is_set("nameOnly") && request.is_set("authorizedCollections");
+    let database = Object::Database(request.database.to_owned());
+    let need = Requirement::of(Action::ListCollections, database);
     Ok(if own { Vec::new() } else { vec![need] })
 }
 
@@ -76,14 +76,14 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     // Every server has these databases; tools skip them by name.
     let own = ["admin", "config", "local"].map(|name| (name.to_owned(), 0));
     let mut sizes: BTreeMap<String, i64> = BTreeMap::from(own);
-    for (namespace, collection) in call.door.engine.collections(Model::Documents) {
+    for (namespace, collection) in call.api.engine.collections(Model::Documents) {
         *sizes.entry(namespace.database).or_default() += disk_bytes(call, &collection);
     }
     // Keeps the memory of the replies, whose entries are in `sizes`, reserved until the end.
     let mut _held = None;
-    if let Some(siblings) = call.siblings() {
+    if let Some(other_shards) = call.other_shards() {
         let ask = doc! { "listDatabases": 1 };
-        let (answers, counted) = siblings.ask(ask, &call.door.settings.memory).await?;
+        let (answers, counted) = other_shards.ask(ask, &call.api.settings.memory).await?;
         answers.iter().for_each(|(_, reply)| add_databases(&mut sizes, reply));
         _held = Some(counted);
     }
@@ -116,8 +116,8 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 
 /// Returns a predicate that is true for a database that the sender may see.
 fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str) -> bool {
-    let asks = call.door.asks_for_login(call.connection);
-    let login = if asks { call.door.login_of(call.connection) } else { None };
+    let asks = call.api.asks_for_login(call.connection);
+    let login = if asks { call.api.login_of(call.connection) } else { None };
     move |name| match &login {
         None => !asks,
         Some(login) => {
@@ -129,8 +129,8 @@ fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str)
 
 /// Returns a predicate that is true for a collection of the database that the sender may see.
 fn seen_collections<S: Store>(call: &Call<'_, S>) -> impl Fn(&Namespace) -> bool {
-    let asks = call.door.asks_for_login(call.connection);
-    let login = if asks { call.door.login_of(call.connection) } else { None };
+    let asks = call.api.asks_for_login(call.connection);
+    let login = if asks { call.api.login_of(call.connection) } else { None };
     let database = Target::Database(call.database);
     let all = login
         .as_ref()
@@ -165,7 +165,7 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
     let context = call.evaluation_context().await?;
     let mut entries = Vec::new();
     let sees = seen_collections(call);
-    for (namespace, collection) in call.door.engine.collections(Model::Documents) {
+    for (namespace, collection) in call.api.engine.collections(Model::Documents) {
         if namespace.database != call.database || !sees(&namespace) {
             continue;
         }

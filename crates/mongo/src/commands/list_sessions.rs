@@ -22,12 +22,12 @@ use super::sessions::named_user;
 use crate::{
     access::{Action, UserName},
     arguments::Args,
-    authorize::check_needs,
+    authorize::check_requirements,
     call::Call,
     client::Sender,
     cursor_description::Clocks,
     errors::{Error, InvalidNamespace, Result, TypeMismatch, UnsupportedFormat},
-    rights::{Need, Object, is_set},
+    rights::{Object, Requirement, is_set},
     session::{SessionId, session_id},
     session_set::{SessionSet, UserDigest, user_digest},
 };
@@ -44,17 +44,17 @@ const STORED_IN: (&str, &str) = ("config", "system.sessions");
 const ENTRY_BYTES: usize = 2 * 1024;
 
 /// For each session, the time of its last use and its user.
-type Found = BTreeMap<(SessionId, UserDigest), (Duration, Option<UserName>)>;
+type SessionUses = BTreeMap<(SessionId, UserDigest), (Duration, Option<UserName>)>;
 
 /// Returns the rights that either stage requires: none for the sender's own sessions. Named users
 /// are compared with the sender when the stage runs.
-pub(super) fn stage_needs(spec: ValueRef<'_>) -> Vec<Need> {
+pub(super) fn stage_needs(spec: ValueRef<'_>) -> Vec<Requirement> {
     let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
     if all { vec![sessions_of_all()] } else { Vec::new() }
 }
 
-fn sessions_of_all() -> Need {
-    Need::of(Action::ListSessions, Object::Server)
+fn sessions_of_all() -> Requirement {
+    Requirement::of(Action::ListSessions, Object::Server)
 }
 
 /// Returns the documents of either stage at the start of a pipeline.
@@ -77,9 +77,9 @@ pub(super) async fn list_stage<S: Store>(
         let message = format!("'{LOCAL}' can only be run with {{aggregate: 1}}");
         return Err(Error::new(InvalidNamespace, message));
     }
-    let now_ms = call.door.engine.now().await?.ms;
+    let now_ms = call.api.engine.now().await?.ms;
     let clocks = Clocks { now_ms, monotonic: clock::monotonic_time() };
-    let mut held = call.door.settings.memory.share();
+    let mut held = call.api.settings.memory.share();
     let found = find_sessions(call, &wanted, clocks.monotonic, &mut held)?;
     Ok(found.into_iter().map(|(key, found)| entry(key, found, clocks)).collect())
 }
@@ -107,7 +107,7 @@ fn parse_users<S: Store>(
     }
     let own = call.connection.sender().user;
     if users.iter().any(|user| own.as_ref() != Some(user)) {
-        check_needs(call, &[sessions_of_all()])?;
+        check_requirements(call, &[sessions_of_all()])?;
     }
     let mut wanted = SessionSet { all, ..SessionSet::default() };
     wanted.users.extend(users.iter().map(|user| user_digest(Some(user))));
@@ -138,8 +138,8 @@ fn find_sessions<S: Store>(
     wanted: &SessionSet,
     now: Duration,
     held: &mut Share,
-) -> Result<Found> {
-    let mut found = Found::new();
+) -> Result<SessionUses> {
+    let mut found = SessionUses::new();
     let mut note = |session: Option<SessionId>, sender: &Sender, used: Duration| -> Result<()> {
         let Some(id) = session.filter(|_| wanted.has(session, sender)) else { return Ok(()) };
         match found.entry((id, user_digest(sender.user.as_ref()))) {
@@ -155,12 +155,12 @@ fn find_sessions<S: Store>(
         Ok(())
     };
     note(session_id(call.body), &call.connection.sender(), now)?;
-    for connection in call.door.connections() {
+    for connection in call.api.connections() {
         if let Some(running) = connection.running_command() {
             note(session_id(running.command.as_ref()), &connection.sender(), now)?;
         }
     }
-    for (session, owner, used) in call.door.cursors.sessions() {
+    for (session, owner, used) in call.api.cursors.sessions() {
         note(Some(session), &owner, used)?;
     }
     Ok(found)

@@ -101,7 +101,7 @@ use engine::{Namespace, Store};
 use self::table::Runs;
 use crate::{
     arguments::GENERIC,
-    audited::note_command,
+    audited::record_command,
     authorize::check_rights_of_now,
     call::Call,
     command_row::{ANY_ARGUMENT, CommandRow, Home, Work},
@@ -109,11 +109,11 @@ use crate::{
     counters::Counters,
     errors::{CommandNotFound, Error, Result, WriteConflict},
     limits::MAX_BEGINNINGS,
-    numbered::label,
     operation::Running,
     parsers::{api_version, shared_arguments::check_shared},
     pause::sleep,
-    slow::{Before, note_end},
+    retryable::label,
+    slow::{CounterSnapshot, report_end},
 };
 
 /// The response to a message.
@@ -138,7 +138,7 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
     }
     let ran = run_command(call).await;
     if let Some(known) = call.known {
-        note_command(call, known.row, &ran);
+        record_command(call, known.row, &ran);
     }
     let reply = match ran {
         Ok(reply) => reply,
@@ -157,14 +157,14 @@ fn labelled<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
 /// While it runs it is listed as the connection's current command, with an operation id; afterwards
 /// its latency and failure are counted by its position in the table.
 async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.place)?)));
-    let Some((Known { place, row }, run)) = found else { return Err(unknown_command(call)) };
+    let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.position)?)));
+    let Some((Known { position, row }, run)) = found else { return Err(unknown_command(call)) };
     Counters::add(&call.connection.counters.command, 1);
     check_rights_of_now(call, row).await?;
     let args = call.args().with_noted_names();
     api_version::check_version(row, &args)?;
     // Requests of the portal are the server's own and declare no version.
-    if call.door.requires_api_version.load(Relaxed) && call.connection.relayed_sender.is_none() {
+    if call.api.requires_api_version.load(Relaxed) && call.connection.relayed_sender.is_none() {
         api_version::require_version(&args)?;
     }
     check_fields(call, row.fields)?;
@@ -172,15 +172,15 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         let message = format!("{} may only be run against the admin database.", row.name);
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
-    let deadline = check_shared(&args, row, call.door.settings.topology)?;
+    let deadline = check_shared(&args, row, call.api.settings.topology)?;
     let began = clock::monotonic_time();
     // The default limit applies only to commands that end with their client, which only read:
     // stopping a write could leave half of it.
-    let usual = call.door.settings.max_time.filter(|_| is_bounded(call, row));
+    let usual = call.api.settings.max_time.filter(|_| is_bounded(call, row));
     let has_limit = deadline.is_none() || fail_point::check_time_limit(call)?;
     let ends = deadline.or_else(|| usual.map(|most| began.saturating_add(most)));
     call.operation.end_at(ends.filter(|_| has_limit));
-    let (id, before) = (call.door.operation_id(), Before::of(&call.connection.counters));
+    let (id, before) = (call.api.operation_id(), CounterSnapshot::of(&call.connection.counters));
     let _begun = call.connection.begin_command(Running {
         id,
         row,
@@ -200,30 +200,30 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         reply = run(call).await;
     }
     if reply.is_err()
-        && let Some(failed) = call.door.failed.get(place)
+        && let Some(failed) = call.api.failed.get(position)
     {
         failed.fetch_add(1, Relaxed);
     }
     // Commands that wait for a change of state would distort the latencies.
     if call.body.get("maxAwaitTimeMS").is_none() {
         let took = clock::monotonic_time().saturating_sub(began);
-        call.door.latencies.observe(place, took);
-        note_work(call, row, took);
-        note_end(call, id, took, before, &reply);
+        call.api.latencies.observe(position, took);
+        record_work(call, row, took);
+        report_end(call, id, took, before, &reply);
     }
     reply
 }
 
 /// Adds a command to the statistics of its collection, and counts the keys and documents that it
 /// examined.
-fn note_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
+fn record_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
     // A `getMore` continues the operation that opened its cursor.
     let resumed = match row.work {
         Work::GetMore => call.connection.running_command().map(|running| running.operation),
         _ => None,
     };
     let operation = resumed.as_ref().unwrap_or(&call.operation);
-    call.connection.counters.note_looked(&operation.looked);
+    call.connection.counters.record_statistics(&operation.stats);
     let name = call.body.get(row.collection_in.unwrap_or(row.name));
     let Some(collection) = name.and_then(ValueRef::as_str) else { return };
     if row.home != Home::Database || row.hides_arguments {
@@ -233,7 +233,7 @@ fn note_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
         call.find_collection(&Namespace::new(database, collection)).is_some()
     };
     let (last, name) = (&call.connection.last_work, (call.database, collection));
-    call.door.work.note(last, name, (row, took), exists);
+    call.api.work.note(last, name, (row, took), exists);
 }
 
 /// Returns whether the default time limit applies to a command. It applies to commands that only
@@ -260,7 +260,7 @@ fn shown_body<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> DocBuf {
 /// command.
 fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
     let name = call.name;
-    match call.door.commands.find_not_yet(name) {
+    match call.api.commands.find_not_yet(name) {
         Some(NotYet { in_api: false, .. }) if api_version::is_strict(call.body) => {
             api_version::not_in_version(name)
         }

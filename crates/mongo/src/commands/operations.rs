@@ -27,11 +27,11 @@ use crate::{
     },
     limits::{MAX_WHOLE_COMMANDS, SHOWN_BYTES},
     operation::{Running, StopReason},
+    other_shards::OtherShards,
     parsers::current_op_options::check_current_op_options,
     replies::ok,
-    rights::{Asked, Need, Object, is_set},
+    rights::{CommandRequest, Object, Requirement, is_set},
     session,
-    siblings::Siblings,
 };
 
 /// Number of copies of an entry that exist until the reply is sent. Memory for them is reserved
@@ -42,18 +42,18 @@ const SHOWN_COPIES: usize = 4;
 const SHARD: &str = "shard";
 
 /// Returns the rights that `currentOp` requires: none for the sender's own operations.
-pub(super) fn current_op_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    Ok(if asked.is_set("$ownOps") { Vec::new() } else { all_operations() })
+pub(super) fn current_op_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    Ok(if request.is_set("$ownOps") { Vec::new() } else { all_operations() })
 }
 
 /// Returns the rights that the stage requires; it shows the sender's own operations by default.
-pub(super) fn current_op_stage_needs(spec: ValueRef<'_>) -> Vec<Need> {
+pub(super) fn current_op_stage_needs(spec: ValueRef<'_>) -> Vec<Requirement> {
     let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
     if all { all_operations() } else { Vec::new() }
 }
 
-fn all_operations() -> Vec<Need> {
-    vec![Need::of(Action::InProg, Object::Server)]
+fn all_operations() -> Vec<Requirement> {
+    vec![Requirement::of(Action::InProg, Object::Server)]
 }
 
 /// Runs `currentOp`. Fields other than its arguments are a filter over the entries.
@@ -72,7 +72,8 @@ pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let context = call.evaluation_context().await?;
     let mut shown = Vec::new();
     let (operations, _held) =
-        list_operations(call, Shown { only_own, idle, cursors: false, whole: false }).await?;
+        list_operations(call, OperationSelection { only_own, idle, cursors: false, whole: false })
+            .await?;
     for operation in operations {
         if filter.matches(DocRef::Tree(&operation), &context)? {
             shown.push(Value::Document(operation));
@@ -96,19 +97,19 @@ pub(super) async fn current_op_stage<S: Store>(
         return Err(Error::new(InvalidNamespace, message));
     }
     check_current_op_options(spec)?;
-    let asked = Shown {
+    let request = OperationSelection {
         only_own: !is_set(spec, "allUsers"),
         idle: is_set(spec, "idleConnections"),
         cursors: is_set(spec, "idleCursors"),
         whole: !is_set(spec, "truncateOps"),
     };
-    let (operations, _held) = list_operations(call, asked).await?;
+    let (operations, _held) = list_operations(call, request).await?;
     Ok(operations)
 }
 
 /// Which operations and cursors `currentOp` lists.
 #[derive(Clone, Copy, Debug)]
-struct Shown {
+struct OperationSelection {
     /// Whether to list only operations of the sender's user, if authentication is on.
     only_own: bool,
     /// Whether to include idle connections.
@@ -123,24 +124,24 @@ struct Shown {
 /// builds if requested. The caller holds the returned memory reservation until its reply is built.
 async fn list_operations<S: Store>(
     call: &Call<'_, S>,
-    asked: Shown,
+    request: OperationSelection,
 ) -> Result<(Vec<Document>, Share)> {
-    let now_ms = call.door.engine.now().await?.ms;
+    let now_ms = call.api.engine.now().await?.ms;
     let clocks = Clocks { now_ms, monotonic: clock::monotonic_time() };
-    let host = call.door.settings.host.as_str();
-    let mut held = call.door.settings.memory.share();
+    let host = call.api.settings.host.as_str();
+    let mut held = call.api.settings.memory.share();
     let mut shown = Vec::new();
     let own = call.connection.sender();
-    let hides_others = asked.only_own && call.door.asks_for_login(call.connection);
+    let hides_others = request.only_own && call.api.asks_for_login(call.connection);
     let mut built = BuiltForClients::new();
-    let mut left = if asked.whole { MAX_WHOLE_COMMANDS } else { 0 };
+    let mut left = if request.whole { MAX_WHOLE_COMMANDS } else { 0 };
     let is_shown = |owner: &Sender| !hides_others || owner.user == own.user;
-    for connection in call.door.connections() {
+    for connection in call.api.connections() {
         if !is_shown(&connection.sender()) {
             continue;
         }
         let running = connection.running_command();
-        if running.is_none() && !asked.idle {
+        if running.is_none() && !request.idle {
             continue;
         }
         held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
@@ -167,22 +168,22 @@ async fn list_operations<S: Store>(
         out.push("active", running.is_some());
         out.push("currentOpTime", Value::DateTime(now_ms));
         if let Some(running) = running {
-            let cursor = running.cursor.and_then(|id| call.door.cursors.snapshot(id));
+            let cursor = running.cursor.and_then(|id| call.api.cursors.snapshot(id));
             describe_running(&running, most, cursor.map(|cursor| (cursor, clocks)), &mut out);
-            describe_build(call.door, &running, &mut built, &mut out);
+            describe_build(call.api, &running, &mut built, &mut out);
         }
         shown.push(out);
     }
     let builds = match hides_others {
         true => Vec::new(),
-        false => builds_without_client(call.door, &built, now_ms),
+        false => builds_without_client(call.api, &built, now_ms),
     };
     held.grow(builds.len() * SHOWN_COPIES * SHOWN_BYTES)?;
     shown.extend(builds);
-    let elsewhere = list_elsewhere(call, asked.idle, &mut held).await?.into_iter();
+    let elsewhere = list_elsewhere(call, request.idle, &mut held).await?.into_iter();
     shown.extend(elsewhere.filter(|it| !hides_others || is_of(it, own.user.as_ref())));
-    let idle = if asked.cursors { call.door.cursors.idle_ids() } else { Vec::new() };
-    let cursors = idle.into_iter().filter_map(|id| call.door.cursors.snapshot(id));
+    let idle = if request.cursors { call.api.cursors.idle_ids() } else { Vec::new() };
+    let cursors = idle.into_iter().filter_map(|id| call.api.cursors.snapshot(id));
     for cursor in cursors.filter(|cursor| is_shown(&cursor.owner)) {
         held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
         shown.push(cursor.idle_entry(host, clocks));
@@ -196,9 +197,9 @@ async fn list_elsewhere<S: Store>(
     idle: bool,
     held: &mut Share,
 ) -> Result<Vec<Document>> {
-    let Some(siblings) = call.siblings() else { return Ok(Vec::new()) };
+    let Some(other_shards) = call.other_shards() else { return Ok(Vec::new()) };
     let ask = doc! { "currentOp": 1, "$all": idle };
-    let (answers, _counted) = siblings.ask(ask, &call.door.settings.memory).await?;
+    let (answers, _counted) = other_shards.ask(ask, &call.api.settings.memory).await?;
     let mut shown = Vec::new();
     for (shard, reply) in answers {
         held.grow(SHOWN_COPIES.saturating_mul(reply.bytes().len()))?;
@@ -235,12 +236,12 @@ fn is_of(operation: &Document, user: Option<&UserName>) -> bool {
 /// its own.
 async fn kill_elsewhere<S: Store>(
     call: &Call<'_, S>,
-    siblings: &Siblings,
+    other_shards: &OtherShards,
     (shard, number): (u32, i32),
 ) -> Result<DocBuf> {
-    let memory = &call.door.settings.memory;
-    if !call.door.permits(call.connection, &[Need::of(Action::KillOp, Object::Server)]) {
-        let (answers, _held) = siblings.ask(doc! { "currentOp": 1 }, memory).await?;
+    let memory = &call.api.settings.memory;
+    if !call.api.permits(call.connection, &[Requirement::of(Action::KillOp, Object::Server)]) {
+        let (answers, _held) = other_shards.ask(doc! { "currentOp": 1 }, memory).await?;
         let id = Value::from(format!("{SHARD}{shard}:{number}"));
         let user = call.connection.sender().user;
         let is_it = |it: &Document| it.get("opid") == Some(&id) && is_of(it, user.as_ref());
@@ -249,7 +250,7 @@ async fn kill_elsewhere<S: Store>(
             return Err(not_own());
         }
     }
-    siblings.ask_one(doc! { "killOp": 1, "op": number }, shard, memory).await?;
+    other_shards.ask_one(doc! { "killOp": 1, "op": number }, shard, memory).await?;
     ok(doc! { "info": "attempting to kill op" })
 }
 
@@ -312,8 +313,8 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
 /// number beyond 32 bits.
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let elsewhere = call.body.get("op").and_then(operation_of_shard);
-    if let (Some(operation), Some(siblings)) = (elsewhere, call.siblings()) {
-        return kill_elsewhere(call, siblings, operation).await;
+    if let (Some(operation), Some(other_shards)) = (elsewhere, call.other_shards()) {
+        return kill_elsewhere(call, other_shards, operation).await;
     }
     let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
@@ -338,12 +339,12 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return Err(Error::new(26823, message));
     };
     // A sender may always stop its own operations.
-    let any = call.door.permits(call.connection, &[Need::of(Action::KillOp, Object::Server)]);
+    let any = call.api.permits(call.connection, &[Requirement::of(Action::KillOp, Object::Server)]);
     let own = call.connection.sender();
     let killed = |connection: &std::sync::Arc<Connection>| {
         (any || connection.sender() == own) && connection.stop_command(Some(id), StopReason::Killed)
     };
-    if !call.door.connections().iter().any(killed) && !any {
+    if !call.api.connections().iter().any(killed) && !any {
         return Err(not_own());
     }
     ok(doc! { "info": "attempting to kill op" })

@@ -16,18 +16,18 @@ use document::{DocBuf, Document, Number, Value, ValueRef, array, doc};
 use engine::Store;
 
 use crate::{
+    api::Topology,
     arguments::{Args, GENERIC},
     call::Call,
-    door::Topology,
     errors::{BadValue, CommandNotSupported, Error, InvalidOptions, Result, TypeMismatch},
     limits::COMPATIBILITY_VERSION,
     replies::ok,
 };
 
 /// Name and initial value of a parameter, and whether it may be set.
-type Known = (&'static str, fn() -> Value, bool);
+type Parameter = (&'static str, fn() -> Value, bool);
 
-const KNOWN: &[Known] = &[
+const PARAMETERS: &[Parameter] = &[
     ("ttlMonitorEnabled", || Value::Bool(true), true),
     ("ttlMonitorSleepSecs", || Value::Int32(60), true),
     ("ttlMonitorBatchDeletes", || Value::Bool(true), true),
@@ -58,19 +58,19 @@ const COMPATIBILITY: &str = "featureCompatibilityVersion";
 
 /// Returns the current value of a parameter.
 fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> Value {
-    call.door.parameters.lock().get(name).cloned().unwrap_or_else(start)
+    call.api.parameters.lock().get(name).cloned().unwrap_or_else(start)
 }
 
 /// The parameters requested besides those named, and the format of the reply.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct ParameterSelection {
     /// Whether the reply contains all parameters.
     all: bool,
     /// Whether the reply says for each parameter when it may be set.
     details: bool,
 }
 
-impl Asked {
+impl ParameterSelection {
     /// Parses the value of `getParameter`: `"*"`, or a document of options. Any other value
     /// requests nothing.
     fn parse(value: Option<ValueRef<'_>>) -> Result<Self> {
@@ -102,10 +102,10 @@ impl Asked {
 /// Runs `getParameter` for the named parameters, or for all. Unknown names are ignored if at least
 /// one name is known.
 pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let asked = Asked::parse(call.body.get("getParameter"))?;
+    let asked = ParameterSelection::parse(call.body.get("getParameter"))?;
     let is_named = |name: &str| call.body.iter().skip(1).any(|(given, _)| given == name);
     let mut reply = Document::new();
-    for (name, start, settable) in KNOWN {
+    for (name, start, settable) in PARAMETERS {
         if asked.all || is_named(name) {
             reply.push(*name, asked.shown(value_of(call, name, *start), *settable));
         }
@@ -129,7 +129,8 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
     let mut taken = Vec::new();
     for (name, value) in given {
-        let Some((_, start, settable)) = KNOWN.iter().find(|(known, ..)| *known == name) else {
+        let Some((_, start, settable)) = PARAMETERS.iter().find(|(known, ..)| *known == name)
+        else {
             let message = format!(
                 "attempted to set unrecognized parameter [{name}], use help:true to see options "
             );
@@ -145,10 +146,10 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     }
     let mut was = None;
     // Held for all parameters, so that the flag below never differs from the parameter.
-    let mut parameters = call.door.parameters.lock();
+    let mut parameters = call.api.parameters.lock();
     for (name, start, value) in taken {
         if name == REQUIRE_API_VERSION {
-            call.door.requires_api_version.store(value == Value::Bool(true), Ordering::Relaxed);
+            call.api.requires_api_version.store(value == Value::Bool(true), Ordering::Relaxed);
         }
         was = Some(parameters.insert(name.to_owned(), value).unwrap_or_else(start));
     }
@@ -164,7 +165,7 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 /// Fails with 115 if a command would require an API version in a sharded cluster: only one of the
 /// cluster's servers would then require it.
 fn check_unsharded<S: Store>(call: &Call<'_, S>, name: &str, value: &Value) -> Result<()> {
-    let is_sharded = call.door.settings.is_home.is_some();
+    let is_sharded = call.api.settings.is_home.is_some();
     if name == REQUIRE_API_VERSION && is_sharded && *value == Value::Bool(true) {
         let message = "requireApiVersion is not supported in a sharded cluster";
         return Err(Error::new(CommandNotSupported, message));
@@ -197,7 +198,7 @@ fn taken_value(name: &str, value: ValueRef<'_>, start: &Value) -> Result<Value> 
 /// Runs `getDefaultRWConcern`. Only a cluster has default concerns: otherwise it fails with 51300,
 /// as on a standalone mongod.
 pub(super) async fn default_concerns<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    if call.door.settings.topology == Topology::Standalone {
+    if call.api.settings.topology == Topology::Standalone {
         let message = "'getDefaultRWConcern' is not supported on standalone nodes.";
         return Err(Error::new(51300, message));
     }

@@ -14,18 +14,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use auth::scram::{ClientFirst, Exchange, Failed, Mechanism, Verifier, make_nonce};
+use auth::scram::{ClientFirst, Exchange, ExchangeError, Mechanism, Verifier, make_nonce};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
 use crate::{
     access::{User, UserName},
+    api::Topology,
     arguments::Args,
-    audited::note_login,
-    authorize::{check_users, may_come_from},
+    audited::record_login,
+    authorize::{check_users, restrictions_admit},
     call::Call,
-    door::Topology,
     errors::{
         AuthenticationFailed, BadValue, Error, MechanismUnavailable, ProtocolError, Result,
         ShutdownInProgress, TypeMismatch,
@@ -90,15 +90,15 @@ pub(super) async fn begin<S: Store>(
         None => false,
     };
     let first = ClientFirst::parse(&payload(&args)?)
-        .map_err(|malformed| note_failure(call, None, &malformed.to_string()))?;
+        .map_err(|malformed| record_failure(call, None, &malformed.to_string()))?;
     let name = UserName { user: first.user.clone(), database: database.to_owned() };
     wait_for_turn(call, &name).await?;
-    let user = call.door.users.user(&name)?.map(|user| user.value);
-    let user = user.filter(|user| may_come_from(call.connection, user));
+    let user = call.api.users.user(&name)?.map(|user| user.value);
+    let user = user.filter(|user| restrictions_admit(call.connection, user));
     // Does not reveal more than a handshake, which lists the user's mechanisms; a driver then uses
     // another mechanism.
     if user.as_ref().is_some_and(|user| user.credentials.of(mechanism.name()).is_none()) {
-        return Err(note_failure(
+        return Err(record_failure(
             call,
             Some(&name),
             "the user has no credentials for the mechanism",
@@ -106,7 +106,7 @@ pub(super) async fn begin<S: Store>(
     }
     let verifier = user.as_ref().and_then(|user| verifier_of(&user.credentials, mechanism));
     // Also computed for existing users, so that the timing does not reveal which users exist.
-    let fake = Verifier::fake(mechanism, &name.to_string(), &call.door.users.secret_key().await?);
+    let fake = Verifier::fake(mechanism, &name.to_string(), &call.api.users.secret_key().await?);
     let (verifier, user) = match verifier {
         Some(verifier) => (verifier, user),
         None => (fake, None),
@@ -142,16 +142,16 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             // Wrong passwords on other connections may have triggered the delay since this login
             // began; then the proof is not checked.
             if 0 < time_to_wait(call, &name).as_millis() {
-                return Err(note_failure(call, Some(&name), "too many wrong passwords"));
+                return Err(record_failure(call, Some(&name), "too many wrong passwords"));
             }
             let (reply, user) = match (exchange.finish(&payload), user) {
                 (Ok(reply), Some(user)) => (reply, user),
-                (Err(Failed::Malformed(malformed)), _) => {
-                    return Err(note_failure(call, Some(&name), &malformed.to_string()));
+                (Err(ExchangeError::Malformed(malformed)), _) => {
+                    return Err(record_failure(call, Some(&name), &malformed.to_string()));
                 }
-                (Ok(_) | Err(Failed::WrongProof), _) => {
-                    note_wrong(call, &name);
-                    return Err(note_failure(call, Some(&name), "wrong user name or password"));
+                (Ok(_) | Err(ExchangeError::WrongProof), _) => {
+                    record_wrong_password(call, &name);
+                    return Err(record_failure(call, Some(&name), "wrong user name or password"));
                 }
             };
             if skips_empty {
@@ -167,14 +167,14 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             log_in(call, &user, mechanism.name())?;
             ok(step_reply(id, true, Vec::new()))
         }
-        Step::Empty(_) => Err(note_failure(call, Some(&name), "a message after the last one")),
+        Step::Empty(_) => Err(record_failure(call, Some(&name), "a message after the last one")),
     }
 }
 
 /// Returns the error of a message without a login in progress. In a cluster the login may have
 /// begun on a server that has stopped; the error then makes drivers restart the login.
 fn without_conversation<S: Store>(call: &Call<'_, S>) -> Error {
-    match call.door.settings.topology {
+    match call.api.settings.topology {
         Topology::Standalone => Error::new(ProtocolError, "No SASL session state found"),
         Topology::Router => Error::new(
             ShutdownInProgress,
@@ -194,14 +194,14 @@ fn step_reply(id: i32, done: bool, bytes: Vec<u8>) -> Document {
 /// Logs a user in on the connection, replacing any previous user. Fails if the user was removed,
 /// recreated or restricted to other addresses during the login.
 fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<()> {
-    let now = call.door.login_as(&user.name)?;
+    let now = call.api.login_as(&user.name)?;
     let same = |now: &User| now.id == user.id && now.credentials == user.credentials;
-    let may = |now: &User| same(now) && may_come_from(call.connection, now);
+    let may = |now: &User| same(now) && restrictions_admit(call.connection, now);
     let Some((_, login)) = now.filter(|(now, _)| may(now)) else {
-        return Err(note_failure(call, Some(&user.name), "the user changed during the login"));
+        return Err(record_failure(call, Some(&user.name), "the user changed during the login"));
     };
     call.connection.logins.lock().log_in(login);
-    note_login(call, &user.name.to_string(), mechanism, 0);
+    record_login(call, &user.name.to_string(), mechanism, 0);
     tracing::debug!(
         user = user.name.to_string(),
         peer = call.connection.peer,
@@ -212,33 +212,33 @@ fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<
 }
 
 /// Logs why a login failed, and returns the error that the client gets.
-pub(super) fn note_failure<S: Store>(
+pub(super) fn record_failure<S: Store>(
     call: &Call<'_, S>,
     name: Option<&UserName>,
     why: &str,
 ) -> Error {
     let name = name.map(|name| name.to_string().chars().take(128).collect::<String>());
     let (peer, name) = (&call.connection.peer, name.as_deref().unwrap_or_default());
-    call.door.login_failures.report_login(peer, name, why);
-    note_login(call, name, why, AuthenticationFailed);
+    call.api.login_failures.report_login(peer, name, why);
+    record_login(call, name, why, AuthenticationFailed);
     refused()
 }
 
 fn time_to_wait<S: Store>(call: &Call<'_, S>, name: &UserName) -> Duration {
     let now = clock::monotonic_time();
-    call.door.backoff.time_to_wait(call.connection.peer_address(), &name.to_string(), now)
+    call.api.backoff.time_to_wait(call.connection.peer_address(), &name.to_string(), now)
 }
 
-fn note_wrong<S: Store>(call: &Call<'_, S>, name: &UserName) {
+fn record_wrong_password<S: Store>(call: &Call<'_, S>, name: &UserName) {
     let now = clock::monotonic_time();
-    call.door.backoff.note_wrong(call.connection.peer_address(), &name.to_string(), now);
+    call.api.backoff.record_wrong_password(call.connection.peer_address(), &name.to_string(), now);
 }
 
 /// Waits for the login delay after recent wrong passwords. Fails if the delay is too long.
 async fn wait_for_turn<S: Store>(call: &Call<'_, S>, name: &UserName) -> Result<()> {
     let wait = time_to_wait(call, name);
     if LOGIN_WAIT < wait {
-        return Err(note_failure(call, Some(name), "too many wrong passwords"));
+        return Err(record_failure(call, Some(name), "too many wrong passwords"));
     }
     if !wait.is_zero() {
         sleep(wait).await;
@@ -259,7 +259,7 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
             return Err(Error::new(BadValue, text));
         };
         let name = UserName::new(user, database);
-        let user = call.door.users.user(&name)?;
+        let user = call.api.users.user(&name)?;
         // An unknown user appears to support all mechanisms.
         let names = match &user {
             Some(user) => user.value.mechanisms(),

@@ -24,7 +24,7 @@ use crate::{
     limits::SESSION_MINUTES,
     operation::StopReason,
     replies::ok,
-    rights::{Need, Object},
+    rights::{Object, Requirement},
     session::{SessionId, session_id},
     session_set::{SessionSet, UserDigest, user_digest},
 };
@@ -51,7 +51,7 @@ pub(super) async fn refresh_sessions<S: Store>(call: &Call<'_, S>) -> Result<Doc
 /// this while an unacknowledged write may still run.
 pub(super) async fn end_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let ended = named_sessions(call, "endSessions", "endSessionsFromClient")?;
-    call.door.cursors.kill_sessions(&ended, StopReason::CursorKilled);
+    call.api.cursors.kill_sessions(&ended, StopReason::CursorKilled);
     ok(doc! {})
 }
 
@@ -72,7 +72,7 @@ pub(super) async fn kill_all_sessions<S: Store>(call: &Call<'_, S>) -> Result<Do
     for user in elements {
         let args = Args::new("KillAllSessionsCmd.killAllSessions", user);
         let name = named_user(&args)?;
-        if call.door.users.user(&name)?.is_none() {
+        if call.api.users.user(&name)?.is_none() {
             let message =
                 format!("Could not find user \"{}\" for db \"{}\"", name.user, name.database);
             return Err(Error::new(UserNotFound, message));
@@ -116,7 +116,7 @@ pub(super) async fn kill_by_pattern<S: Store>(call: &Call<'_, S>) -> Result<DocB
 /// Stops the operations and closes the cursors of sessions, in all shards of a cluster, except for
 /// the command itself.
 async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBuf> {
-    for connection in call.door.connections() {
+    for connection in call.api.connections() {
         let running = connection.running_command();
         let Some(running) = running.filter(|_| connection.id != call.connection.id) else {
             continue;
@@ -126,10 +126,10 @@ async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBu
         }
     }
     // After the operations: one that was told to stop opens no cursor.
-    call.door.cursors.kill_sessions(killed, StopReason::Killed);
-    if let Some(siblings) = call.siblings() {
+    call.api.cursors.kill_sessions(killed, StopReason::Killed);
+    if let Some(other_shards) = call.other_shards() {
         let ask = doc! { "killAllSessionsByPattern": Value::Array(as_patterns(killed)) };
-        siblings.ask(ask, &call.door.settings.memory).await?;
+        other_shards.ask(ask, &call.api.settings.memory).await?;
     }
     ok(doc! {})
 }
@@ -164,8 +164,8 @@ fn named_sessions<S: Store>(
         args.allow_only(&["id", "uid"])?;
         let user = parse_user(&args)?;
         let id = parse_id(&args)?;
-        let any = Need::of(Action::KillAnySession, Object::Server);
-        if user.is_some_and(|user| user != own) && !call.door.permits(call.connection, &[any]) {
+        let any = Requirement::of(Action::KillAnySession, Object::Server);
+        if user.is_some_and(|user| user != own) && !call.api.permits(call.connection, &[any]) {
             let message = "Unauthorized to set user digest in LogicalSessionId";
             return Err(Error::new(Unauthorized, message));
         }

@@ -13,12 +13,12 @@ use engine::{Receipts, Store, WriteGroup};
 use evaluation::Context;
 
 use crate::{
+    api::Topology,
     call::Call,
-    door::Topology,
     errors::{Error, InvalidLength, InvalidOptions, Result, TransactionTooOld, WriteConflict},
     limits::{GROUP_STATEMENTS, MAX_WRITE_BATCH},
-    numbered::{Book, Place, label::may_repeat},
-    parsers::number::parse_numbered,
+    parsers::number::parse_retryable_write,
+    retryable::{ReceiptSlot, WriteReceipts, label::may_repeat},
     utf8,
 };
 
@@ -44,15 +44,15 @@ pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
 }
 
 /// Reads the receipts for a command if it is a retryable write.
-pub(super) async fn open_book<'a, S: Store>(
+pub(super) async fn open_receipts<'a, S: Store>(
     call: &Call<'a, S>,
     statements: usize,
-) -> Result<Option<Book<'a, S>>> {
+) -> Result<Option<WriteReceipts<'a, S>>> {
     if !call.has_number() {
         return Ok(None);
     }
-    match parse_numbered(&call.args(), statements)? {
-        Some(numbered) => Ok(Some(Book::open(&call.door.engine, numbered).await?)),
+    match parse_retryable_write(&call.args(), statements)? {
+        Some(retryable) => Ok(Some(WriteReceipts::open(&call.api.engine, retryable).await?)),
         None => Ok(None),
     }
 }
@@ -62,18 +62,18 @@ pub(super) async fn open_book<'a, S: Store>(
 /// they include two more: another attempt was committed first, or the session has moved to a higher
 /// number.
 pub(super) fn ends_command<S: Store>(call: &Call<'_, S>, error: &Error) -> bool {
-    call.door.settings.topology == Topology::Router && may_repeat(error.code)
+    call.api.settings.topology == Topology::Router && may_repeat(error.code)
         || call.has_number() && [WriteConflict, TransactionTooOld].contains(&error.code)
 }
 
 /// Checks that a statement of a retryable write affects only one document (72): if it failed after
 /// some of several, a retry could not tell which. `why` is the argument that selects several.
 pub(super) fn check_one<S: Store>(
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
     many: bool,
     why: &str,
 ) -> Result<()> {
-    if place.is_none() || !many {
+    if slot.is_none() || !many {
         return Ok(());
     }
     let message = format!("Cannot use (or request) retryable writes with {why}");
@@ -117,7 +117,7 @@ pub(super) trait RunStatement<S: Store> {
     ) -> impl Future<Output = Result<Staged<Self::Outcome>>> + Send;
 
     /// Called for each statement of a group after the group was committed.
-    fn note_staged(&mut self, at: usize, outcome: &Self::Outcome);
+    fn record_staged(&mut self, at: usize, outcome: &Self::Outcome);
 
     /// Runs one statement alone, in its own commits.
     fn run_statement(
@@ -132,7 +132,7 @@ pub(super) trait RunStatement<S: Store> {
 
     /// Records the failure of a statement. Called in the order of statements, between calls of
     /// [`add_up`](Self::add_up).
-    fn note_failure(&mut self, _at: usize, _error: &Error) {}
+    fn record_failure(&mut self, _at: usize, _error: &Error) {}
 }
 
 /// Runs statements in order, and returns the failures by position. In an `ordered` command the
@@ -149,11 +149,11 @@ pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
     statements: Vec<DocRef<'_>>,
     ordered: bool,
     context: Result<Arc<Context>>,
-    book: Option<&Book<'_, S>>,
+    receipts: Option<&WriteReceipts<'_, S>>,
     runner: &mut R,
 ) -> Result<Vec<(usize, Error)>> {
     let failures = Failures { call, ordered, errors: Vec::new() };
-    let mut run = Run { call, statements, book, runner, failures, next: 0 };
+    let mut run = Run { call, statements, receipts, runner, failures, next: 0 };
     // Statements before this position run alone.
     let mut alone = 0;
     while run.next < run.statements.len() {
@@ -178,19 +178,19 @@ pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
             continue;
         }
         match run.run_group(context).await? {
-            Ended::Command => break,
-            Ended::Group => {}
+            GroupEnd::Command => break,
+            GroupEnd::Group => {}
             // If a group took no statement, or conflicted with another writer, one statement runs
             // alone and waits as needed.
-            Ended::Early => alone = run.next + 1,
-            Ended::Full(end) => alone = end,
+            GroupEnd::Early => alone = run.next + 1,
+            GroupEnd::Full(end) => alone = end,
         }
     }
     Ok(run.failures.errors)
 }
 
 /// How the execution of a group of statements ended.
-enum Ended {
+enum GroupEnd {
     /// The command ends: no statement runs after the group.
     Command,
     /// The group was committed.
@@ -212,7 +212,7 @@ struct Failures<'c, 'a, S: Store> {
 struct Run<'c, 'a, 's, 'r, S: Store, R> {
     call: &'c Call<'a, S>,
     statements: Vec<DocRef<'s>>,
-    book: Option<&'c Book<'a, S>>,
+    receipts: Option<&'c WriteReceipts<'a, S>>,
     runner: &'r mut R,
     failures: Failures<'c, 'a, S>,
     /// Position of the next statement.
@@ -228,7 +228,7 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
             Ok(outcome) => self.runner.add_up(at, outcome),
             Err(error) if ends_command(self.failures.call, &error) => return Err(error),
             Err(error) => {
-                self.runner.note_failure(at, &error);
+                self.runner.record_failure(at, &error);
                 self.failures.errors.push((at, error));
                 return Ok(self.failures.ordered);
             }
@@ -237,9 +237,9 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
     }
 
     /// Runs the next statements as one group.
-    async fn run_group(&mut self, context: &Arc<Context>) -> Result<Ended> {
+    async fn run_group(&mut self, context: &Arc<Context>) -> Result<GroupEnd> {
         let first = self.next;
-        let mut group = self.call.door.engine.write_group(GROUP_STATEMENTS);
+        let mut group = self.call.api.engine.write_group(GROUP_STATEMENTS);
         let mut staged = Vec::new();
         let mut left = false;
         for (at, statement) in self.statements.iter().enumerate().skip(first) {
@@ -264,17 +264,17 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
         }
         let writing = group.positions();
         let end = first + staged.len();
-        let receipts = self.book.map(|book| -> &dyn Receipts { book });
-        let mut ended = if left && staged.is_empty() { Ended::Early } else { Ended::Group };
+        let receipts = self.receipts.map(|receipts| -> &dyn Receipts { receipts });
+        let mut ended = if left && staged.is_empty() { GroupEnd::Early } else { GroupEnd::Group };
         match group.commit(receipts).await {
             Ok(None) => {}
             Ok(Some(again)) => {
                 // Later statements were evaluated as if it had been committed.
                 staged.truncate(again.saturating_sub(first));
-                ended = Ended::Early;
+                ended = GroupEnd::Early;
             }
             // Run alone, statements that free space can succeed.
-            Err(error) if error.kind == engine::Kind::Full => return Ok(Ended::Full(end)),
+            Err(error) if error.kind == engine::Kind::Full => return Ok(GroupEnd::Full(end)),
             Err(error) => {
                 let error = Error::from(error);
                 for at in writing {
@@ -287,7 +287,7 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
         for done in staged {
             let done = done.map(|done| match done {
                 Staged::Added(outcome) => {
-                    self.runner.note_staged(self.next, &outcome);
+                    self.runner.record_staged(self.next, &outcome);
                     Some(outcome)
                 }
                 Staged::Repeated(outcome) => Some(outcome),
@@ -296,7 +296,7 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
             if let Some(done) = done.transpose()
                 && self.note(done)?
             {
-                return Ok(Ended::Command);
+                return Ok(GroupEnd::Command);
             }
         }
         Ok(ended)

@@ -29,7 +29,7 @@ use crate::{
         numbers::{int_or_long, saturated_int},
         ok,
     },
-    rights::{Asked, Need, Object},
+    rights::{CommandRequest, Object, Requirement},
 };
 
 /// Returns the divisor of sizes: 1, or a 32-bit number of at least 1. Fails with 51024 for a
@@ -49,7 +49,7 @@ fn parse_scale(args: &Args<'_>) -> Result<i64> {
 /// index is shown with an equal share. The `_id` index is the order of the rows and takes no space.
 fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64) -> Document {
     let state = collection.state();
-    let total = call.door.engine.store().space_bytes(Space::Index(collection.id));
+    let total = call.api.engine.store().space_bytes(Space::Index(collection.id));
     let count = state.record.indexes.len().max(1) as u64;
     let each = i64::try_from(total / count).unwrap_or(i64::MAX) / scale;
     let mut sizes = doc! { "_id_": 0 };
@@ -79,9 +79,9 @@ async fn storage_stats<S: Store>(
             "indexDetails": doc! {}, "indexSizes": doc! {}, "scaleFactor": int_or_long(scale),
         });
     };
-    let live = call.door.engine.live_amount(&collection).await?;
+    let live = call.api.engine.live_amount(&collection).await?;
     let stored = disk_bytes(call, &collection);
-    let store = call.door.engine.store();
+    let store = call.api.engine.store();
     let indexes = i64::try_from(store.space_bytes(Space::Index(collection.id))).unwrap_or(0);
     let average = if live.documents == 0 { 0 } else { live.bytes / live.documents };
     let count = collection.state().record.indexes.len() + 1;
@@ -125,18 +125,17 @@ pub(super) async fn stats_stage<S: Store>(
         let message = "$collStats with 'queryExecStats' is not supported";
         return Err(Error::new(CommandNotSupported, message));
     }
-    let now = call.door.engine.now().await?;
+    let now = call.api.engine.now().await?;
     let mut out = doc! {
         "ns": namespace.to_string(),
-        "host": call.door.settings.host.as_str(),
+        "host": call.api.settings.host.as_str(),
         "localTime": Value::DateTime(now.ms),
     };
-    if let Some(asked) = args.document("latencyStats")? {
-        let asked = Args::new("$collStats.latencyStats", asked);
-        asked.allow_only(&["histograms"])?;
-        let histograms = asked.strict_bool("histograms")?.unwrap_or(false);
-        let work =
-            call.door.work.of(&namespace.database, &namespace.collection).unwrap_or_default();
+    if let Some(request) = args.document("latencyStats")? {
+        let request = Args::new("$collStats.latencyStats", request);
+        request.allow_only(&["histograms"])?;
+        let histograms = request.strict_bool("histograms")?.unwrap_or(false);
+        let work = call.api.work.of(&namespace.database, &namespace.collection).unwrap_or_default();
         out.push("latencyStats", work.latency_stats(histograms));
     }
     let missing = |part: &str| {
@@ -146,8 +145,8 @@ pub(super) async fn stats_stage<S: Store>(
         );
         Error::new(NamespaceNotFound, message)
     };
-    if let Some(asked) = args.document("storageStats")? {
-        let scale = parse_scale(&Args::new("storageStats", asked))?;
+    if let Some(request) = args.document("storageStats")? {
+        let scale = parse_scale(&Args::new("storageStats", request))?;
         call.find_collection(namespace).ok_or_else(|| missing("storageStats"))?;
         let mut stats = storage_stats(call, namespace, scale).await?;
         stats.remove("ns");
@@ -155,7 +154,7 @@ pub(super) async fn stats_stage<S: Store>(
     }
     if args.document("count")?.is_some() {
         let collection = call.find_collection(namespace).ok_or_else(|| missing("count"))?;
-        let live = call.door.engine.live_amount(&collection).await?.documents;
+        let live = call.api.engine.live_amount(&collection).await?.documents;
         out.push("count", int_or_long(live));
     }
     Ok(out)
@@ -167,9 +166,9 @@ pub(super) const DATA_SIZE_FIELDS: &[&str] =
     &["estimate", "keyPattern", "min", "max", "maxSize", "maxObjects", ANY_ARGUMENT];
 
 /// Requires reading the collection that the argument names in full.
-pub(super) fn data_size_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let namespace = names::parse_full_name(asked.first_text()?)?;
-    Ok(vec![Need::of(Action::Find, Object::Collection(namespace))])
+pub(super) fn data_size_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let namespace = names::parse_full_name(request.first_text()?)?;
+    Ok(vec![Requirement::of(Action::Find, Object::Collection(namespace))])
 }
 
 /// Runs `dataSize`: returns the number of a collection's live documents and their size in bytes; 0
@@ -203,7 +202,7 @@ pub(super) async fn data_size<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         }
     }
     let live = match call.find_collection(&namespace) {
-        Some(collection) => Some(call.door.engine.live_amount(&collection).await?),
+        Some(collection) => Some(call.api.engine.live_amount(&collection).await?),
         None => None,
     };
     let live = live.filter(|live| 0 < live.documents);
@@ -223,17 +222,17 @@ pub(super) async fn data_size<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 /// since removed data is compacted away.
 pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let scale = parse_scale(&call.args())?;
-    let all = call.door.engine.collections(Model::Documents);
+    let all = call.api.engine.collections(Model::Documents);
     let own: Vec<Arc<Collection>> = all
         .into_iter()
         .filter(|(namespace, _)| namespace.database == call.database)
         .map(|(_, collection)| collection)
         .collect();
     let (mut objects, mut size, mut stored, mut indexed, mut indexes) = (0, 0, 0, 0, 0);
-    let store = call.door.engine.store();
+    let store = call.api.engine.store();
     let free = call.args().lax_bool("freeStorage")?.unwrap_or(false);
     for collection in &own {
-        let live = call.door.engine.live_amount(collection).await?;
+        let live = call.api.engine.live_amount(collection).await?;
         objects += live.documents;
         size += live.bytes;
         stored += disk_bytes(call, collection);
@@ -302,7 +301,7 @@ pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     check_validate_options(&call.args())?;
     let collection = call.expect_collection(&namespace)?;
-    let checked = call.door.engine.check_collection(&collection).await?;
+    let checked = call.api.engine.check_collection(&collection).await?;
     let records = i64::try_from(checked.rows).unwrap_or(i64::MAX);
     let mut keys = doc! { "_id_": int_or_long(records) };
     for index in &collection.state().record.indexes {

@@ -39,7 +39,7 @@ pub(super) type Run<S> = for<'a> fn(&'a Call<'a, S>) -> Running<'a>;
 pub(super) struct Runs<S>(PhantomData<S>);
 
 /// Defines rows and functions from one list, so that they match. The compiler rejects a duplicate
-/// name, since the second arm of `place` is unreachable.
+/// name, since the second arm of `position` is unreachable.
 macro_rules! rows {
     ($($name:literal => $module:ident :: $run:ident, $fields:expr, $help:literal, $row:expr;)*) => {
         const NAMES: &[&str] = &[$($name),*];
@@ -47,7 +47,7 @@ macro_rules! rows {
         static ROWS: &[CommandRow] =
             &[$(CommandRow { name: $name, fields: $fields, help: $help, ..$row }),*];
 
-        fn place(name: &str) -> Option<usize> {
+        fn position(name: &str) -> Option<usize> {
             match name {
                 $($name => Some(const { place_of($name) }),)*
                 _ => None,
@@ -58,8 +58,8 @@ macro_rules! rows {
             const ALL: &'static [Run<S>] = &[$(|call| Box::pin($module::$run(call))),*];
 
             /// Returns the function of the row at a position.
-            pub(super) fn at(place: usize) -> Option<Run<S>> {
-                Self::ALL.get(place).copied()
+            pub(super) fn at(position: usize) -> Option<Run<S>> {
+                Self::ALL.get(position).copied()
             }
         }
     };
@@ -67,14 +67,14 @@ macro_rules! rows {
 
 /// Returns the position of a name in the list, at compile time.
 const fn place_of(name: &str) -> usize {
-    let mut place = 0;
-    while place < NAMES.len() {
-        if is_same(NAMES[place].as_bytes(), name.as_bytes()) {
-            return place;
+    let mut position = 0;
+    while position < NAMES.len() {
+        if is_same(NAMES[position].as_bytes(), name.as_bytes()) {
+            return position;
         }
-        place += 1;
+        position += 1;
     }
-    place
+    position
 }
 
 /// Returns whether two byte strings are equal; `==` is not available in a `const fn`.
@@ -186,15 +186,15 @@ rows! {
         CommandRow::reads(Rights::Collection(&[Action::PlanCacheIndexFilter])).no_write_concern().without_documents();
     "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
         "inserts documents",
-        CommandRow::writes(Rights::ByArguments(insert::needs)).in_api(stable_api::WRITES).stores_bytes().numbered().counted_as(Work::Insert);
+        CommandRow::writes(Rights::ByArguments(insert::needs)).in_api(stable_api::WRITES).stores_bytes().retryable().counted_as(Work::Insert);
     "update" => update::run, &["updates", "ordered", "bypassDocumentValidation", "let"],
         "updates documents",
-        CommandRow::writes(Rights::ByArguments(update::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Update);
+        CommandRow::writes(Rights::ByArguments(update::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Update);
     "delete" => delete::run, &["deletes", "ordered", "bypassDocumentValidation", "let"],
         "removes documents",
-        CommandRow::writes(Rights::ByArguments(delete::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Remove);
+        CommandRow::writes(Rights::ByArguments(delete::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Remove);
     "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "performs many writes in several collections",
-        CommandRow::writes(Rights::ByArguments(bulk_write::needs)).on_admin().in_api(&[]).numbered().counted_as(Work::Write).home(Home::Namespaces);
+        CommandRow::writes(Rights::ByArguments(bulk_write::needs)).on_admin().in_api(&[]).retryable().counted_as(Work::Write).home(Home::Namespaces);
     "find" => find::run, find::FIELDS, "reads documents",
         CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(stable_api::FIND).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).counted_as(Work::Query);
@@ -206,9 +206,9 @@ rows! {
         CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern();
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
         "changes a document and returns it",
-        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Write);
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Write);
     "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "old name",
-        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Write).alias_of("findAndModify");
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Write).alias_of("findAndModify");
     "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
         CommandRow::by_arguments(aggregate::changes_data, Rights::ByArguments(aggregate::needs)).in_api(stable_api::AGGREGATE).ends_with_client()
             .at_levels(ReadLevels::All).strict_shared().without_collection("$cmd.aggregate")
@@ -333,7 +333,7 @@ pub fn table() -> &'static [CommandRow] {
 }
 
 /// The command table without the functions that run commands.
-pub(crate) const COMMANDS: CommandTable = CommandTable { rows: ROWS, not_yet: NOT_YET, place };
+pub(crate) const COMMANDS: CommandTable = CommandTable { rows: ROWS, not_yet: NOT_YET, position };
 
 #[cfg(test)]
 mod empty_tests;

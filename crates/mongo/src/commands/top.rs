@@ -15,19 +15,19 @@ use crate::{call::Call, errors::Result, replies::ok};
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut totals = doc! { "note": "all times in microseconds" };
     let exists = |database: &str, collection: &str| {
-        call.door
+        call.api
             .engine
             .collection(Model::Documents, &Namespace::new(database, collection))
             .is_some()
     };
-    for (name, entry) in call.door.work.top_entries(exists) {
+    for (name, entry) in call.api.work.top_entries(exists) {
         totals.push(name, Value::Document(entry));
     }
     // Keeps the memory of the replies, whose entries are in `totals`, reserved until the end.
     let mut _held = None;
-    if let Some(siblings) = call.siblings() {
+    if let Some(other_shards) = call.other_shards() {
         let (answers, counted) =
-            siblings.ask(doc! { "top": 1 }, &call.door.settings.memory).await?;
+            other_shards.ask(doc! { "top": 1 }, &call.api.settings.memory).await?;
         for (_, reply) in answers {
             add_totals(&mut totals, &reply);
         }

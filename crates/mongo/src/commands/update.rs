@@ -15,9 +15,9 @@ use engine::{Collection, Namespace, Store, Updated, WriteGroup};
 use evaluation::Context;
 
 use super::{
-    insert::bypass_need,
+    insert::bypass_requirement,
     statements::{
-        RunStatement, Staged, check_batch, check_one, open_book, push_errors, run_statements,
+        RunStatement, Staged, check_batch, check_one, open_receipts, push_errors, run_statements,
     },
 };
 use crate::{
@@ -26,20 +26,20 @@ use crate::{
     call::Call,
     counters::Counters,
     errors::Result,
-    numbered::{Book, Done, Place},
     parsers::statements::{UPDATE_FIELDS, UpdateStatement, check_update, parse_update},
     replies::{numbers::saturated_int, ok},
-    rights::{Asked, Need, is_set},
+    retryable::{ReceiptSlot, StatementResult, WriteReceipts},
+    rights::{CommandRequest, Requirement, is_set},
 };
 
 /// Requires the rights to update and, for upserts, to insert.
-pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let collection = asked.collection()?;
-    let mut needs = vec![Need::of(Action::Update, collection.clone())];
-    if asked.listed("updates").into_iter().any(|statement| is_set(statement, "upsert")) {
-        needs.push(Need::of(Action::Insert, collection));
+pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let collection = request.collection()?;
+    let mut needs = vec![Requirement::of(Action::Update, collection.clone())];
+    if request.listed("updates").into_iter().any(|statement| is_set(statement, "upsert")) {
+        needs.push(Requirement::of(Action::Insert, collection));
     }
-    needs.extend(bypass_need(asked)?);
+    needs.extend(bypass_requirement(request)?);
     Ok(needs)
 }
 
@@ -65,19 +65,19 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     call.args().document("let")?;
     let context = call.evaluation_context().await;
-    let book = open_book(call, statements.len()).await?;
-    let book = book.as_ref();
-    let mut run = Run { call, namespace, book, matched: 0, modified: 0, upserted: Vec::new() };
-    let errors = run_statements(call, statements, ordered, context, book, &mut run).await?;
+    let receipts = open_receipts(call, statements.len()).await?;
+    let receipts = receipts.as_ref();
+    let mut run = Run { call, namespace, receipts, matched: 0, modified: 0, upserted: Vec::new() };
+    let errors = run_statements(call, statements, ordered, context, receipts, &mut run).await?;
     let n = run.matched + run.upserted.len();
     let mut reply = doc! { "n": saturated_int(n), "nModified": saturated_int(run.modified) };
     if !run.upserted.is_empty() {
         reply.push("upserted", Value::Array(run.upserted));
     }
     push_errors(&mut reply, &errors);
-    if let Some(book) = book {
-        book.finish(!errors.is_empty()).await?;
-        book.push_repeated(&mut reply);
+    if let Some(receipts) = receipts {
+        receipts.finish(!errors.is_empty()).await?;
+        receipts.push_repeated(&mut reply);
     }
     ok(reply)
 }
@@ -86,7 +86,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespace: Namespace,
-    book: Option<&'a Book<'a, S>>,
+    receipts: Option<&'a WriteReceipts<'a, S>>,
     matched: usize,
     modified: usize,
     /// The entries of `upserted`, by statement position.
@@ -101,10 +101,10 @@ impl<'a, S: Store> Run<'a, S> {
         at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
-    ) -> Result<(UpdateStatement, Arc<Context>, Option<Place<'a, S>>)> {
+    ) -> Result<(UpdateStatement, Arc<Context>, Option<ReceiptSlot<'a, S>>)> {
         let args = Args::new("update.updates", statement);
         let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
-        Ok((statement, context, self.book.map(|book| Place { book, at })))
+        Ok((statement, context, self.receipts.map(|receipts| ReceiptSlot { receipts, at })))
     }
 }
 
@@ -118,14 +118,18 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         context: &Arc<Context>,
         group: &mut WriteGroup<'_, S>,
     ) -> Result<Staged<Updated>> {
-        let (statement, context, place) = self.parse(at, statement, context)?;
+        let (statement, context, slot) = self.parse(at, statement, context)?;
         let staged =
-            stage_update(self.call, &self.namespace, at, statement, &context, place, group).await;
+            stage_update(self.call, &self.namespace, at, statement, &context, slot, group).await;
         staged.map_err(|error| error.with_namespace(&self.namespace))
     }
 
-    fn note_staged(&mut self, at: usize, updated: &Updated) {
-        note_updated(self.call, self.book.map(|book| Place { book, at }), updated);
+    fn record_staged(&mut self, at: usize, updated: &Updated) {
+        record_updated(
+            self.call,
+            self.receipts.map(|receipts| ReceiptSlot { receipts, at }),
+            updated,
+        );
     }
 
     async fn run_statement(
@@ -134,9 +138,8 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         statement: DocRef<'_>,
         context: &Arc<Context>,
     ) -> Result<Updated> {
-        let (statement, context, place) = self.parse(at, statement, context)?;
-        let updated =
-            update_documents(self.call, &self.namespace, statement, &context, place).await;
+        let (statement, context, slot) = self.parse(at, statement, context)?;
+        let updated = update_documents(self.call, &self.namespace, statement, &context, slot).await;
         updated.map_err(|error| error.with_namespace(&self.namespace))
     }
 
@@ -157,13 +160,13 @@ pub(super) async fn stage_update<S: Store>(
     at: usize,
     mut statement: UpdateStatement,
     context: &Arc<Context>,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
     group: &mut WriteGroup<'_, S>,
 ) -> Result<Staged<Updated>> {
-    if let Some(updated) = done_before(place, statement.many).await? {
+    if let Some(updated) = done_before(slot, statement.many).await? {
         return Ok(Staged::Repeated(updated));
     }
-    call.door.timestamps.fill_edit(&mut statement.edit, context.now_ms);
+    call.api.timestamps.fill_edit(&mut statement.edit, context.now_ms);
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = engine::Update {
         find: statement.find,
@@ -191,23 +194,26 @@ pub(super) async fn stage_update<S: Store>(
 
 /// Returns the result that an earlier attempt of a retryable write had for a statement; `None` if
 /// no attempt has executed it. A statement of a retryable write may update only one document.
-async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Result<Option<Updated>> {
-    check_one(place, many, "multi=true")?;
-    let Some(Place { book, at }) = place else { return Ok(None) };
-    let done = book.find(at).await?;
-    Ok(done.map(|Done { hit, modified, upserted }| {
+async fn done_before<S: Store>(
+    slot: Option<ReceiptSlot<'_, S>>,
+    many: bool,
+) -> Result<Option<Updated>> {
+    check_one(slot, many, "multi=true")?;
+    let Some(ReceiptSlot { receipts, at }) = slot else { return Ok(None) };
+    let done = receipts.find(at).await?;
+    Ok(done.map(|StatementResult { hit, modified, upserted }| {
         let matched = usize::from(hit && upserted.is_none());
         Updated { matched, modified: usize::from(modified), upserted }
     }))
 }
 
 /// Records what a statement changed in the counters and, for a retryable write, in the receipts.
-pub(super) fn note_updated<S: Store>(
+pub(super) fn record_updated<S: Store>(
     call: &Call<'_, S>,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
     updated: &Updated,
 ) {
-    note_unwritten(place, updated);
+    record_unwritten(slot, updated);
     Counters::add(&call.connection.counters.updated, updated.modified as u64);
 }
 
@@ -217,12 +223,12 @@ pub(super) async fn update_documents<S: Store>(
     namespace: &Namespace,
     mut statement: UpdateStatement,
     context: &Arc<Context>,
-    place: Option<Place<'_, S>>,
+    slot: Option<ReceiptSlot<'_, S>>,
 ) -> Result<Updated> {
-    if let Some(updated) = done_before(place, statement.many).await? {
+    if let Some(updated) = done_before(slot, statement.many).await? {
         return Ok(updated);
     }
-    call.door.timestamps.fill_edit(&mut statement.edit, context.now_ms);
+    call.api.timestamps.fill_edit(&mut statement.edit, context.now_ms);
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = engine::Update {
         find: statement.find,
@@ -237,17 +243,17 @@ pub(super) async fn update_documents<S: Store>(
             Some(collection) => collection,
             None if update.upsert => call.ensure_collection(namespace).await?.0,
             None => {
-                note_unwritten(place, &Updated::default());
+                record_unwritten(slot, &Updated::default());
                 return Ok(Updated::default());
             }
         };
-        let updated = match place {
-            Some(place) => update_once(call, &collection, &update, place).await,
-            None => call.door.engine.update(&collection, &update).await,
+        let updated = match slot {
+            Some(slot) => update_once(call, &collection, &update, slot).await,
+            None => call.api.engine.update(&collection, &update).await,
         };
         if !Call::<S>::came_late(&updated) {
             let updated = updated?;
-            note_updated(call, place, &updated);
+            record_updated(call, slot, &updated);
             return Ok(updated);
         }
     }
@@ -258,10 +264,10 @@ async fn update_once<S: Store>(
     call: &Call<'_, S>,
     collection: &Arc<Collection>,
     update: &engine::Update<'_>,
-    place: Place<'_, S>,
+    slot: ReceiptSlot<'_, S>,
 ) -> std::result::Result<Updated, engine::Error> {
-    let receipts = place.begin(&[0]);
-    let edited = call.door.engine.find_and_update_with(collection, update, Some(receipts)).await?;
+    let receipts = slot.begin(&[0]);
+    let edited = call.api.engine.find_and_update_with(collection, update, Some(receipts)).await?;
     Ok(Updated {
         matched: usize::from(edited.before.is_some()),
         modified: usize::from(edited.before.is_some() && edited.changed),
@@ -270,12 +276,12 @@ async fn update_once<S: Store>(
 }
 
 /// Records in the receipts of a retryable write that a statement wrote nothing.
-fn note_unwritten<S: Store>(place: Option<Place<'_, S>>, updated: &Updated) {
-    if let Some(Place { book, at }) = place
+fn record_unwritten<S: Store>(slot: Option<ReceiptSlot<'_, S>>, updated: &Updated) {
+    if let Some(ReceiptSlot { receipts, at }) = slot
         && updated.modified == 0
         && updated.upserted.is_none()
     {
-        let done = Done { hit: 0 < updated.matched, ..Done::default() };
-        book.note_unwritten(at, &done, None);
+        let done = StatementResult { hit: 0 < updated.matched, ..StatementResult::default() };
+        receipts.record_unwritten(at, &done, None);
     }
 }

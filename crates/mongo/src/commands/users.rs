@@ -17,7 +17,7 @@ use engine::Store;
 use super::grants::{need_elements, or_on_own_database, role_needs};
 use crate::{
     access::{Action, Inherited, Restriction, RoleName, User, UserName, UserView},
-    authorize::{check_needs, check_users},
+    authorize::{check_requirements, check_users},
     call::Call,
     errors::{
         BSONObjectTooLarge, BadValue, Error, IllegalOperation, Result, USER_EXISTS, UserNotFound,
@@ -25,8 +25,8 @@ use crate::{
     limits::MAX_DOCUMENT_BYTES,
     passwords::{NewPassword, new_credentials},
     replies::{numbers::saturated_int, ok},
-    rights::{Asked, Need, Object, is_set},
-    users::{Kept, new_user_id},
+    rights::{CommandRequest, Object, Requirement, is_set},
+    users::{Versioned, new_user_id},
 };
 
 pub(super) const CREATE_FIELDS: &[&str] =
@@ -41,57 +41,59 @@ pub(super) const INFO_FIELDS: &[&str] = &[
 ];
 
 /// Returns the user that a command names in its first field, in the command's database.
-fn named(asked: &Asked<'_>) -> Result<UserName> {
-    Ok(UserName::new(asked.first_text()?, asked.database))
+fn named(request: &CommandRequest<'_>) -> Result<UserName> {
+    Ok(UserName::new(request.first_text()?, request.database))
 }
 
 /// Returns the roles that a command lists.
-fn listed_roles(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
-    let roles = asked.args().array("roles")?;
-    roles.map(|roles| RoleName::parse_list(roles, asked.database)).transpose()
+fn listed_roles(request: &CommandRequest<'_>) -> Result<Option<Vec<RoleName>>> {
+    let roles = request.args().array("roles")?;
+    roles.map(|roles| RoleName::parse_list(roles, request.database)).transpose()
 }
 
 /// Returns the rights that `createUser` requires.
-pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let mut needs = vec![Need::on_database(Action::CreateUser, asked.database)];
-    needs.extend(role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default()));
-    if asked.args().get("authenticationRestrictions").is_some() {
-        needs.push(Need::on_database(Action::SetAuthenticationRestriction, asked.database));
+pub(super) fn create_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let mut needs = vec![Requirement::on_database(Action::CreateUser, request.database)];
+    needs.extend(role_needs(Action::GrantRole, &listed_roles(request)?.unwrap_or_default()));
+    if request.args().get("authenticationRestrictions").is_some() {
+        needs
+            .push(Requirement::on_database(Action::SetAuthenticationRestriction, request.database));
     }
     Ok(needs)
 }
 
 /// Returns the rights that `updateUser` requires. The sender's own password and data need other
 /// rights, which [`update_user`] checks.
-pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+pub(super) fn update_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let mut needs = Vec::new();
-    if let Some(roles) = listed_roles(asked)? {
+    if let Some(roles) = listed_roles(request)? {
         // The user's current roles are revoked. `update_user` checks the databases of those that
         // are not granted again; this right is always required, even for a user without roles.
-        needs.push(Need::on_database(Action::RevokeRole, asked.database));
+        needs.push(Requirement::on_database(Action::RevokeRole, request.database));
         needs.extend(role_needs(Action::GrantRole, &roles));
     }
-    if asked.args().get("authenticationRestrictions").is_some() {
-        needs.push(Need::on_database(Action::SetAuthenticationRestriction, asked.database));
+    if request.args().get("authenticationRestrictions").is_some() {
+        needs
+            .push(Requirement::on_database(Action::SetAuthenticationRestriction, request.database));
     }
     Ok(needs)
 }
 
 /// Returns the rights that `dropUser` and `dropAllUsersFromDatabase` require.
-pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    Ok(vec![Need::on_database(Action::DropUser, asked.database)])
+pub(super) fn drop_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    Ok(vec![Requirement::on_database(Action::DropUser, request.database)])
 }
 
 /// Returns the rights that `grantRolesToUser` requires.
-pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let needs = role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default());
-    Ok(or_on_own_database(needs, Action::GrantRole, asked))
+pub(super) fn grant_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let needs = role_needs(Action::GrantRole, &listed_roles(request)?.unwrap_or_default());
+    Ok(or_on_own_database(needs, Action::GrantRole, request))
 }
 
 /// Returns the rights that `revokeRolesFromUser` requires.
-pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let needs = role_needs(Action::RevokeRole, &listed_roles(asked)?.unwrap_or_default());
-    Ok(or_on_own_database(needs, Action::RevokeRole, asked))
+pub(super) fn revoke_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let needs = role_needs(Action::RevokeRole, &listed_roles(request)?.unwrap_or_default());
+    Ok(or_on_own_database(needs, Action::RevokeRole, request))
 }
 
 fn no_user(name: &UserName) -> Error {
@@ -101,7 +103,7 @@ fn no_user(name: &UserName) -> Error {
 /// Checks that all roles exist.
 pub(super) fn check_roles<S: Store>(call: &Call<'_, S>, roles: &[RoleName]) -> Result<()> {
     for role in roles {
-        if !call.door.users.has_role(role)? {
+        if !call.api.users.has_role(role)? {
             let text = format!("Could not find role: {role}");
             return Err(Error::new(crate::errors::RoleNotFound, text));
         }
@@ -109,8 +111,8 @@ pub(super) fn check_roles<S: Store>(call: &Call<'_, S>, roles: &[RoleName]) -> R
     Ok(())
 }
 
-fn restrictions(asked: &Asked<'_>) -> Result<Option<Vec<Restriction>>> {
-    let list = asked.args().array("authenticationRestrictions")?;
+fn restrictions(request: &CommandRequest<'_>) -> Result<Option<Vec<Restriction>>> {
+    let list = request.args().array("authenticationRestrictions")?;
     list.map(Restriction::parse_list).transpose()
 }
 
@@ -120,15 +122,15 @@ fn restrictions(asked: &Asked<'_>) -> Result<Option<Vec<Restriction>>> {
 /// invalid.
 pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = call.asked()?;
-    let name = named(&asked)?;
+    let request = call.request()?;
+    let name = named(&request)?;
     name.check()?;
     if name.database == "local" {
         return Err(Error::new(BadValue, "Cannot create users in the local database"));
     }
-    let args = asked.args();
+    let args = request.args();
     let roles = RoleName::parse_list(args.need_array("roles")?, call.database)?;
-    let restrictions = restrictions(&asked)?.unwrap_or_default();
+    let restrictions = restrictions(&request)?.unwrap_or_default();
     let custom_data = args.document("customData")?.map(|data| data.to_buf());
     let password = NewPassword::parse(&args, &name)?;
     let credentials = match password {
@@ -140,15 +142,15 @@ pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
             return Err(Error::new(BadValue, text));
         }
     };
-    let _one = call.door.users.lock().await;
+    let _one = call.api.users.lock().await;
     check_roles(call, &roles)?;
-    if call.door.users.user(&name)?.is_some() {
+    if call.api.users.user(&name)?.is_some() {
         let text = format!("User \"{name}\" already exists");
         return Err(Error::new(USER_EXISTS, text));
     }
     let id = new_user_id()?;
     let user = User { name, id, roles, custom_data, credentials, restrictions };
-    call.door.users.put_user(&user, None).await?;
+    call.api.users.put_user(&user, None).await?;
     ok(doc! {})
 }
 
@@ -163,17 +165,17 @@ fn check_change<S: Store>(
     let is_own = call.connection.sender().user.as_ref() == Some(name);
     let on = Object::Database(name.database.clone());
     let actions = if is_own { vec![any, own] } else { vec![any] };
-    check_needs(call, &[Need::one_of(&actions, on)])
+    check_requirements(call, &[Requirement::one_of(&actions, on)])
 }
 
 /// Runs `updateUser`: the given fields replace the fields of the user.
 pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = call.asked()?;
-    let name = named(&asked)?;
-    let args = asked.args();
-    let roles = listed_roles(&asked)?;
-    let restrictions = restrictions(&asked)?;
+    let request = call.request()?;
+    let name = named(&request)?;
+    let args = request.args();
+    let roles = listed_roles(&request)?;
+    let restrictions = restrictions(&request)?;
     let custom_data = args.document("customData")?.map(|data| data.to_buf());
     let password = NewPassword::parse(&args, &name)?;
     let mechanisms = args.array("mechanisms")?.is_some();
@@ -192,15 +194,15 @@ pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
         Some(password) => Some(new_credentials(password).await?),
         None => None,
     };
-    let _one = call.door.users.lock().await;
-    let Some(Kept { value: mut user, version }) = call.door.users.user(&name)? else {
+    let _one = call.api.users.lock().await;
+    let Some(Versioned { value: mut user, version }) = call.api.users.user(&name)? else {
         return Err(no_user(&name));
     };
     if let Some(roles) = roles {
         check_roles(call, &roles)?;
         // Revoked roles may belong to other databases.
         let gone: Vec<_> = user.roles.iter().filter(|it| !roles.contains(it)).cloned().collect();
-        check_needs(call, &role_needs(Action::RevokeRole, &gone))?;
+        check_requirements(call, &role_needs(Action::RevokeRole, &gone))?;
         user.roles = roles;
     }
     match credentials {
@@ -218,23 +220,23 @@ pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     if let Some(data) = custom_data {
         user.custom_data = Some(data);
     }
-    call.door.users.put_user(&user, Some(version)).await?;
+    call.api.users.put_user(&user, Some(version)).await?;
     ok(doc! {})
 }
 
 /// Runs `dropUser`; fails with 11 if the user does not exist.
 pub(super) async fn drop_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let name = named(&call.asked()?)?;
-    let _one = call.door.users.lock().await;
-    if call.door.users.remove_user(&name).await? { ok(doc! {}) } else { Err(no_user(&name)) }
+    let name = named(&call.request()?)?;
+    let _one = call.api.users.lock().await;
+    if call.api.users.remove_user(&name).await? { ok(doc! {}) } else { Err(no_user(&name)) }
 }
 
 /// Runs `dropAllUsersFromDatabase`; the reply has the number of dropped users.
 pub(super) async fn drop_all_users<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let _one = call.door.users.lock().await;
-    let removed = call.door.users.remove_users(call.database).await?;
+    let _one = call.api.users.lock().await;
+    let removed = call.api.users.remove_users(call.database).await?;
     ok(doc! { "n": saturated_int(removed) })
 }
 
@@ -258,52 +260,54 @@ async fn change_roles<S: Store>(
     change: impl Fn(&mut Vec<RoleName>, Vec<RoleName>),
 ) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = call.asked()?;
-    let name = named(&asked)?;
-    let roles = RoleName::parse_list(need_elements(&asked, "roles")?, call.database)?;
-    let _one = call.door.users.lock().await;
-    let Some(Kept { value: mut user, version }) = call.door.users.user(&name)? else {
+    let request = call.request()?;
+    let name = named(&request)?;
+    let roles = RoleName::parse_list(need_elements(&request, "roles")?, call.database)?;
+    let _one = call.api.users.lock().await;
+    let Some(Versioned { value: mut user, version }) = call.api.users.user(&name)? else {
         return Err(no_user(&name));
     };
     check_roles(call, &roles)?;
     change(&mut user.roles, roles);
-    call.door.users.put_user(&user, Some(version)).await?;
+    call.api.users.put_user(&user, Some(version)).await?;
     ok(doc! {})
 }
 
 /// The users that `usersInfo` selects.
-enum Wanted {
+enum UserSelection {
     All,
     OfDatabase,
     Named(Vec<UserName>),
 }
 
-fn wanted(asked: &Asked<'_>) -> Result<Wanted> {
-    Ok(match asked.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
-        value if value.is_number() => Wanted::OfDatabase,
-        ValueRef::Document(all) if is_set(all, "forAllDBs") => Wanted::All,
+fn parse_selection(request: &CommandRequest<'_>) -> Result<UserSelection> {
+    Ok(match request.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
+        value if value.is_number() => UserSelection::OfDatabase,
+        ValueRef::Document(all) if is_set(all, "forAllDBs") => UserSelection::All,
         ValueRef::Array(list) => {
-            let names = UserName::parse_list(list, asked.database)?;
+            let names = UserName::parse_list(list, request.database)?;
             if names.is_empty() {
                 let text = "usersInfo takes a user, a list of at least one user, or 1";
                 return Err(Error::new(BadValue, text));
             }
-            Wanted::Named(names)
+            UserSelection::Named(names)
         }
-        value => Wanted::Named(vec![UserName::parse(value, asked.database)?]),
+        value => UserSelection::Named(vec![UserName::parse(value, request.database)?]),
     })
 }
 
 /// Returns the rights that `usersInfo` requires. Named users are checked in [`users_info`], since
 /// every user may see itself.
-pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    Ok(match wanted(asked)? {
-        Wanted::All => vec![Need::Any(vec![
-            Need::of(Action::ViewUser, Object::Server),
-            Need::on_database(Action::ViewUser, ""),
+pub(super) fn info_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    Ok(match parse_selection(request)? {
+        UserSelection::All => vec![Requirement::Any(vec![
+            Requirement::of(Action::ViewUser, Object::Server),
+            Requirement::on_database(Action::ViewUser, ""),
         ])],
-        Wanted::OfDatabase => vec![Need::on_database(Action::ViewUser, asked.database)],
-        Wanted::Named(_) => Vec::new(),
+        UserSelection::OfDatabase => {
+            vec![Requirement::on_database(Action::ViewUser, request.database)]
+        }
+        UserSelection::Named(_) => Vec::new(),
     })
 }
 
@@ -316,29 +320,30 @@ pub(super) fn shows_credentials(command: DocRef<'_>) -> bool {
 /// Runs `usersInfo`.
 pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = call.asked()?;
-    let args = asked.args();
+    let request = call.request()?;
+    let args = request.args();
     let credentials = args.bool("showCredentials")?.unwrap_or(false);
     let privileges = args.bool("showPrivileges")?.unwrap_or(false);
     let custom = args.bool("showCustomData")?.unwrap_or(true);
     let restrictions = args.bool("showAuthenticationRestrictions")?.unwrap_or(false);
     let filter = args.document("filter")?.map(mongo_query::filter::parse).transpose()?;
-    let users = &call.door.users;
-    let wanted = wanted(&asked)?;
-    if (privileges || restrictions) && !matches!(wanted, Wanted::Named(_)) {
+    let users = &call.api.users;
+    let parse_selection = parse_selection(&request)?;
+    if (privileges || restrictions) && !matches!(parse_selection, UserSelection::Named(_)) {
         let text = "Privilege or restriction details require exact-match usersInfo queries";
         return Err(Error::new(IllegalOperation, text));
     }
-    let found: Vec<User> = match wanted {
-        Wanted::All => users.users(None)?.into_iter().map(|kept| kept.value).collect(),
-        Wanted::OfDatabase => {
+    let found: Vec<User> = match parse_selection {
+        UserSelection::All => users.users(None)?.into_iter().map(|kept| kept.value).collect(),
+        UserSelection::OfDatabase => {
             users.users(Some(call.database))?.into_iter().map(|kept| kept.value).collect()
         }
-        Wanted::Named(names) => {
+        UserSelection::Named(names) => {
             let own = call.connection.sender().user;
             let others = names.iter().filter(|name| own.as_ref() != Some(*name));
-            let needs = others.map(|name| Need::on_database(Action::ViewUser, &name.database));
-            check_needs(call, &needs.collect::<Vec<_>>())?;
+            let needs =
+                others.map(|name| Requirement::on_database(Action::ViewUser, &name.database));
+            check_requirements(call, &needs.collect::<Vec<_>>())?;
             let mut found = Vec::new();
             for name in &names {
                 found.extend(users.user(name)?.map(|kept| kept.value));

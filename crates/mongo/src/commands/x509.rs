@@ -15,8 +15,8 @@ use super::sasl;
 use crate::{
     access::{UserName, user::EXTERNAL_DATABASE},
     arguments::Args,
-    audited::note_login,
-    authorize::{check_users, may_come_from},
+    audited::record_login,
+    authorize::{check_users, restrictions_admit},
     call::Call,
     errors::Result,
     replies::ok,
@@ -57,26 +57,26 @@ fn log_in<S: Store>(call: &Call<'_, S>, body: DocRef<'_>, database: &str) -> Res
         return Err(sasl::unknown_mechanism(mechanism));
     }
     let Some(subject) = call.connection.certificate_subject.as_deref() else {
-        return Err(sasl::note_failure(call, None, "the client presented no certificate"));
+        return Err(sasl::record_failure(call, None, "the client presented no certificate"));
     };
     let name = UserName::new(subject, EXTERNAL_DATABASE);
     if database != EXTERNAL_DATABASE {
         let why = "certificate users belong to $external";
-        return Err(sasl::note_failure(call, Some(&name), why));
+        return Err(sasl::record_failure(call, Some(&name), why));
     }
     if args.str("user")?.is_some_and(|user| user != subject) {
         let why = "the user does not match the certificate";
-        return Err(sasl::note_failure(call, Some(&name), why));
+        return Err(sasl::record_failure(call, Some(&name), why));
     }
-    let Some((user, login)) = call.door.login_as(&name)? else {
-        return Err(sasl::note_failure(call, Some(&name), "no user of that name in $external"));
+    let Some((user, login)) = call.api.login_as(&name)? else {
+        return Err(sasl::record_failure(call, Some(&name), "no user of that name in $external"));
     };
-    if !may_come_from(call.connection, &user) {
+    if !restrictions_admit(call.connection, &user) {
         let why = "the user may not log in from this address";
-        return Err(sasl::note_failure(call, Some(&name), why));
+        return Err(sasl::record_failure(call, Some(&name), why));
     }
     call.connection.logins.lock().log_in(login);
-    note_login(call, &name.to_string(), mechanism, 0);
+    record_login(call, &name.to_string(), mechanism, 0);
     tracing::debug!(user = name.to_string(), peer = call.connection.peer, mechanism, "logged in");
     Ok(doc! { "dbname": EXTERNAL_DATABASE, "user": subject })
 }

@@ -22,7 +22,7 @@ use crate::{
 
 /// The identity of a retryable write.
 #[derive(Clone, Debug)]
-pub(crate) struct Numbered {
+pub(crate) struct RetryableWrite {
     pub(crate) session: SessionId,
     pub(crate) number: i64,
     pub(crate) ids: StatementIds,
@@ -69,7 +69,7 @@ pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     if number < 0 {
         return Err(Error::new(InvalidOptions, "Transaction number cannot be negative"));
     }
-    if !row.numbered {
+    if !row.retryable {
         let message = format!(
             "txnNumber may only be provided for multi-document transactions and retryable write \
              commands. autocommit:false was not provided, and {} is not a retryable write command.",
@@ -85,7 +85,10 @@ pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
 ///
 /// Fails with 16 if there are not as many ids as statements, 72 for `stmtIds` together with
 /// `stmtId`, and 2 for a negative id.
-pub(crate) fn parse_numbered(args: &Args<'_>, statements: usize) -> Result<Option<Numbered>> {
+pub(crate) fn parse_retryable_write(
+    args: &Args<'_>,
+    statements: usize,
+) -> Result<Option<RetryableWrite>> {
     let first = args.int("stmtId")?;
     let listed = args.array("stmtIds")?;
     let (Some(ValueRef::Int64(number)), Some(session)) =
@@ -121,5 +124,5 @@ pub(crate) fn parse_numbered(args: &Args<'_>, statements: usize) -> Result<Optio
             StatementIds::Listed(ids)
         }
     };
-    Ok(Some(Numbered { session, number, ids }))
+    Ok(Some(RetryableWrite { session, number, ids }))
 }

@@ -6,9 +6,9 @@ use document::{DocRef, Number, ValueRef};
 
 use super::{concern, number::check_number};
 use crate::{
+    api::Topology,
     arguments::Args,
     command_row::{CommandRow, Work},
-    door::Topology,
     errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
 };
 
@@ -22,8 +22,8 @@ pub(crate) fn check_shared(
     row: &CommandRow,
     topology: Topology,
 ) -> Result<Option<Duration>> {
-    let numbered = args.get("txnNumber").is_some() || args.get("startTransaction").is_some();
-    if topology == Topology::Standalone && numbered {
+    let retryable = args.get("txnNumber").is_some() || args.get("startTransaction").is_some();
+    if topology == Topology::Standalone && retryable {
         let message = "Transaction numbers are only allowed on a replica set member or mongos";
         return Err(Error::new(IllegalOperation, message));
     }

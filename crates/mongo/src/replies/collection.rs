@@ -9,7 +9,7 @@ use crate::call::Call;
 /// Returns the approximate size of a collection on disk in bytes, without data that is only in
 /// memory.
 pub(crate) fn disk_bytes<S: Store>(call: &Call<'_, S>, collection: &Collection) -> i64 {
-    let store = call.door.engine.store();
+    let store = call.api.engine.store();
     let bytes = store.space_bytes(Space::Rows(collection.id))
         + store.space_bytes(Space::Index(collection.id));
     i64::try_from(bytes).unwrap_or(i64::MAX)

@@ -72,15 +72,15 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     let batch = match wanted.size {
         // Nothing runs yet, but errors of the query have been reported.
         Some(0) if !wanted.single => Batch::default(),
-        _ => cursor.next_batch(first_limit(&wanted, &call.door.settings.memory)).await?,
+        _ => cursor.next_batch(first_limit(&wanted, &call.api.settings.memory)).await?,
     };
     let id = if batch.done || wanted.single {
         0
     } else {
         let mut about = CursorDescription::new(call.body, &cursor.explain());
-        about.note_batch(batch.documents.len());
+        about.record_batch(batch.documents.len());
         // The message is freed, and what was parsed from it stays in the cursor.
-        cursor.keep_memory(parsed_command::parsed_bytes(call.message, &call.door.commands))?;
+        cursor.keep_memory(parsed_command::parsed_bytes(call.message, &call.api.commands))?;
         let opened = NewCursor {
             cursor,
             keep: wanted.keep,
@@ -89,11 +89,11 @@ pub(crate) async fn reply_with_cursor<S: Store>(
             owner: call.connection.sender(),
             about,
         };
-        call.door.cursors.open(namespace.clone(), opened, &call.operation)?
+        call.api.cursors.open(namespace.clone(), opened, &call.operation)?
     };
     // The client has disconnected or was told to stop, so no one would use the cursor.
     if let Err(stopped) = call.operation.check_stopped() {
-        call.door.cursors.close(id);
+        call.api.cursors.close(id);
         return Err(stopped.into());
     }
     let returned = batch.documents.len() as u64;

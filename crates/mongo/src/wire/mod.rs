@@ -8,8 +8,6 @@
 //! | len  | request id | response to | op code | payload ...
 //! ```
 
-/// Reads a message of a known length.
-pub(crate) mod arriving;
 /// OP_COMPRESSED.
 mod compress;
 /// The message header.
@@ -20,6 +18,8 @@ mod message;
 mod op_msg;
 /// OP_QUERY and OP_REPLY.
 mod op_query;
+/// Reads a message of a known length.
+pub(crate) mod payload;
 
 pub(crate) use compress::{Compressor, claimed_size, compress};
 pub(crate) use header::{HEADER_BYTES, Header, OpCode, whole_message};

@@ -5,7 +5,7 @@ use std::{fmt::Write, path::PathBuf};
 
 use mongo_query::support::{
     Support,
-    operators::{Part, TABLE},
+    operators::{LanguagePart, TABLE},
     pipelines::{ACCUMULATORS, EXPRESSIONS, STAGES},
 };
 
@@ -41,7 +41,7 @@ is not there yet answers an error that names it.
 
 * A find without a sort answers in the order of `_id`, not of insertion. The other order would cost
   a walk over the whole collection for each batch, as containers of few items pay it, or an index of
-  births that every write would pay for.
+  creation stamps that every write would pay for.
 * `explain` shows one plan: `IDHACK`, `IXSCAN` under `FETCH`, or `COLLSCAN`, and MongoDB's names of
   stages above it. Several access paths, such as one for each alternative of an `$or`, stand under `OR`,
   or under `SORT_MERGE` where they are merged in the order of the sort. Several ids, a range of `_id` and
@@ -164,15 +164,15 @@ fn text() -> String {
     }
     options(&mut out);
     out.push_str(NUMBERED);
-    let rows = mongo::table().iter().filter(|row| row.numbered);
+    let rows = mongo::table().iter().filter(|row| row.retryable);
     let names: Vec<String> = rows.map(|row| format!("`{}`", row.name)).collect();
     writeln!(out, "Commands with a number: {}.", names.join(", ")).unwrap();
     for (part, title) in [
-        (Part::Filter, "Filters"),
-        (Part::Projection, "Projections"),
-        (Part::Sort, "Sorts"),
-        (Part::Update, "Updates"),
-        (Part::UpdateModifier, "Modifiers in updates"),
+        (LanguagePart::Filter, "Filters"),
+        (LanguagePart::Projection, "Projections"),
+        (LanguagePart::Sort, "Sorts"),
+        (LanguagePart::Update, "Updates"),
+        (LanguagePart::UpdateModifier, "Modifiers in updates"),
     ] {
         let rows = TABLE.iter().filter(|row| row.part == part).map(|row| (row.name, row.support));
         section(&mut out, title, rows);

@@ -5,7 +5,7 @@ use std::{pin::pin, time::Duration};
 
 use document::{DocRef, Document, doc};
 use memory::Account;
-use mongo::{ClientStream, Ended, Rooms, serve_movable};
+use mongo::{ClientStream, ForwardAccounts, ServeEnd, serve_movable};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
     sync::{oneshot, watch},
@@ -15,8 +15,8 @@ use crate::client::Client;
 
 const ROOM: usize = 1 << 20;
 
-fn rooms(bytes: usize) -> Rooms {
-    Rooms { messages: Account::new(bytes), strangers: Account::new(bytes) }
+fn rooms(bytes: usize) -> ForwardAccounts {
+    ForwardAccounts { messages: Account::new(bytes), unknown_clients: Account::new(bytes) }
 }
 
 fn message(body: &Document) -> Vec<u8> {
@@ -49,17 +49,21 @@ struct Passed {
     server: DuplexStream,
     /// Completed when another server has become the owner.
     over: Option<oneshot::Sender<()>>,
-    ended: tokio::task::JoinHandle<(ClientStream<DuplexStream>, Ended)>,
-    rooms: Rooms,
+    ended: tokio::task::JoinHandle<(ClientStream<DuplexStream>, ServeEnd)>,
+    rooms: ForwardAccounts,
 }
 
 impl Passed {
-    fn new(rooms: Rooms) -> Self {
+    fn new(rooms: ForwardAccounts) -> Self {
         let (client, far) = duplex(ROOM);
         Self::on(client, ClientStream::movable(far), rooms)
     }
 
-    fn on(client: DuplexStream, mut stream: ClientStream<DuplexStream>, rooms: Rooms) -> Self {
+    fn on(
+        client: DuplexStream,
+        mut stream: ClientStream<DuplexStream>,
+        rooms: ForwardAccounts,
+    ) -> Self {
         let (server, near) = duplex(ROOM);
         let (over, is_over) = oneshot::channel::<()>();
         let held = rooms.clone();
@@ -93,7 +97,7 @@ impl Passed {
         drop(server);
         let (stream, ended) = ended.await.unwrap();
         drop(over);
-        (ended == Ended::Moves).then(|| Self::on(client, stream, rooms))
+        (ended == ServeEnd::Moves).then(|| Self::on(client, stream, rooms))
     }
 
     /// Checks that the client's connection was closed without another byte.
@@ -155,8 +159,8 @@ async fn a_hello_that_was_not_answered_is_said_once_to_the_next_server() {
     let (mut stream, _) = ended.await.unwrap();
     drop(over);
     let (_stop, stopped) = watch::channel(false);
-    let door = Client::new().door;
-    let served = serve_movable(door, &mut stream, "test".to_owned(), stopped);
+    let api = Client::new().api;
+    let served = serve_movable(api, &mut stream, "test".to_owned(), stopped);
     tokio::select! {
         reply = read_message(&mut client) => {
             let reply = body(&reply);
@@ -205,7 +209,7 @@ async fn what_may_not_ends_the_client() {
 }
 
 /// Sends the NOT_STARTED control frame.
-async fn end_unbegun(server: &mut DuplexStream) {
+async fn send_not_started(server: &mut DuplexStream) {
     let mut word = vec![0; 16];
     word[0] = 16;
     word[12..].copy_from_slice(&0x6562_6200_i32.to_le_bytes());
@@ -219,14 +223,14 @@ async fn what_was_not_begun_is_answered_by_the_next_server_whatever_it_is() {
         let mut passed = Passed::new(rooms(ROOM));
         passed.say(&asked).await;
         read_message(&mut passed.server).await;
-        end_unbegun(&mut passed.server).await;
+        send_not_started(&mut passed.server).await;
         let mut passed = passed.server_ends().await.unwrap();
         assert_eq!(passed.answer(&ok()).await, asked);
         assert_eq!(body(&read_message(&mut passed.client).await), ok());
     }
     // A client that has sent nothing, or that compresses, does not receive the control frame.
     let mut passed = Passed::new(rooms(ROOM));
-    end_unbegun(&mut passed.server).await;
+    send_not_started(&mut passed.server).await;
     let mut passed = passed.server_ends().await.unwrap();
     let mut compressed = message(&find());
     compressed[12..16].copy_from_slice(&2012_i32.to_le_bytes());
@@ -234,7 +238,7 @@ async fn what_was_not_begun_is_answered_by_the_next_server_whatever_it_is() {
     read_message(&mut passed.server).await;
     passed.server.write_all(&compressed).await.unwrap();
     assert_eq!(read_message(&mut passed.client).await, compressed);
-    end_unbegun(&mut passed.server).await;
+    send_not_started(&mut passed.server).await;
     passed.client_ended().await;
 }
 
@@ -257,7 +261,7 @@ async fn a_server_that_is_not_the_right_one_any_more_is_not_waited_for() {
     read_message(&mut passed.server).await;
     passed.over.take().unwrap().send(()).unwrap();
     let (_, ended) = passed.ended.await.unwrap();
-    assert_eq!(ended, Ended::Moves);
+    assert_eq!(ended, ServeEnd::Moves);
     // Nor the rest of a reply that the client has received in part.
     let mut passed = Passed::new(rooms(ROOM));
     passed.say(&find()).await;
@@ -269,7 +273,7 @@ async fn a_server_that_is_not_the_right_one_any_more_is_not_waited_for() {
     passed.over.take().unwrap().send(()).unwrap();
     let (_, ended) =
         tokio::time::timeout(Duration::from_secs(20), passed.ended).await.unwrap().unwrap();
-    assert_eq!(ended, Ended::Closed);
+    assert_eq!(ended, ServeEnd::Closed);
 }
 
 #[tokio::test]
@@ -326,10 +330,10 @@ async fn a_message_that_comes_while_a_server_stops_goes_to_the_next() {
         let (mut client, far) = duplex(ROOM);
         let mut stream = ClientStream::movable(far);
         let (stop, stopped) = watch::channel(false);
-        let door = Client::new().door;
+        let api = Client::new().api;
         client.write_all(&whole[..cut]).await.unwrap();
         let served = tokio::spawn(async move {
-            let ended = serve_movable(door, &mut stream, "test".to_owned(), stopped).await;
+            let ended = serve_movable(api, &mut stream, "test".to_owned(), stopped).await;
             (stream, ended)
         });
         if cut < whole.len() {
@@ -339,7 +343,7 @@ async fn a_message_that_comes_while_a_server_stops_goes_to_the_next() {
         // A server that has received nothing stops at once: the next one reads what follows.
         client.write_all(&whole[cut..]).await.unwrap();
         let (stream, ended) = served.await.unwrap();
-        assert_eq!(ended, Ended::Moves, "{cut}");
+        assert_eq!(ended, ServeEnd::Moves, "{cut}");
         let mut passed = Passed::on(client, stream, rooms(ROOM));
         assert_eq!(passed.answer(&ok()).await, insert(None), "{cut}");
         assert_eq!(body(&read_message(&mut passed.client).await), ok(), "{cut}");

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, first_batch, number};
 use document::{Document, Value, array, doc};
-use mongo::{Door, Settings};
+use mongo::{MongoApi, Settings};
 use test_kit::{Kit, START_MS, plain_index};
 
 /// Number of documents in the collection.
@@ -22,7 +22,7 @@ async fn filled() -> (Kit, Client) {
 }
 
 fn client(kit: &Kit) -> Client {
-    Client::of(Door::new(kit.engine.clone(), Settings::default()))
+    Client::of(MongoApi::new(kit.engine.clone(), Settings::default()))
 }
 
 fn make_index() -> Document {

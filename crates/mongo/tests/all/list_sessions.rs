@@ -126,10 +126,10 @@ async fn a_user_lists_the_own_sessions_and_others_with_a_right_alone() {
     };
     assert_eq!(number(&open.run(admin).await, "ok"), 1);
     let settings = Settings { asks_for_login: true, ..Settings::default() };
-    let door = mongo::Door::new(open.door.engine().clone(), settings);
+    let api = mongo::MongoApi::new(open.api.engine().clone(), settings);
     let known = |subject: &str| {
         let peer = Peer { certificate_subject: Some(subject.to_owned()), ..Peer::default() };
-        Client::known_as(door.clone(), peer)
+        Client::known_as(api.clone(), peer)
     };
     let (mut ann, mut root) = (known(ANN), known("CN=root"));
     let list = |spec: Document| aggregate(1, vec![local(spec)], "admin");

@@ -180,19 +180,19 @@ async fn a_cursor_that_holds_much_ends_soon_after_its_connection() {
     let (mut client, account) = client(64 * MB).await;
     let mut other = client.beside();
     let (left, stays) = (open(&mut other).await, open(&mut client).await);
-    let door = std::sync::Arc::clone(&client.door);
+    let api = std::sync::Arc::clone(&client.api);
     drop(other);
     let now = clock::monotonic_time();
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    door.tick(now + Duration::from_secs(20));
-    assert_eq!(door.open().1, 2);
-    door.tick(now + Duration::from_secs(40));
-    assert_eq!(door.open().1, 1);
+    api.tick(now + Duration::from_secs(20));
+    assert_eq!(api.open().1, 2);
+    api.tick(now + Duration::from_secs(40));
+    assert_eq!(api.open().1, 1);
     assert_eq!(more(&mut client, left).await, Some(43));
     assert_eq!(more(&mut client, stays).await, None);
-    door.tick(now + Duration::from_secs(700));
+    api.tick(now + Duration::from_secs(700));
     assert_eq!(account.used_bytes(), 0);
 }
 
@@ -208,9 +208,12 @@ async fn begin(client: &mut Client, len: i32, part: usize) {
 
 #[tokio::test]
 async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
-    let (memory, strangers) = (Account::new(8 * MB), Account::new(MB / 2));
-    let settings =
-        Settings { memory: memory.clone(), strangers: strangers.clone(), ..Settings::default() };
+    let (memory, unknown_clients) = (Account::new(8 * MB), Account::new(MB / 2));
+    let settings = Settings {
+        memory: memory.clone(),
+        unknown_clients: unknown_clients.clone(),
+        ..Settings::default()
+    };
     let mut client = Client::with(settings);
     begin(&mut client, 70_000, 16).await;
     assert_eq!(client.stream.read(&mut [0; 16]).await.unwrap(), 0, "the connection is closed");
@@ -222,7 +225,10 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
     for _ in 0..1000 {
         tokio::task::yield_now().await;
     }
-    assert!(strangers.used_bytes() <= MB / 2 && 0 < strangers.refused_count(), "{strangers:?}");
+    assert!(
+        unknown_clients.used_bytes() <= MB / 2 && 0 < unknown_clients.refused_count(),
+        "{unknown_clients:?}"
+    );
     assert_eq!(memory.used_bytes(), 0);
     drop(half);
     // A known client reserves memory from the account as the message arrives.

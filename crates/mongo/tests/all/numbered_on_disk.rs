@@ -8,20 +8,21 @@ use crate::{
 };
 use clock::{Checkpoint, Clock};
 use document::{Document, array, doc};
-use engine::{Engine, KeepNothing, Options};
-use mongo::{Door, MongoDialect, Settings, Topology};
+use engine::{DiscardCheckpoints, Engine, Options};
+use mongo::{MongoApi, MongoDialect, Settings, Topology};
 use store_tree::{TreeOptions, TreeStore};
 
 /// Returns a router over the store in a directory, and its clock.
 async fn open(path: &Path, last: Option<Checkpoint>) -> (Client<TreeStore>, Arc<Clock>) {
     let clock = test_kit::start_clock(last);
     let options = TreeOptions { segment_bytes: 1 << 20, ..TreeOptions::new(path) };
-    let store = TreeStore::open(&options, Engine::<TreeStore>::timepiece(&clock)).unwrap();
-    let options = Options::new(Arc::clone(&clock), Arc::new(MongoDialect), Arc::new(KeepNothing));
+    let store = TreeStore::open(&options, Engine::<TreeStore>::commit_clock(&clock)).unwrap();
+    let options =
+        Options::new(Arc::clone(&clock), Arc::new(MongoDialect), Arc::new(DiscardCheckpoints));
     let engine = Engine::open(store, options).await.unwrap();
     engine.resume_builds().await.unwrap();
     let settings = Settings { topology: Topology::Router, ..Settings::default() };
-    (Client::of(Door::new(engine, settings)), clock)
+    (Client::of(MongoApi::new(engine, settings)), clock)
 }
 
 fn steps() -> Vec<Document> {
@@ -47,9 +48,9 @@ async fn a_repeat_after_a_start_is_answered_from_what_was_done_before() {
         // Without a clean shutdown.
         client.stop();
         client.ended().await;
-        let door = Arc::downgrade(&client.door);
+        let api = Arc::downgrade(&client.api);
         drop(client);
-        while door.strong_count() != 0 {
+        while api.strong_count() != 0 {
             tokio::task::yield_now().await;
         }
         (client, clock) = open(directory.path(), Some(clock.tick())).await;

@@ -4,13 +4,13 @@
 use crate::client::{Client, first_batch, number};
 use document::{Document, Value, array, doc};
 use engine::Store;
-use mongo::{Door, Settings, Topology};
+use mongo::{MongoApi, Settings, Topology};
 use test_kit::{Kit, PausingStore};
 
 /// Returns a client of a router over an engine.
 pub(crate) fn client_of(kit: &Kit) -> Client {
     let settings = Settings { topology: Topology::Router, ..Settings::default() };
-    Client::of(Door::new(kit.engine.clone(), settings))
+    Client::of(MongoApi::new(kit.engine.clone(), settings))
 }
 
 /// Returns a command with this number in the session of this byte.

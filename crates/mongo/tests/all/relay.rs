@@ -17,7 +17,7 @@ async fn relay(client: &Client, right: Right, database: &str, command: &Document
 
 async fn relay_of(client: &Client, sender: Sender, database: &str, command: &Document) -> Document {
     let bytes = command.to_buf();
-    let relayed = client.door.relay(sender, database, bytes.bytes()).await;
+    let relayed = client.api.relay(sender, database, bytes.bytes()).await;
     DocRef::Raw(&relayed.unwrap()).to_tree()
 }
 
@@ -31,7 +31,7 @@ async fn filled(count: i32) -> Client {
 #[tokio::test]
 async fn a_command_is_answered_as_from_a_socket() {
     let client = filled(5).await;
-    let before = client.door.counters();
+    let before = client.api.counters();
     let find = doc! { "find": "c", "batchSize": 2 };
     let reply = relay(&client, Right::Read, "db", &find).await;
     assert_eq!(first_batch(&reply).len(), 2);
@@ -47,11 +47,11 @@ async fn a_command_is_answered_as_from_a_socket() {
     let counted = |counters: Vec<(&str, u64)>, name: &str| {
         counters.iter().find(|(held, _)| *held == name).unwrap().1
     };
-    let after = client.door.counters();
+    let after = client.api.counters();
     assert_eq!(counted(after.clone(), "query") - counted(before.clone(), "query"), 2);
     assert!(counted(before.clone(), "bytesIn") < counted(after.clone(), "bytesIn"));
     assert!(counted(before, "bytesOut") < counted(after, "bytesOut"));
-    assert_eq!(client.door.open(), (1, 0), "only the socket's connection is left");
+    assert_eq!(client.api.open(), (1, 0), "only the socket's connection is left");
 }
 
 #[tokio::test]
@@ -84,16 +84,16 @@ async fn what_is_no_command_is_refused() {
         deep,
         named,
     ] {
-        let relayed = client.door.relay(sender(Right::Write, 1), "admin", &bytes).await;
+        let relayed = client.api.relay(sender(Right::Write, 1), "admin", &bytes).await;
         assert!(matches!(relayed, Err(NoReply::Malformed(_))), "{bytes:?}: {relayed:?}");
     }
     let large = doc! { "ping": "x".repeat(17 << 20) }.to_buf();
-    let relayed = client.door.relay(sender(Right::Write, 1), "admin", large.bytes()).await;
+    let relayed = client.api.relay(sender(Right::Write, 1), "admin", large.bytes()).await;
     assert_eq!(relayed, Err(NoReply::TooLarge));
     let fail = doc! { "configureFailPoint": "failCommand", "mode": doc! { "times": 1 },
     "data": doc! { "failCommands": array!["ping"], "closeConnection": true } };
     relay(&client, Right::Write, "admin", &fail).await;
-    let relayed = client.door.relay(sender(Right::Write, 1), "admin", &good).await;
+    let relayed = client.api.relay(sender(Right::Write, 1), "admin", &good).await;
     assert_eq!(relayed, Err(NoReply::Closed));
 }
 
@@ -183,17 +183,17 @@ async fn no_cursor_is_left_for_a_sender_that_has_gone() {
     let client = filled(10).await;
     for batch in [0, 1] {
         let find = doc! { "find": "c", "batchSize": batch }.to_buf();
-        let relayed = client.door.relay(sender(Right::Read, 1), "db", find.bytes());
+        let relayed = client.api.relay(sender(Right::Read, 1), "db", find.bytes());
         // It is started, and its caller has left before it runs.
         tokio::select! {
             biased;
             _ = relayed => panic!("it has run already"),
             () = std::future::ready(()) => {}
         }
-        while client.door.open().0 != 1 {
+        while client.api.open().0 != 1 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(client.door.open().1, 0, "batchSize {batch}");
+        assert_eq!(client.api.open().1, 0, "batchSize {batch}");
     }
 }
 
@@ -202,21 +202,21 @@ async fn a_reply_that_nobody_takes_leaves_no_cursor() {
     let mut client = filled(10).await;
     let begun = relay(&client, Right::Read, "db", &doc! { "find": "c", "batchSize": 1 }).await;
     let more = doc! { "getMore": cursor_id(&begun), "collection": "c", "batchSize": 1 };
-    assert_eq!(client.door.open().1, 1);
+    assert_eq!(client.api.open().1, 1);
     for command in [more, doc! { "find": "c", "batchSize": 1 }] {
         let bytes = command.to_buf();
-        let mut relayed = Box::pin(client.door.relay(sender(Right::Read, 1), "db", bytes.bytes()));
+        let mut relayed = Box::pin(client.api.relay(sender(Right::Read, 1), "db", bytes.bytes()));
         // It runs to its end, and its caller leaves before it takes the reply.
         tokio::select! {
             biased;
             _ = &mut relayed => panic!("it has run already"),
             () = std::future::ready(()) => {}
         }
-        while client.door.open().0 != 1 {
+        while client.api.open().0 != 1 {
             tokio::task::yield_now().await;
         }
         drop(relayed);
-        assert_eq!(client.door.open().1, 0, "{command:?}");
+        assert_eq!(client.api.open().1, 0, "{command:?}");
     }
     let gone = doc! { "getMore": cursor_id(&begun), "collection": "c", "$db": "db" };
     assert_eq!(number(&client.run(gone).await, "code"), 43);
@@ -239,12 +239,12 @@ async fn a_read_that_nobody_waits_for_ends_and_a_write_does_not() {
     let mut client = filled(1000).await;
     let sum = doc! { "$sum": doc! { "$range": array![0, 20_000] } };
     let slow = doc! { "$expr": doc! { "$lt": array![sum, "$v"] } };
-    let door = Arc::clone(&client.door);
+    let api = Arc::clone(&client.api);
     let ask = |command: Document| {
-        let door = Arc::clone(&door);
+        let api = Arc::clone(&api);
         tokio::spawn(async move {
             let bytes = command.to_buf();
-            door.relay(sender(Right::Write, 1), "db", bytes.bytes()).await
+            api.relay(sender(Right::Write, 1), "db", bytes.bytes()).await
         })
     };
     let reads = ask(doc! { "find": "c", "filter": slow });

@@ -2,7 +2,7 @@
 //! fails, everything stays as it was.
 
 use document::{Document, array, doc};
-use mongo::{Door, Settings};
+use mongo::{MongoApi, Settings};
 use test_kit::{Kit, PausingStore};
 
 use crate::client::{Client, number};
@@ -15,7 +15,7 @@ const USERS: &str = "$external";
 /// role of `app`.
 async fn filled() -> (PausingStore, Client) {
     let kit = Kit::default();
-    let mut client = Client::of(Door::new(kit.engine, Settings::default()));
+    let mut client = Client::of(MongoApi::new(kit.engine, Settings::default()));
     let (old, older) = (doc! { "role": "old", "db": "app" }, doc! { "role": "older", "db": "app" });
     let read = doc! { "role": "read", "db": "app" };
     let none = || array![];

@@ -199,7 +199,7 @@ async fn a_write_that_comes_when_another_node_owns_the_data_may_be_sent_again() 
         (doc! { "findAndModify": "c", "update": set }, true),
     ] {
         let kit = test_kit::Kit::default();
-        let mut client = Client::of(mongo::Door::new(kit.engine.clone(), router()));
+        let mut client = Client::of(mongo::MongoApi::new(kit.engine.clone(), router()));
         kit.clock.end();
         let number_of = doc! { "lsid": session(), "txnNumber": 1_i64 };
         let fields = if numbered {

@@ -218,9 +218,9 @@ async fn stages_outside_of_the_version_are_refused_wherever_they_stand() {
 async fn a_client_that_keeps_to_the_version_strictly_can_log_in() {
     let open = with_user(ANN).await;
     let settings = Settings { asks_for_login: true, ..Settings::default() };
-    let door = mongo::Door::new(open.door.engine().clone(), settings);
+    let api = mongo::MongoApi::new(open.api.engine().clone(), settings);
     let peer = Peer { certificate_subject: Some(ANN.to_owned()), ..Peer::default() };
-    let mut client = Client::known_as(door, peer);
+    let mut client = Client::known_as(api, peer);
     let find = || strictly(doc! { "find": "c", "$db": "db" });
     assert_eq!(code(&mut client, find()).await, 13);
     assert_eq!(code(&mut client, strictly(authenticate(None))).await, 0);

@@ -13,7 +13,7 @@ fn with_certificate(of: &Client, subject: Option<&str>) -> Client {
     let address = "10.0.0.7:5000".to_owned();
     let certificate_subject = subject.map(str::to_owned);
     Client::known_as(
-        of.door.clone(),
+        of.api.clone(),
         Peer {
             address,
             certificate_subject,
@@ -58,9 +58,9 @@ async fn logged_in(client: &mut Client) -> Vec<String> {
 
 #[tokio::test]
 async fn whoever_shows_the_certificate_of_a_user_is_the_user() {
-    let door = with_user(ANN).await;
+    let api = with_user(ANN).await;
     for user in [None, Some(ANN)] {
-        let mut client = with_certificate(&door, Some(ANN));
+        let mut client = with_certificate(&api, Some(ANN));
         assert_eq!(logged_in(&mut client).await, Vec::<String>::new());
         let reply = client.run(authenticate(user)).await;
         assert_eq!(reply, doc! { "dbname": "$external", "user": ANN, "ok": 1.0 });
@@ -72,9 +72,9 @@ async fn whoever_shows_the_certificate_of_a_user_is_the_user() {
 
 #[tokio::test]
 async fn a_handshake_may_carry_the_login() {
-    let door = with_user(ANN).await;
+    let api = with_user(ANN).await;
     for (subject, logs_in) in [(Some(ANN), true), (Some("CN=bob"), false), (None, false)] {
-        let mut client = with_certificate(&door, subject);
+        let mut client = with_certificate(&api, subject);
         let login = doc! { "authenticate": 1, "mechanism": "MONGODB-X509", "db": "$external" };
         let hello = doc! { "hello": 1, "speculativeAuthenticate": login, "$db": "admin" };
         let reply = client.run(hello).await;
@@ -87,7 +87,7 @@ async fn a_handshake_may_carry_the_login() {
 
 #[tokio::test]
 async fn everybody_else_is_told_the_same() {
-    let door = with_user(ANN).await;
+    let api = with_user(ANN).await;
     let other = doc! { "authenticate": 1, "mechanism": "PLAIN", "$db": "$external" };
     let elsewhere = doc! { "authenticate": 1, "mechanism": "MONGODB-X509", "$db": "admin" };
     for (subject, command, code) in [
@@ -100,7 +100,7 @@ async fn everybody_else_is_told_the_same() {
         (Some(ANN), elsewhere, 18),
         (Some(ANN), other, 334),
     ] {
-        let mut client = with_certificate(&door, subject);
+        let mut client = with_certificate(&api, subject);
         let reply = client.run(command.clone()).await;
         assert_eq!(number(&reply, "code"), code, "{subject:?} {command:?}: {reply:?}");
         if code == 18 {
@@ -113,7 +113,7 @@ async fn everybody_else_is_told_the_same() {
 
 #[tokio::test]
 async fn a_user_may_be_bound_to_addresses_and_may_go() {
-    let mut door = with_user(ANN).await;
+    let mut api = with_user(ANN).await;
     for (from, code) in [("10.0.0.0/8", 0), ("192.168.0.0/16", 18)] {
         let restrictions = vec![doc! { "clientSource": vec![document::Value::from(from)] }];
         let update = doc! {
@@ -121,15 +121,15 @@ async fn a_user_may_be_bound_to_addresses_and_may_go() {
             "authenticationRestrictions": restrictions,
             "$db": "$external",
         };
-        let updated = door.run(update).await;
+        let updated = api.run(update).await;
         assert_eq!(number(&updated, "ok"), 1, "{updated:?}");
-        let mut client = with_certificate(&door, Some(ANN));
+        let mut client = with_certificate(&api, Some(ANN));
         let reply = client.run(authenticate(None)).await;
         let found = reply.get("code").map_or(0, |_| number(&reply, "code"));
         assert_eq!(found, code, "{from}: {reply:?}");
     }
-    door.run(doc! { "dropUser": ANN, "$db": "$external" }).await;
-    let mut client = with_certificate(&door, Some(ANN));
+    api.run(doc! { "dropUser": ANN, "$db": "$external" }).await;
+    let mut client = with_certificate(&api, Some(ANN));
     assert_eq!(number(&client.run(authenticate(None)).await, "code"), 18);
 }
 
@@ -137,9 +137,9 @@ async fn a_user_may_be_bound_to_addresses_and_may_go() {
 async fn a_certificate_opens_a_door_that_asks_for_logins() {
     let open = with_user(ANN).await;
     let settings = Settings { asks_for_login: true, ..Settings::default() };
-    let door = mongo::Door::new(open.door.engine().clone(), settings);
+    let api = mongo::MongoApi::new(open.api.engine().clone(), settings);
     let peer = Peer { certificate_subject: Some(ANN.to_owned()), ..Peer::default() };
-    let mut client = Client::known_as(door, peer);
+    let mut client = Client::known_as(api, peer);
     let find = |database: &str| doc! { "find": "c", "$db": database };
     assert_eq!(number(&client.run(find("db")).await, "code"), 13);
     client.run(authenticate(None)).await;

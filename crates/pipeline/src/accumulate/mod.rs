@@ -6,18 +6,18 @@
 
 mod deviation;
 mod extreme;
+mod fixed_count;
 mod list;
 mod mean;
 mod percentile;
-mod some;
 mod sum;
 
 pub use deviation::StandardDeviation;
 pub use extreme::Extreme;
+pub use fixed_count::{FirstOrLast, MinOrMax, parse_count, pick_n};
 pub use list::{DistinctValues, JoinedArrays, PushedValues};
 pub(crate) use list::{add_elements, merge_fields};
 pub use mean::Mean;
 pub use percentile::{Percentiles, parse_percentages, percentile_of};
-pub use some::{Edge, Ranked, parse_count, pick_n};
 pub(crate) use sum::Compensated;
 pub use sum::{Avg, Sum};

@@ -11,7 +11,7 @@ use crate::failure::invalid_request;
 pub struct Percentiles {
     pub(crate) numbers: Vec<f64>,
     /// The requested percentiles, from 0 to 1.
-    asked: Vec<f64>,
+    percentages: Vec<f64>,
     /// Whether the result is a single number (`$median`), rather than an array.
     one: bool,
 }
@@ -19,12 +19,12 @@ pub struct Percentiles {
 impl Percentiles {
     /// Creates the state of `$median`.
     pub(crate) fn median() -> Self {
-        Self { numbers: Vec::new(), asked: vec![0.5], one: true }
+        Self { numbers: Vec::new(), percentages: vec![0.5], one: true }
     }
 
     /// Sets the requested percentiles, which may depend on the group's key.
     pub(crate) fn ask_for(&mut self, percentages: Vec<f64>) {
-        self.asked = percentages;
+        self.percentages = percentages;
     }
 
     /// Adds a value if it is a number and not NaN, which has no rank; returns its bytes.
@@ -41,7 +41,7 @@ impl Percentiles {
     /// Sorts the numbers and returns the percentiles.
     pub(crate) fn into_percentiles(mut self) -> Value {
         self.numbers.sort_by(f64::total_cmp);
-        let mut all = self.asked.iter().map(|p| percentile_of(&self.numbers, *p));
+        let mut all = self.percentages.iter().map(|p| percentile_of(&self.numbers, *p));
         match self.one {
             true => all.next().unwrap_or(Value::Null),
             false => Value::Array(all.collect()),

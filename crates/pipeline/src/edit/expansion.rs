@@ -12,7 +12,7 @@ use memory::Share;
 
 use super::{
     path::{EditPath, EditStep},
-    place::{self, PlaceFound},
+    target::{self, ResolvedPath},
 };
 use crate::{filter::Filter, limits::MAX_NAMED_BYTES};
 
@@ -120,9 +120,9 @@ struct Found<'a> {
 /// Returns the array at a concrete path, for a positional step; fails if the path leads to no
 /// array.
 fn array_at<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Error> {
-    match place::find_place(root, path) {
-        PlaceFound::Value(Value::Array(values)) => Ok(values),
-        PlaceFound::Value(other) => {
+    match target::resolve_path(root, path) {
+        ResolvedPath::Value(Value::Array(values)) => Ok(values),
+        ResolvedPath::Value(other) => {
             let text = format!(
                 "Cannot apply array updates to non-array element {}: {}",
                 path.last().map_or("", String::as_str),
@@ -130,7 +130,7 @@ fn array_at<'a>(root: &'a mut Value, path: &[String]) -> Result<&'a [Value], Err
             );
             Err(Error::new(Kind::Invalid, 2, text))
         }
-        PlaceFound::Missing | PlaceFound::Blocked(_) => {
+        ResolvedPath::Missing | ResolvedPath::Blocked(_) => {
             let text = format!(
                 "The path '{}' must exist in the document in order to apply array updates.",
                 path.join(".")

@@ -3,7 +3,7 @@
 use document::{Document, Path, Value, limits::MAX_STORED_DEPTH};
 use evaluation::{Context, Error, Growth, Kind, limits::STEP};
 
-use super::{check, place};
+use super::{check, target};
 use crate::filter::{Comparison, Filter, PathTest};
 
 /// Returns the initial document of an upsert: the fields that the filter requires to equal a value.
@@ -24,7 +24,7 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
         }
         context.budget.spend(STEP * path.len())?;
         let parts: Vec<String> = path.parts().map(str::to_owned).collect();
-        place::create_place(&mut root, &parts, value.clone(), &mut growth)?;
+        target::create_path(&mut root, &parts, value.clone(), &mut growth)?;
     }
     match root {
         Value::Document(document) => Ok(id_first(document)),

@@ -12,7 +12,7 @@ mod insert;
 mod operator;
 mod operators;
 mod path;
-mod place;
+mod target;
 #[cfg(test)]
 mod tests;
 
@@ -78,7 +78,7 @@ impl Edit {
             }
             Self::Operators(operators) => {
                 // The tree is larger than the bytes; its memory is reserved until the edit is done.
-                let _held = context.holding.share_for_tree(old)?;
+                let _held = context.operation_memory.share_for_tree(old)?;
                 let (new, changed) =
                     operators.apply_to(old.to_tree(), false, filter, Some(old), context)?;
                 if !changed {

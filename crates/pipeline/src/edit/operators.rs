@@ -20,7 +20,7 @@ use super::{
     expansion::{ElementFilter, Expansion},
     operator::TargetSpot,
     path::{EditPath, EditStep, array_index, check_concrete, check_conflicts, compare_names},
-    place::{self, PlaceFound},
+    target::{self, ResolvedPath},
 };
 use crate::filter::Filter;
 
@@ -136,7 +136,7 @@ impl Operators {
             None => "no id".to_owned(),
         };
         let mut root = Value::Document(document);
-        let mut named = context.holding.share();
+        let mut named = context.operation_memory.share();
         let targets = self.concrete_targets(&mut root, inserted, matched, context, &mut named)?;
         let mut changed = false;
         let mut growth = Growth::with_held(0, context);
@@ -215,12 +215,12 @@ fn apply_one(
     spot: TargetSpot<'_>,
     growth: &mut Growth<'_>,
 ) -> Result<bool, Error> {
-    match place::find_place(root, spot.path) {
-        PlaceFound::Value(value) => operator.modify_value(value, spot),
-        PlaceFound::Blocked(blocked) if operator.creates_field() => Err(blocked.cannot_create()),
-        PlaceFound::Blocked(blocked) => Err(blocked.cannot_use(&spot.path.join("."))),
-        PlaceFound::Missing => match operator.new_value(spot) {
-            Some(value) => place::create_place(root, spot.path, value, growth).map(|()| true),
+    match target::resolve_path(root, spot.path) {
+        ResolvedPath::Value(value) => operator.modify_value(value, spot),
+        ResolvedPath::Blocked(blocked) if operator.creates_field() => Err(blocked.cannot_create()),
+        ResolvedPath::Blocked(blocked) => Err(blocked.cannot_use(&spot.path.join("."))),
+        ResolvedPath::Missing => match operator.new_value(spot) {
+            Some(value) => target::create_path(root, spot.path, value, growth).map(|()| true),
             None => Ok(false),
         },
     }
@@ -235,13 +235,13 @@ fn unset_field<'p>(
     vacated: &mut Vec<Cow<'p, [String]>>,
 ) -> bool {
     let Some((last, before)) = path.split_last() else { return false };
-    match place::find_place(root, before) {
-        PlaceFound::Value(Value::Document(fields)) => {
+    match target::resolve_path(root, before) {
+        ResolvedPath::Value(Value::Document(fields)) => {
             let there = fields.get_mut(last).is_some();
             vacated.extend(there.then_some(Cow::Borrowed(path)));
             there
         }
-        PlaceFound::Value(Value::Array(values)) => {
+        ResolvedPath::Value(Value::Array(values)) => {
             let held = array_index(last).and_then(|at| values.get_mut(at));
             held.is_some_and(|held| !matches!(mem::replace(held, Value::Null), Value::Null))
         }
@@ -261,7 +261,7 @@ fn remove_vacated(
     let before = |path: &[String]| path.len().saturating_sub(1);
     for beside in vacated.chunk_by(|a, b| a.get(..before(a)) == b.get(..before(b))) {
         let Some(path) = beside.first().and_then(|path| path.get(..before(path))) else { continue };
-        if let PlaceFound::Value(Value::Document(fields)) = place::find_place(root, path) {
+        if let ResolvedPath::Value(Value::Document(fields)) = target::resolve_path(root, path) {
             context.budget.spend(fields.len() * MOVED + beside.len() * STEP)?;
             let names = beside.iter().filter_map(|path| path.last());
             fields.remove_all(names.map(String::as_str).collect());
@@ -279,31 +279,31 @@ fn rename_field(
     vacated: &mut Vec<Cow<'_, [String]>>,
 ) -> Result<bool, Error> {
     let from = source.field_names();
-    match place::find_place(root, &from) {
-        PlaceFound::Missing => return Ok(false),
-        PlaceFound::Blocked(blocked) => {
+    match target::resolve_path(root, &from) {
+        ResolvedPath::Missing => return Ok(false),
+        ResolvedPath::Blocked(blocked) => {
             let text = format!(
                 "cannot use the part ({} of {source}) to traverse the element ({})",
                 blocked.before, blocked.element
             );
             return Err(Error::new(Kind::Invalid, 28, text));
         }
-        PlaceFound::Value(_) => {}
+        ResolvedPath::Value(_) => {}
     }
     if spot.path.first().is_some_and(|part| part == "_id") {
         return Err(check::id_would_change());
     }
     refuse_array(root, &from, "source", spot)?;
     refuse_array(root, spot.path, "destination", spot)?;
-    if let PlaceFound::Blocked(blocked) = place::find_place(root, spot.path) {
+    if let ResolvedPath::Blocked(blocked) = target::resolve_path(root, spot.path) {
         return Err(blocked.cannot_create());
     }
-    let PlaceFound::Value(held) = place::find_place(root, &from) else { return Ok(false) };
+    let ResolvedPath::Value(held) = target::resolve_path(root, &from) else { return Ok(false) };
     let value = mem::replace(held, Value::Null);
     vacated.push(Cow::Owned(from));
-    match place::find_place(root, spot.path) {
-        PlaceFound::Value(held) => *held = value,
-        _ => place::create_place(root, spot.path, value, growth)?,
+    match target::resolve_path(root, spot.path) {
+        ResolvedPath::Value(held) => *held = value,
+        _ => target::create_path(root, spot.path, value, growth)?,
     }
     Ok(true)
 }
@@ -317,7 +317,8 @@ fn refuse_array(
 ) -> Result<(), Error> {
     for (at, part) in path.iter().enumerate().skip(1) {
         let before = path.get(..at).unwrap_or_default();
-        let inside = matches!(place::find_place(root, before), PlaceFound::Value(Value::Array(_)));
+        let inside =
+            matches!(target::resolve_path(root, before), ResolvedPath::Value(Value::Array(_)));
         if inside && array_index(part).is_some() {
             let text = format!(
                 "The {which} field cannot be an array element, '{}' in doc with {} has an array \

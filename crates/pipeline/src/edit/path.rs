@@ -149,7 +149,7 @@ fn in_order<'t>(
 
 /// How a prefix of the paths checked so far is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum PrefixUse {
     Leaf,
     Inner,
     /// The prefix leads to an array, of which a filter selects elements.
@@ -161,7 +161,7 @@ enum Taken {
 /// compared as text, so that `a.$` and `a.0` do not conflict here; concrete paths are checked
 /// later.
 pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
-    let mut taken: HashMap<&str, Taken> = HashMap::new();
+    let mut used: HashMap<&str, PrefixUse> = HashMap::new();
     for path in paths {
         let conflict = |at: &str| {
             let text = format!("Updating the path '{path}' would create a conflict at '{at}'");
@@ -170,11 +170,11 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
         let mut end = 0;
         for step in &path.steps {
             let by_filter = matches!(step, EditStep::Every | EditStep::Filtered(_));
-            let kind = if by_filter { Taken::Filtered } else { Taken::Inner };
+            let kind = if by_filter { PrefixUse::Filtered } else { PrefixUse::Inner };
             // The empty prefix is the root, which every path has.
             let before = path.text.get(..end).unwrap_or_default();
             // The prefix is the path of an operator, or its array is selected in the other way.
-            if *taken.entry(before).or_insert(kind) != kind {
+            if *used.entry(before).or_insert(kind) != kind {
                 return conflict(before);
             }
             let start = if end == 0 { 0 } else { end + 1 };
@@ -182,7 +182,7 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
             end = rest.find('.').map_or(path.text.len(), |dot| start + dot);
         }
         // The same path again, or a path with operators below it.
-        if taken.insert(&path.text, Taken::Leaf).is_some() {
+        if used.insert(&path.text, PrefixUse::Leaf).is_some() {
             return conflict(&path.text);
         }
     }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use document::{Document, Path, Value, ValueRef, compare};
-use evaluation::{Context, Error, Holding};
+use evaluation::{Context, Error, OperationMemory};
 
 use super::{
     Meter, Row,
@@ -34,15 +34,15 @@ pub struct BucketAuto {
 }
 
 #[derive(Debug)]
-pub(super) struct Bucketing {
+pub(super) struct BucketAutoOperator {
     bucket: BucketAuto,
     /// All rows, until they are sorted.
     sorter: Sorter,
     /// Number of rows. The size of buckets depends on it, so the first one is made after the last
     /// row.
     rows: usize,
-    made: usize,
-    open: Option<Open>,
+    buckets: usize,
+    open: Option<OpenBucket>,
     /// Memory of the computed fields of the bucket that is being filled.
     meter: Meter,
 }
@@ -50,35 +50,35 @@ pub(super) struct Bucketing {
 /// The bucket that is being filled: its range, its size, and its computed fields. Only one is in
 /// memory; the sorter holds the rows.
 #[derive(Debug)]
-struct Open {
+struct OpenBucket {
     /// The `groupBy` value of the bucket's first row.
-    least: Value,
+    min: Value,
     /// The `groupBy` value of the bucket's last row so far.
-    greatest: Value,
+    max: Value,
     /// Number of rows in the bucket.
     inside: usize,
     /// States of the computed fields.
     states: Vec<GroupState>,
 }
 
-impl Bucketing {
-    pub(super) fn new(bucket: BucketAuto, holding: &Holding) -> Self {
+impl BucketAutoOperator {
+    pub(super) fn new(bucket: BucketAuto, operation_memory: &OperationMemory) -> Self {
         // The key consists of one value, so the path is not used.
         let sort = Sort { parts: vec![SortPart { path: Path::new(""), descending: false }] };
         Self {
             bucket,
-            sorter: Sorter::new("$bucketAuto", sort, None, holding),
+            sorter: Sorter::new("$bucketAuto", sort, None, operation_memory),
             rows: 0,
-            made: 0,
+            buckets: 0,
             open: None,
-            meter: Meter::new("$bucketAuto", holding),
+            meter: Meter::new("$bucketAuto", operation_memory),
         }
     }
 
     /// Returns how many rows the open bucket takes, apart from further ones with its greatest
     /// value. The last bucket takes all remaining rows, so that rounding loses none.
     fn bucket_size(&self) -> usize {
-        if self.made + 1 == self.bucket.count {
+        if self.buckets + 1 == self.bucket.count {
             return usize::MAX;
         }
         ((self.rows as f64 / self.bucket.count.max(1) as f64).round() as usize).max(1)
@@ -92,9 +92,8 @@ impl Bucketing {
         row: &Row,
         context: &Context,
     ) -> Result<Option<Row>, Error> {
-        let goes_on = |open: &Open| {
-            open.inside < self.bucket_size()
-                || compare(value.as_ref(), open.greatest.as_ref()).is_eq()
+        let goes_on = |open: &OpenBucket| {
+            open.inside < self.bucket_size() || compare(value.as_ref(), open.max.as_ref()).is_eq()
         };
         let closed = match &self.open {
             Some(open) if !goes_on(open) => self.close_bucket(Some(&value))?,
@@ -106,11 +105,11 @@ impl Bucketing {
                 // Accumulator arguments that are evaluated once per bucket are evaluated without a
                 // key.
                 let states = new_states(&self.bucket.fields, ValueRef::Null, context)?;
-                let (least, greatest) = (value.clone(), Value::Null);
-                none.insert(Open { least, greatest, inside: 0, states })
+                let (min, max) = (value.clone(), Value::Null);
+                none.insert(OpenBucket { min, max, inside: 0, states })
             }
         };
-        open.greatest = value;
+        open.max = value;
         open.inside += 1;
         let env = Env::new(row.document.as_ref(), context);
         for (field, state) in self.bucket.fields.iter().zip(&mut open.states) {
@@ -123,18 +122,19 @@ impl Bucketing {
     /// at its greatest value if it is the last one.
     fn close_bucket(&mut self, next: Option<&Value>) -> Result<Option<Row>, Error> {
         let Some(open) = self.open.take() else { return Ok(None) };
-        self.made += 1;
+        self.buckets += 1;
         let mut id = Document::new();
-        id.push("min", open.least);
-        id.push("max", next.cloned().unwrap_or(open.greatest));
-        let holding = self.meter.holding();
-        let row = group_row(&Value::Document(id), &self.bucket.fields, open.states, holding)?;
+        id.push("min", open.min);
+        id.push("max", next.cloned().unwrap_or(open.max));
+        let operation_memory = self.meter.operation_memory();
+        let row =
+            group_row(&Value::Document(id), &self.bucket.fields, open.states, operation_memory)?;
         self.meter.clear_held();
         Ok(Some(row))
     }
 }
 
-impl Operator for Bucketing {
+impl Operator for BucketAutoOperator {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         let value = self.bucket.by.evaluate(&Env::new(row.document.as_ref(), context))?;
         let key = SortKey(vec![value.unwrap_or(Value::Null)]);

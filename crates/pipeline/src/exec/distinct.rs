@@ -9,7 +9,7 @@ use document::{
     DocBuilder, DocRef, Path, Value, ValueRef, compare,
     key::{TypeOrder, encode},
 };
-use evaluation::{Context, Error, Holding, Kind, limits::MAX_DOCUMENT_BYTES, memory_of};
+use evaluation::{Context, Error, Kind, OperationMemory, limits::MAX_DOCUMENT_BYTES, memory_of};
 use foldhash::fast::RandomState;
 
 use super::{
@@ -47,8 +47,8 @@ struct Values {
 }
 
 impl Distinct {
-    pub(super) fn new(path: Path, holding: &Holding) -> Self {
-        let meter = Meter::new("distinct", holding);
+    pub(super) fn new(path: Path, operation_memory: &OperationMemory) -> Self {
+        let meter = Meter::new("distinct", operation_memory);
         let values = Values { seen: HashMap::default(), key: Vec::new(), bytes: 0, meter };
         Self { path, values, slot: Slot::default() }
     }

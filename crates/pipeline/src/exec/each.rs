@@ -110,12 +110,13 @@ fn replaced_root(
     let got = root.evaluate_borrowed(&env)?;
     match got {
         Evaluated::Ref(ValueRef::Document(fields)) => {
-            let _room = room_for(readable_bytes(ValueRef::Document(fields)), &context.holding)?;
+            let _room =
+                room_for(readable_bytes(ValueRef::Document(fields)), &context.operation_memory)?;
             checked_size(fields.to_buf())
         }
         Evaluated::Own(Value::Document(fields)) => {
             let bytes = ValueRef::Document(DocRef::Tree(&fields)).encoded_len();
-            let _room = room_for(bytes, &context.holding)?;
+            let _room = room_for(bytes, &context.operation_memory)?;
             checked_size(fields.to_buf())
         }
         other => {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocBuilder};
-use evaluation::{Context, Error, Holding};
+use evaluation::{Context, Error, OperationMemory};
 
 use super::{
     Exec, Meter, Next, Row, Stage, caller_error,
@@ -19,7 +19,7 @@ use crate::limits::MAX_STAGE_BYTES;
 /// Memory charged for a result row in addition to its bytes.
 const PLACE: usize = 64;
 
-/// One pipeline of a facet; all of them run in the context `Faceting::inner`.
+/// One pipeline of a facet; all of them run in the context `FacetOperator::inner`.
 #[derive(Debug)]
 struct FacetPart {
     /// Name of the result's field for this pipeline.
@@ -33,7 +33,7 @@ struct FacetPart {
 }
 
 #[derive(Debug)]
-pub(super) struct Faceting {
+pub(super) struct FacetOperator {
     parts: Vec<FacetPart>,
     /// The part whose request for another collection is outstanding. The other parts wait for its
     /// answer, too.
@@ -41,9 +41,9 @@ pub(super) struct Faceting {
     /// Memory of the results of all parts.
     meter: Meter,
     /// The memory limit that the parts share.
-    holding: Holding,
+    operation_memory: OperationMemory,
     /// The memory reservation of the whole operation.
-    outer: Holding,
+    outer: OperationMemory,
     /// The context of the parts, with the shared memory limit.
     inner: Option<Arc<Context>>,
     /// Whether the input has ended; each pipeline is notified when it is driven next.
@@ -52,10 +52,13 @@ pub(super) struct Faceting {
     answered: bool,
 }
 
-impl Faceting {
-    pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
-        let outer = holding.clone();
-        let holding = holding.part_within(MAX_STAGE_BYTES);
+impl FacetOperator {
+    pub(super) fn new(
+        facets: &[(String, Arc<[Stage]>)],
+        operation_memory: &OperationMemory,
+    ) -> Self {
+        let outer = operation_memory.clone();
+        let operation_memory = operation_memory.part_within(MAX_STAGE_BYTES);
         let part = |(name, stages): &(String, Arc<[Stage]>)| FacetPart {
             name: name.clone(),
             stages: Arc::clone(stages),
@@ -66,8 +69,8 @@ impl Faceting {
         Self {
             parts: facets.iter().map(part).collect(),
             waiting: None,
-            meter: Meter::new("$facet", &holding),
-            holding,
+            meter: Meter::new("$facet", &operation_memory),
+            operation_memory,
             outer,
             inner: None,
             ended: false,
@@ -78,8 +81,12 @@ impl Faceting {
     /// Returns the operation's context with the memory limit of the parts. It is created once,
     /// because rows keep references to it.
     fn inner_context(&mut self, context: &Arc<Context>) -> Arc<Context> {
-        let inner =
-            || Arc::new(Context { holding: self.holding.clone(), ..Context::clone(context) });
+        let inner = || {
+            Arc::new(Context {
+                operation_memory: self.operation_memory.clone(),
+                ..Context::clone(context)
+            })
+        };
         Arc::clone(self.inner.get_or_insert_with(inner))
     }
 
@@ -139,7 +146,7 @@ impl Faceting {
     }
 }
 
-impl Operator for Faceting {
+impl Operator for FacetOperator {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         // A part with a limit may have ended early.
         let context = &self.inner_context(context);

@@ -92,18 +92,20 @@ impl Fields {
         &'e self,
         env: &Env<'e>,
         growth: &mut Growth<'_>,
-    ) -> Result<Vec<Done<'e>>, Error> {
+    ) -> Result<Vec<EvaluatedField<'e>>, Error> {
         let one = |(name, entry): &'e (String, Entry)| {
             Ok(match entry {
                 Entry::Value(expr) => {
                     let got = expr.evaluate_borrowed(&env.with_held(growth.memory_bytes())?)?;
                     // Borrowed values need no memory until they are written.
                     growth.hold_beside(owned_bytes(&got))?;
-                    Done { name, value: Some(got), below: Vec::new() }
+                    EvaluatedField { name, value: Some(got), below: Vec::new() }
                 }
-                Entry::Below(fields) => {
-                    Done { name, value: None, below: fields.evaluate_entries(env, growth)? }
-                }
+                Entry::Below(fields) => EvaluatedField {
+                    name,
+                    value: None,
+                    below: fields.evaluate_entries(env, growth)?,
+                },
             })
         };
         self.entries.iter().map(one).collect()
@@ -112,11 +114,11 @@ impl Fields {
 
 /// The evaluated value of a name, or of the fields below it.
 #[derive(Debug)]
-struct Done<'e> {
+struct EvaluatedField<'e> {
     name: &'e str,
     /// The computed value; `None` if the name only has fields below it.
     value: Option<Evaluated<'e>>,
-    below: Vec<Done<'e>>,
+    below: Vec<EvaluatedField<'e>>,
 }
 
 /// Writes a document with its entries: existing fields, replaced or extended, then new ones. If the
@@ -124,7 +126,7 @@ struct Done<'e> {
 fn write_document(
     builder: &mut DocBuilder,
     document: DocRef<'_>,
-    done: &[Done<'_>],
+    done: &[EvaluatedField<'_>],
     growth: &mut Growth<'_>,
 ) -> Result<(), Error> {
     let mut seen = vec![false; done.len()];
@@ -172,7 +174,7 @@ fn write_document(
 /// in each element of an array, or in a new document. A missing value omits the field.
 fn write_entry(
     builder: &mut DocBuilder,
-    entry: &Done<'_>,
+    entry: &EvaluatedField<'_>,
     held: Option<ValueRef<'_>>,
     growth: &mut Growth<'_>,
 ) -> Result<(), Error> {
@@ -217,7 +219,7 @@ fn write_entry(
 /// the same.
 fn in_array(
     values: ArrayRef<'_>,
-    below: &[Done<'_>],
+    below: &[EvaluatedField<'_>],
     growth: &mut Growth<'_>,
 ) -> Result<Vec<Value>, Error> {
     let mut one = |value: ValueRef<'_>| match value {

@@ -78,7 +78,7 @@ struct ReferenceWalk {
 }
 
 #[derive(Debug)]
-pub(super) struct Walking {
+pub(super) struct GraphLookupOperator {
     graph: GraphLookup,
     /// The input row whose search starts next.
     slot: Slot,
@@ -132,7 +132,7 @@ impl ReferenceWalk {
     }
 }
 
-impl Walking {
+impl GraphLookupOperator {
     pub(super) fn new(graph: GraphLookup) -> Self {
         Self { graph, slot: Slot::default(), walk: None }
     }
@@ -162,7 +162,7 @@ impl Walking {
             found: Vec::new(),
             from: Vec::new(),
             depth: 0,
-            meter: Meter::new("$graphLookup", &context.holding),
+            meter: Meter::new("$graphLookup", &context.operation_memory),
         };
         match first {
             Some(Value::Array(values)) => {
@@ -175,7 +175,7 @@ impl Walking {
     }
 }
 
-impl Operator for Walking {
+impl Operator for GraphLookupOperator {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())

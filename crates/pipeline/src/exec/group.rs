@@ -20,15 +20,15 @@ use document::{
     DocRef, Value, ValueRef,
     key::{TypeOrder, encode},
 };
-use evaluation::{Context, Error, Holding, memory_of};
+use evaluation::{Context, Error, OperationMemory, memory_of};
 use foldhash::fast::RandomState;
 
 use super::{
     Meter, Row,
     group_error::in_group,
+    group_fields::{GroupFields, MAX_GROUP_FIELDS},
     group_row::{group_row, new_states},
     operator::{Operator, Poll},
-    picked::{MAX_PICKED, Picked},
     spilling::{
         can_write, damaged_record,
         partitions::{PARTITIONS, Partition, Partitions, Reading, Record},
@@ -51,13 +51,13 @@ pub struct Group {
 /// The running stage. Rows are added to groups in memory; rows of other groups are spilled and
 /// processed later, partition by partition.
 #[derive(Debug)]
-pub(super) struct Grouping {
+pub(super) struct GroupOperator {
     /// The stage of the plan, with the fields that it reads.
-    picked: Arc<Picked>,
+    group_fields: Arc<GroupFields>,
     /// Index into `groups` by key.
     index: HashMap<Box<[u8]>, usize, RandomState>,
     /// Groups in memory, in the order of their first rows.
-    groups: Vec<HeldGroup>,
+    groups: Vec<MemoryGroup>,
     /// Memory of the groups in `groups`, in bytes.
     bytes: usize,
     /// Buffer for the encoded key of the current row.
@@ -70,13 +70,13 @@ pub(super) struct Grouping {
     /// The partition that is being read.
     reading: Option<Reading>,
     /// Groups whose rows are being returned.
-    done: Option<std::vec::IntoIter<HeldGroup>>,
+    done: Option<std::vec::IntoIter<MemoryGroup>>,
     /// Whether the input has ended.
     ended: bool,
 }
 
 #[derive(Debug)]
-struct HeldGroup {
+struct MemoryGroup {
     /// The key of the group, as in the first of its rows.
     id: Value,
     /// States of the computed fields.
@@ -87,15 +87,15 @@ struct HeldGroup {
 /// Name of the stage in error messages.
 const STAGE: &str = "$group";
 
-impl Grouping {
-    pub(super) fn new(group: Group, holding: &Holding) -> Self {
+impl GroupOperator {
+    pub(super) fn new(group: Group, operation_memory: &OperationMemory) -> Self {
         Self {
-            picked: Arc::new(Picked::of_group(group)),
+            group_fields: Arc::new(GroupFields::of_group(group)),
             index: HashMap::default(),
             groups: Vec::new(),
             bytes: 0,
             key: Vec::new(),
-            meter: Meter::new(STAGE, holding),
+            meter: Meter::new(STAGE, operation_memory),
             written: None,
             partitions: Vec::new(),
             reading: None,
@@ -119,7 +119,7 @@ impl Grouping {
         if let Some(partition) = self.partition_of_key() {
             return Ok(Err(partition));
         }
-        let states = new_states(&self.picked.group.fields, id, context)?;
+        let states = new_states(&self.group_fields.group.fields, id, context)?;
         // Approximate memory of empty states and of the index entry.
         let bytes = self.key.len() + memory_of(id) + states.len() * 96 + 64;
         self.grow_by(bytes, context)?;
@@ -131,7 +131,7 @@ impl Grouping {
         // The key is copied only for a new group.
         let at = self.groups.len();
         self.index.insert(self.key.clone().into_boxed_slice(), at);
-        self.groups.push(HeldGroup { id: id.to_value(), states, bytes });
+        self.groups.push(MemoryGroup { id: id.to_value(), states, bytes });
         Ok(Ok(at))
     }
 
@@ -290,13 +290,13 @@ impl Grouping {
     /// Adds a row to its group.
     fn take_row(&mut self, row: DocRef<'_>, context: &Context) -> Result<(), Error> {
         let env = Env::new(row, context);
-        let picked = Arc::clone(&self.picked);
-        let group = &picked.group;
-        let mut values = [None; MAX_PICKED];
-        env.root.pick(&picked.names, &mut values);
+        let group_fields = Arc::clone(&self.group_fields);
+        let group = &group_fields.group;
+        let mut values = [None; MAX_GROUP_FIELDS];
+        env.root.pick(&group_fields.names, &mut values);
         // Plain fields borrow from the row; other expressions are evaluated below.
         let value = |place: usize| values.get(place).copied().flatten();
-        let found = match picked.id {
+        let found = match group_fields.id {
             Some(place) => self.find_group(value(place).unwrap_or(ValueRef::Null), context)?,
             None => {
                 let failed = |error| in_group(error, &group.id);
@@ -314,12 +314,13 @@ impl Grouping {
         };
         let Some(held) = self.groups.get_mut(at) else { return Ok(()) };
         let mut grown = 0;
-        for ((field, place), state) in group.fields.iter().zip(&picked.inputs).zip(&mut held.states)
+        for ((field, place), state) in
+            group.fields.iter().zip(&group_fields.inputs).zip(&mut held.states)
         {
             grown += match *place {
                 Some(place) => field.add_value(state, value(place), &env)?,
                 None => {
-                    let failed = |error| in_group(error, &field.taken.input);
+                    let failed = |error| in_group(error, &field.arguments.input);
                     field.add_row(state, &env).map_err(failed)?
                 }
             };
@@ -328,7 +329,7 @@ impl Grouping {
     }
 }
 
-impl Operator for Grouping {
+impl Operator for GroupOperator {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         context.budget.spend(row.document.bytes().len() / 64)?;
         self.take_row(row.document.as_ref(), context)
@@ -350,8 +351,12 @@ impl Operator for Grouping {
         loop {
             if let Some(held) = self.done.as_mut().and_then(Iterator::next) {
                 self.bytes = self.bytes.saturating_sub(held.bytes);
-                let row =
-                    group_row(&held.id, &self.picked.group.fields, held.states, &context.holding)?;
+                let row = group_row(
+                    &held.id,
+                    &self.group_fields.group.fields,
+                    held.states,
+                    &context.operation_memory,
+                )?;
                 return Ok(Poll::Row(row));
             }
             if self.done.take().is_some() {

@@ -1,7 +1,7 @@
 //! Creates the states of a new group, and the row of a finished one.
 
 use document::{DocBuilder, DocRef, Document, Value, ValueRef};
-use evaluation::{Context, Error, Holding};
+use evaluation::{Context, Error, OperationMemory};
 
 use super::{
     Row,
@@ -29,14 +29,14 @@ pub(super) fn group_row(
     id: &Value,
     fields: &[Field],
     states: Vec<GroupState>,
-    holding: &Holding,
+    operation_memory: &OperationMemory,
 ) -> Result<Row, Error> {
     let mut builder = DocBuilder::new();
     append_checked(&mut builder, "_id", id.as_ref())?;
     for (field, state) in fields.iter().zip(states) {
         let value = state.into_value();
         // Large lists exist twice while they are written.
-        let _room = room_for(builder.len() + value.as_ref().encoded_len(), holding)?;
+        let _room = room_for(builder.len() + value.as_ref().encoded_len(), operation_memory)?;
         append_checked(&mut builder, &field.name, value.as_ref())?;
     }
     Ok(Row::not_stored(builder.finish()))

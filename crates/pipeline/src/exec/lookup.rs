@@ -8,7 +8,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use document::{DocRef, Path, Value, ValueRef};
 use evaluation::{
-    Context, Error, Holding, Kind,
+    Context, Error, Kind, OperationMemory,
     limits::{MAX_MADE_BYTES, STEP},
     memory_of,
 };
@@ -122,7 +122,7 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
 
 /// The running stage. The row waits in the slot for the answer of its request.
 #[derive(Debug)]
-pub(super) struct Joining {
+pub(super) struct LookupOperator {
     lookup: Lookup,
     slot: Slot,
     /// The joined array for the row in the slot and its sources, between the answer and the result.
@@ -138,9 +138,13 @@ pub(super) struct Joining {
     meter: Meter,
 }
 
-impl Joining {
-    pub(super) fn new(lookup: Lookup, next: Option<&Stage>, holding: &Holding) -> Self {
-        let meter = Meter::new("$lookup", holding);
+impl LookupOperator {
+    pub(super) fn new(
+        lookup: Lookup,
+        next: Option<&Stage>,
+        operation_memory: &OperationMemory,
+    ) -> Self {
+        let meter = Meter::new("$lookup", operation_memory);
         // With an index field, `$unwind` needs the position in the whole array.
         let is_taken_apart = matches!(next,
             Some(Stage::Unwind(unwind)) if unwind.index.is_none() && unwind.path == lookup.name);
@@ -172,14 +176,14 @@ impl Joining {
         context: &Context,
     ) -> Result<Poll, Error> {
         let bytes = row.document.bytes().len().saturating_add(rows.as_ref().encoded_len());
-        let _room = room_for(bytes, &context.holding)?;
+        let _room = room_for(bytes, &context.operation_memory)?;
         let document = checked_size(set_at_path(&self.lookup.name, rows, &row.document)?)?;
         let source = row.source.after_join(&row.document, &document, &self.lookup.name, from);
         Ok(Poll::Row(Row { document, source }))
     }
 }
 
-impl Operator for Joining {
+impl Operator for LookupOperator {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())
@@ -260,7 +264,7 @@ impl Operator for Joining {
 /// The running stage: first its input, then the rows of the other collection, which are supplied
 /// all at once.
 #[derive(Debug)]
-pub(super) struct Uniting {
+pub(super) struct UnionOperator {
     union: UnionWith,
     /// The input row that is returned next.
     slot: Slot,
@@ -269,14 +273,14 @@ pub(super) struct Uniting {
     meter: Meter,
 }
 
-impl Uniting {
-    pub(super) fn new(union: UnionWith, holding: &Holding) -> Self {
-        let meter = Meter::new("$unionWith", holding);
+impl UnionOperator {
+    pub(super) fn new(union: UnionWith, operation_memory: &OperationMemory) -> Self {
+        let meter = Meter::new("$unionWith", operation_memory);
         Self { union, slot: Slot::default(), others: None, meter }
     }
 }
 
-impl Operator for Uniting {
+impl Operator for UnionOperator {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         self.slot.row = Some(row);
         Ok(())

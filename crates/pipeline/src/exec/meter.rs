@@ -2,7 +2,7 @@
 //! operations. The two failures differ: the first is the request's fault and names the stage, the
 //! second may be retried later.
 
-use evaluation::{Error, Holding, Kind, Spill};
+use evaluation::{Error, Kind, OperationMemory, Spill};
 use memory::Share;
 
 use super::spilling::stage_exceeded;
@@ -13,14 +13,14 @@ use crate::limits::MAX_STAGE_BYTES;
 pub(super) struct Meter {
     /// Name of the stage in error messages.
     stage: &'static str,
-    holding: Holding,
+    operation_memory: OperationMemory,
     share: Share,
 }
 
 impl Meter {
     /// Creates the meter of a stage, with nothing reserved.
-    pub(super) fn new(stage: &'static str, holding: &Holding) -> Self {
-        Self { stage, holding: holding.clone(), share: holding.share() }
+    pub(super) fn new(stage: &'static str, operation_memory: &OperationMemory) -> Self {
+        Self { stage, operation_memory: operation_memory.clone(), share: operation_memory.share() }
     }
 
     pub(super) fn add_bytes(&mut self, bytes: usize) -> Result<(), Error> {
@@ -34,21 +34,21 @@ impl Meter {
             return Err(self.limit_exceeded());
         }
         let bytes = held.saturating_sub(self.share.held_bytes());
-        self.share.set(held).map_err(|short| match self.holding.is_beyond(bytes) {
+        self.share.set(held).map_err(|short| match self.operation_memory.is_beyond(bytes) {
             // The parts of a `$facet` share the limit of one stage.
             true => self.limit_exceeded(),
             false => short.into(),
         })
     }
 
-    pub(super) fn holding(&self) -> &Holding {
-        &self.holding
+    pub(super) fn operation_memory(&self) -> &OperationMemory {
+        &self.operation_memory
     }
 
     /// Returns whether little memory is available to other operations. A stage that can spill does
     /// so then, before a reservation fails.
     pub(super) fn is_scarce(&self) -> bool {
-        self.holding.is_scarce()
+        self.operation_memory.is_scarce()
     }
 
     /// Releases `bytes`, or all if fewer are reserved.

@@ -15,6 +15,7 @@
 //! ```
 
 mod bucket;
+mod count_pipeline;
 mod distinct;
 mod each;
 mod facet;
@@ -22,13 +23,13 @@ mod fields;
 mod graph;
 mod group;
 mod group_error;
+mod group_fields;
 mod group_row;
 mod joins;
 mod lookup;
 mod meter;
 mod operator;
-mod others;
-mod picked;
+mod other_collections;
 mod redact;
 mod rows;
 mod sample;
@@ -36,10 +37,10 @@ mod size;
 mod slot;
 mod sort;
 mod spilling;
-mod tally;
 mod unwind;
 
 pub use bucket::BucketAuto;
+pub use count_pipeline::CountPipeline;
 pub use distinct::VALUES;
 pub use each::edit_with;
 pub use fields::{Conflict, Entry, Fields};
@@ -47,8 +48,7 @@ pub use graph::GraphLookup;
 pub use group::Group;
 pub use joins::Source;
 pub use lookup::{Lookup, UnionWith};
-pub use others::other_collections;
-pub use tally::Tally;
+pub use other_collections::other_collections;
 pub use unwind::Unwind;
 
 use std::{collections::VecDeque, sync::Arc};
@@ -240,9 +240,9 @@ impl Exec {
     /// Starts a pipeline without any input.
     pub fn new(stages: impl Into<Arc<[Stage]>>, context: Arc<Context>) -> Self {
         let stages: Arc<[Stage]> = stages.into();
-        let start = |at| operator::start_operator(&stages, at, &context.holding);
+        let start = |at| operator::start_operator(&stages, at, &context.operation_memory);
         let operators = (0..stages.len()).filter_map(start).collect();
-        let moving = context.holding.share();
+        let moving = context.operation_memory.share();
         Self {
             operators,
             context,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use document::DocRef;
-use evaluation::{Context, Error, Holding};
+use evaluation::{Context, Error, OperationMemory};
 
 use super::{
     Request, Row, Stage, bucket, caller_error, distinct::Distinct, each::Each, facet, graph, group,
@@ -68,31 +68,39 @@ pub(super) enum Poll {
 pub(super) fn start_operator(
     stages: &Arc<[Stage]>,
     at: usize,
-    holding: &Holding,
+    operation_memory: &OperationMemory,
 ) -> Option<Box<dyn Operator>> {
     let stage = stages.get(at)?;
     Some(match stage {
         Stage::Limit(count) => Box::new(rows::Limit::new(*count)),
         Stage::Skip(count) => Box::new(rows::Skip::new(*count)),
         Stage::Count(name) => Box::new(rows::Count::new(name.clone())),
-        Stage::Distinct(path) => Box::new(Distinct::new(path.clone(), holding)),
-        Stage::Documents(expr) => Box::new(rows::Documents::new(expr.clone(), holding)),
+        Stage::Distinct(path) => Box::new(Distinct::new(path.clone(), operation_memory)),
+        Stage::Documents(expr) => Box::new(rows::Documents::new(expr.clone(), operation_memory)),
         Stage::Sort { sort, limit } => {
             let next = stages.get(at + 1..).unwrap_or_default();
             // The limit stage remains: this only saves memory of the sort.
             let limit = rows_wanted(*limit, next);
-            Box::new(sort::Sorting::new(sort.clone(), limit, holding))
+            Box::new(sort::SortOperator::new(sort.clone(), limit, operation_memory))
         }
-        Stage::Group(group) => Box::new(group::Grouping::new(group.clone(), holding)),
-        Stage::Unwind(unwind) => Box::new(unwind::Unwinding::new(unwind.clone(), holding)),
-        Stage::Lookup(lookup) => {
-            Box::new(lookup::Joining::new((**lookup).clone(), stages.get(at + 1), holding))
+        Stage::Group(group) => Box::new(group::GroupOperator::new(group.clone(), operation_memory)),
+        Stage::Unwind(unwind) => {
+            Box::new(unwind::UnwindOperator::new(unwind.clone(), operation_memory))
         }
-        Stage::GraphLookup(graph) => Box::new(graph::Walking::new((**graph).clone())),
-        Stage::UnionWith(union) => Box::new(lookup::Uniting::new((**union).clone(), holding)),
-        Stage::Facet(facets) => Box::new(facet::Faceting::new(facets, holding)),
-        Stage::Sample(count) => Box::new(sample::Sampling::new(*count, holding)),
-        Stage::BucketAuto(bucket) => Box::new(bucket::Bucketing::new((**bucket).clone(), holding)),
+        Stage::Lookup(lookup) => Box::new(lookup::LookupOperator::new(
+            (**lookup).clone(),
+            stages.get(at + 1),
+            operation_memory,
+        )),
+        Stage::GraphLookup(graph) => Box::new(graph::GraphLookupOperator::new((**graph).clone())),
+        Stage::UnionWith(union) => {
+            Box::new(lookup::UnionOperator::new((**union).clone(), operation_memory))
+        }
+        Stage::Facet(facets) => Box::new(facet::FacetOperator::new(facets, operation_memory)),
+        Stage::Sample(count) => Box::new(sample::SampleOperator::new(*count, operation_memory)),
+        Stage::BucketAuto(bucket) => {
+            Box::new(bucket::BucketAutoOperator::new((**bucket).clone(), operation_memory))
+        }
         Stage::Match(_)
         | Stage::Project(_)
         | Stage::AddFields(_)

@@ -3,13 +3,13 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use document::{DocRef, Document, Value};
-use evaluation::{Context, Error, Holding};
+use evaluation::{Context, Error, OperationMemory};
 
 use super::{
     Meter, Row,
+    count_pipeline::count_document,
     operator::{Operator, Poll},
     slot::Slot,
-    tally::count_document,
 };
 use crate::{
     expr::{Env, Expr},
@@ -136,8 +136,8 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    pub(super) fn new(expr: Expr, holding: &Holding) -> Self {
-        Self { expr, rows: None, meter: Meter::new("$documents", holding) }
+    pub(super) fn new(expr: Expr, operation_memory: &OperationMemory) -> Self {
+        Self { expr, rows: None, meter: Meter::new("$documents", operation_memory) }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use evaluation::{Context, Error, Holding};
+use evaluation::{Context, Error, OperationMemory};
 
 use super::{
     Meter, Row,
@@ -12,8 +12,8 @@ use super::{
 
 /// The running stage. Its memory depends on the number of rows wanted, not on the number read.
 #[derive(Debug)]
-pub(super) struct Sampling {
-    most: usize,
+pub(super) struct SampleOperator {
+    limit: usize,
     seen: u64,
     held: Vec<Row>,
     meter: Meter,
@@ -21,13 +21,13 @@ pub(super) struct Sampling {
     ended: bool,
 }
 
-impl Sampling {
-    pub(super) fn new(count: u64, holding: &Holding) -> Self {
+impl SampleOperator {
+    pub(super) fn new(count: u64, operation_memory: &OperationMemory) -> Self {
         Self {
-            most: usize::try_from(count).unwrap_or(usize::MAX),
+            limit: usize::try_from(count).unwrap_or(usize::MAX),
             seen: 0,
             held: Vec::new(),
-            meter: Meter::new("$sample", holding),
+            meter: Meter::new("$sample", operation_memory),
             ended: false,
         }
     }
@@ -39,13 +39,13 @@ fn random_below(context: &Context, bound: u64) -> usize {
     usize::try_from(context.random.next_number() % bound.max(1)).unwrap_or(0)
 }
 
-impl Operator for Sampling {
+impl Operator for SampleOperator {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         self.seen += 1;
         // The copy releases the store's block. It is made for all rows, since only the code below
         // decides which are kept.
         let row = Row { document: row.document.detached(), ..row };
-        if self.held.len() < self.most {
+        if self.held.len() < self.limit {
             self.meter.add_bytes(row.memory_bytes())?;
             self.held.push(row);
         // With an index outside the reservoir the row is not taken.
@@ -64,7 +64,7 @@ impl Operator for Sampling {
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         // An empty sample reads no input.
-        if !self.ended && self.most > 0 {
+        if !self.ended && self.limit > 0 {
             return Ok(Poll::Need);
         }
         if self.held.is_empty() {

@@ -2,7 +2,7 @@
 //! is built.
 
 use document::{DocBuf, DocBuilder, ValueRef};
-use evaluation::{Error, Holding, limits::MAX_MADE_BYTES, too_large};
+use evaluation::{Error, OperationMemory, limits::MAX_MADE_BYTES, too_large};
 use memory::Share;
 
 /// Maximum size of a document that is built without reserving memory.
@@ -10,9 +10,9 @@ const FREE: usize = 1 << 20;
 
 /// Reserves the memory for building a document of this size, until the share is dropped. A document
 /// between two stages may be several times as large as a stored one.
-pub(super) fn room_for(bytes: usize, holding: &Holding) -> Result<Share, Error> {
+pub(super) fn room_for(bytes: usize, operation_memory: &OperationMemory) -> Result<Share, Error> {
     check_len(bytes)?;
-    let mut share = holding.share();
+    let mut share = operation_memory.share();
     if FREE < bytes {
         share.grow(bytes)?;
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::DocRef;
-use evaluation::{Context, Error, Holding};
+use evaluation::{Context, Error, OperationMemory};
 
 use super::{
     Row,
@@ -14,17 +14,17 @@ use super::{
 use crate::sort::Sort;
 
 #[derive(Debug)]
-pub(super) struct Sorting(Sorter);
+pub(super) struct SortOperator(Sorter);
 
-impl Sorting {
+impl SortOperator {
     /// Creates a sort of at most `limit` rows; a limit beyond `usize` is none.
-    pub(super) fn new(sort: Sort, limit: Option<u64>, holding: &Holding) -> Self {
+    pub(super) fn new(sort: Sort, limit: Option<u64>, operation_memory: &OperationMemory) -> Self {
         let most = limit.and_then(|limit| usize::try_from(limit).ok());
-        Self(Sorter::new("$sort", sort, most, holding))
+        Self(Sorter::new("$sort", sort, most, operation_memory))
     }
 }
 
-impl Operator for Sorting {
+impl Operator for SortOperator {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         // Rows beyond the limit are not copied.
         if !self.may_use(row.document.as_ref()) {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Path, Reader, Value, ValueRef, element_at};
-use evaluation::{Context, Error, Holding};
+use evaluation::{Context, Error, OperationMemory};
 
 use super::{
     Fields, Meter, Row,
@@ -30,10 +30,10 @@ pub struct Unwind {
 const FIRST: usize = 4;
 
 #[derive(Debug)]
-pub(super) struct Unwinding {
+pub(super) struct UnwindOperator {
     unwind: Arc<Unwind>,
     /// The row whose elements are being returned.
-    row: Option<Apart>,
+    row: Option<UnwoundRow>,
     /// Whether the input has ended.
     ended: bool,
     /// Memory of the row whose elements are being returned, which later stages may still process.
@@ -43,7 +43,7 @@ pub(super) struct Unwinding {
 /// A row whose array is being unwound. The byte offset avoids counting elements from the start each
 /// time.
 #[derive(Debug)]
-struct Apart {
+struct UnwoundRow {
     row: Row,
     /// The index of the next element.
     at: usize,
@@ -53,9 +53,9 @@ struct Apart {
     of: Option<usize>,
 }
 
-impl Unwinding {
-    pub(super) fn new(unwind: Unwind, holding: &Holding) -> Self {
-        let meter = Meter::new("$unwind", holding);
+impl UnwindOperator {
+    pub(super) fn new(unwind: Unwind, operation_memory: &OperationMemory) -> Self {
+        let meter = Meter::new("$unwind", operation_memory);
         Self { unwind: Arc::new(unwind), row: None, ended: false, meter }
     }
 
@@ -64,10 +64,10 @@ impl Unwinding {
     /// element.
     fn next_element(
         &self,
-        apart: &mut Apart,
+        unwound_row: &mut UnwoundRow,
         context: &Arc<Context>,
     ) -> Result<Option<Row>, Error> {
-        let Apart { row, at, offset, of } = apart;
+        let UnwoundRow { row, at, offset, of } = unwound_row;
         // The array is found again for each element, since a row cannot borrow from itself.
         let next = match value_at(row.document.as_ref(), &self.unwind.path) {
             Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
@@ -175,13 +175,13 @@ fn copy_with_value(
     }
 }
 
-impl Operator for Unwinding {
+impl Operator for UnwindOperator {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
         // The previous row is finished.
         self.meter.clear_held();
         self.meter.add_bytes(row.memory_bytes())?;
-        self.row = Some(Apart { row, at: 0, offset: FIRST, of });
+        self.row = Some(UnwoundRow { row, at: 0, offset: FIRST, of });
         Ok(())
     }
 
@@ -191,10 +191,10 @@ impl Operator for Unwinding {
     }
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
-        if let Some(mut apart) = self.row.take()
-            && let Some(made) = self.next_element(&mut apart, context)?
+        if let Some(mut unwound_row) = self.row.take()
+            && let Some(made) = self.next_element(&mut unwound_row, context)?
         {
-            self.row = Some(apart);
+            self.row = Some(unwound_row);
             return Ok(Poll::Row(made));
         }
         Ok(if self.ended { Poll::Done } else { Poll::Need })

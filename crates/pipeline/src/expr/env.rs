@@ -99,7 +99,7 @@ impl<'a> Env<'a> {
     /// memory limits.
     pub fn with_held(&self, bytes: usize) -> Result<Self, Error> {
         let held = self.held.saturating_add(bytes);
-        check_held(held, &self.context.holding)?;
+        check_held(held, &self.context.operation_memory)?;
         Ok(Self { held, ..*self })
     }
 

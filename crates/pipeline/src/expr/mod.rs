@@ -11,7 +11,7 @@
 mod env;
 mod form;
 pub mod functions;
-mod regular;
+mod regex_call;
 mod sorted;
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,7 @@ pub use env::Env;
 pub(crate) use env::{Variable, VariableScope};
 pub use form::{Filtering, Mapping};
 pub use functions::Function;
-pub use regular::{Compiled, RegexCall, RegexForm};
+pub use regex_call::{Compiled, RegexCall, RegexForm};
 pub use sorted::{SortBy, sort_values};
 
 use std::sync::Arc;

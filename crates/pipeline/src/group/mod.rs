@@ -4,12 +4,12 @@
 //! `exec/group` contains the groups, this module their accumulators, `accumulate` the states over
 //! values. A state can be saved as a value and restored (`saved`), for groups that are spilled.
 
+mod arguments;
 mod saved;
 mod state;
 mod table;
-mod taken;
 mod top;
 
+pub use arguments::{AccumulatorArguments, AccumulatorShape};
 pub use state::GroupState;
 pub use table::{Accumulator, Field, all_accumulators, find_accumulator};
-pub use taken::{AccumulatorShape, Taken};

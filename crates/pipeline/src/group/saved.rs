@@ -33,8 +33,8 @@ impl GroupState {
                 Value::Double(squares),
             ]),
             Self::Merged(merged) => Value::Document(merged),
-            Self::Edge(edge) => edge.into_edge(),
-            Self::Ranked(ranked) => ranked.into_ranked(),
+            Self::FirstOrLast(edge) => edge.into_edge(),
+            Self::MinOrMax(ranked) => ranked.into_ranked(),
             Self::Top(top) => {
                 let pair = |(SortKey(key), value)| Value::Array(vec![Value::Array(key), value]);
                 Value::Array(top.held.into_iter().map(pair).collect())
@@ -79,8 +79,8 @@ impl GroupState {
                 (deviation.mean, deviation.squares) = (mean, squares);
             }
             (Self::Merged(merged), Value::Document(fields)) => *merged = fields,
-            (Self::Edge(edge), Value::Array(values)) => edge.held = values.into(),
-            (Self::Ranked(ranked), Value::Array(values)) => ranked.held = values,
+            (Self::FirstOrLast(edge), Value::Array(values)) => edge.held = values.into(),
+            (Self::MinOrMax(ranked), Value::Array(values)) => ranked.held = values,
             (Self::Top(top), Value::Array(pairs)) => {
                 top.held = pairs.into_iter().map(saved_pair).collect::<Option<_>>()?;
             }

@@ -13,7 +13,7 @@ use evaluation::{Error, Evaluated};
 
 use super::top::Top;
 use crate::accumulate::{
-    Avg, DistinctValues, Edge, Extreme, JoinedArrays, Percentiles, PushedValues, Ranked,
+    Avg, DistinctValues, Extreme, FirstOrLast, JoinedArrays, MinOrMax, Percentiles, PushedValues,
     StandardDeviation, Sum, add_elements, merge_fields,
 };
 
@@ -47,9 +47,9 @@ pub enum GroupState {
     /// `$mergeObjects`: the merged fields so far.
     Merged(Document),
     /// `$firstN`, `$lastN`: the first or last n values so far.
-    Edge(Edge),
+    FirstOrLast(FirstOrLast),
     /// `$minN`, `$maxN`: the least or greatest n values so far, in order.
-    Ranked(Ranked),
+    MinOrMax(MinOrMax),
     /// `$top`, `$bottom`, `$topN`, `$bottomN`: output values with their sort keys.
     Top(Top),
     /// `$median`, `$percentile`: all numbers, since any of them may be the result.
@@ -90,8 +90,8 @@ impl GroupState {
             Self::Union(held) => return add_elements(held, &got),
             Self::Joined(held) => return held.add_array(&got),
             Self::Merged(merged) => return merge_fields(merged, &got),
-            Self::Edge(edge) => return Ok(edge.add_value(got)),
-            Self::Ranked(ranked) => return Ok(ranked.add_value(got)),
+            Self::FirstOrLast(edge) => return Ok(edge.add_value(got)),
+            Self::MinOrMax(ranked) => return Ok(ranked.add_value(got)),
             Self::Percentiles(held) => return Ok(held.add_number(got.operand())),
             Self::Count(_) | Self::Top(_) => {}
         }
@@ -113,8 +113,8 @@ impl GroupState {
             Self::Joined(held) => held.into_joined(),
             Self::Deviation(deviation) => deviation.into_deviation(),
             Self::Merged(merged) => Value::Document(merged),
-            Self::Edge(edge) => edge.into_edge(),
-            Self::Ranked(ranked) => ranked.into_ranked(),
+            Self::FirstOrLast(edge) => edge.into_edge(),
+            Self::MinOrMax(ranked) => ranked.into_ranked(),
             Self::Top(top) => top.into_output(),
             Self::Percentiles(held) => held.into_percentiles(),
         }

@@ -12,14 +12,14 @@ use document::{Document, Value, ValueRef};
 use evaluation::{Error, Evaluated};
 
 use super::{
+    arguments::{AccumulatorArguments, AccumulatorShape},
     state::GroupState,
-    taken::{AccumulatorShape, Taken},
     top::Top,
 };
 use crate::{
     accumulate::{
-        Avg, DistinctValues, Edge, Extreme, JoinedArrays, Percentiles, PushedValues, Ranked,
-        StandardDeviation, Sum, parse_count, parse_percentages,
+        Avg, DistinctValues, Extreme, FirstOrLast, JoinedArrays, MinOrMax, Percentiles,
+        PushedValues, StandardDeviation, Sum, parse_count, parse_percentages,
     },
     expr::Env,
 };
@@ -35,7 +35,7 @@ pub struct Accumulator {
     pub about: &'static str,
     /// Creates the state of a new group from the arguments and the count `n`. A function pointer,
     /// so that the table is a constant.
-    start: fn(&Taken, usize) -> GroupState,
+    start: fn(&AccumulatorArguments, usize) -> GroupState,
 }
 
 impl std::fmt::Debug for Accumulator {
@@ -52,13 +52,13 @@ pub struct Field {
     /// The accumulator that computes the field.
     pub accumulator: &'static Accumulator,
     /// The arguments of the accumulator.
-    pub taken: Taken,
+    pub arguments: AccumulatorArguments,
 }
 
 const fn row(
     name: &'static str,
     shape: AccumulatorShape,
-    start: fn(&Taken, usize) -> GroupState,
+    start: fn(&AccumulatorArguments, usize) -> GroupState,
     about: &'static str,
 ) -> Accumulator {
     Accumulator { name, shape, about, start }
@@ -105,7 +105,7 @@ static TABLE: [Accumulator; 24] = [
     row(
         "$firstN",
         AccumulatorShape::N,
-        |_, n| GroupState::Edge(Edge::with_count(n, false)),
+        |_, n| GroupState::FirstOrLast(FirstOrLast::with_count(n, false)),
         "values of the first rows",
     ),
     row(
@@ -117,7 +117,7 @@ static TABLE: [Accumulator; 24] = [
     row(
         "$lastN",
         AccumulatorShape::N,
-        |_, n| GroupState::Edge(Edge::with_count(n, true)),
+        |_, n| GroupState::FirstOrLast(FirstOrLast::with_count(n, true)),
         "values of the last rows",
     ),
     row(
@@ -129,7 +129,7 @@ static TABLE: [Accumulator; 24] = [
     row(
         "$maxN",
         AccumulatorShape::N,
-        |_, n| GroupState::Ranked(Ranked::with_count(n, true)),
+        |_, n| GroupState::MinOrMax(MinOrMax::with_count(n, true)),
         "greatest values",
     ),
     row(
@@ -153,7 +153,7 @@ static TABLE: [Accumulator; 24] = [
     row(
         "$minN",
         AccumulatorShape::N,
-        |_, n| GroupState::Ranked(Ranked::with_count(n, false)),
+        |_, n| GroupState::MinOrMax(MinOrMax::with_count(n, false)),
         "least values",
     ),
     row(
@@ -223,16 +223,16 @@ impl Field {
     pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {
         let n = match self.accumulator.shape {
             AccumulatorShape::N | AccumulatorShape::TopN => {
-                parse_count(self.taken.n.evaluate_borrowed(env)?.or_null())?
+                parse_count(self.arguments.n.evaluate_borrowed(env)?.or_null())?
             }
             _ => 1,
         };
-        let mut state = (self.accumulator.start)(&self.taken, n);
+        let mut state = (self.accumulator.start)(&self.arguments, n);
         // The percentages may depend on the key.
         if let (GroupState::Percentiles(held), AccumulatorShape::Percentile) =
             (&mut state, self.accumulator.shape)
         {
-            held.ask_for(parse_percentages(self.taken.n.evaluate_borrowed(env)?.or_null())?);
+            held.ask_for(parse_percentages(self.arguments.n.evaluate_borrowed(env)?.or_null())?);
         }
         Ok(state)
     }
@@ -248,8 +248,8 @@ impl Field {
             // The input of later rows is not even evaluated.
             GroupState::First(Some(_)) => Ok(0),
             // Its output is evaluated only for rows that are kept.
-            GroupState::Top(top) => top.add_row(&self.taken, env),
-            _ => state.take_value(self.taken.input.evaluate_borrowed(env)?),
+            GroupState::Top(top) => top.add_row(&self.arguments, env),
+            _ => state.take_value(self.arguments.input.evaluate_borrowed(env)?),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use document::Value;
 use evaluation::{Error, memory_of};
 
-use super::taken::Taken;
+use super::arguments::AccumulatorArguments;
 use crate::{
     expr::Env,
     path::read_path,
@@ -27,7 +27,7 @@ fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
 /// The outputs of the first or last rows in a sort order, with their keys.
 #[derive(Debug)]
 pub struct Top {
-    most: usize,
+    limit: usize,
     /// Whether the result is a single value, rather than an array.
     one: bool,
     /// Whether the last rows are kept, rather than the first.
@@ -37,35 +37,39 @@ pub struct Top {
 }
 
 impl Top {
-    pub(super) fn new(_taken: &Taken, most: usize, bottom: bool) -> Self {
-        Self { most, one: false, bottom, held: VecDeque::new() }
+    pub(super) fn new(_taken: &AccumulatorArguments, limit: usize, bottom: bool) -> Self {
+        Self { limit, one: false, bottom, held: VecDeque::new() }
     }
 
     /// Creates the state of `$top` or `$bottom`.
-    pub(super) fn only_one(taken: &Taken, bottom: bool) -> Self {
-        Self { one: true, ..Self::new(taken, 1, bottom) }
+    pub(super) fn only_one(arguments: &AccumulatorArguments, bottom: bool) -> Self {
+        Self { one: true, ..Self::new(arguments, 1, bottom) }
     }
 
     /// Adds a row if it is among the kept ones; only then is its output evaluated. Returns the
     /// growth in bytes, without keys.
-    pub(super) fn add_row(&mut self, taken: &Taken, env: &Env<'_>) -> Result<usize, Error> {
-        let key = key_of(&taken.sort, env);
-        let after = |held: &(SortKey, Value)| taken.sort.compare(&held.0, &key).is_le();
+    pub(super) fn add_row(
+        &mut self,
+        arguments: &AccumulatorArguments,
+        env: &Env<'_>,
+    ) -> Result<usize, Error> {
+        let key = key_of(&arguments.sort, env);
+        let after = |held: &(SortKey, Value)| arguments.sort.compare(&held.0, &key).is_le();
         // After equal keys, in the order of rows.
         let at = self.held.partition_point(after);
         // For the last rows, the front is dropped; a row that is not after it is not kept.
-        let full = self.held.len() >= self.most;
+        let full = self.held.len() >= self.limit;
         // Of equal rows the earlier ones are kept.
         let first = self.held.front().filter(|_| self.bottom);
-        let beaten =
-            first.map_or(at >= self.most, |(least, _)| taken.sort.compare(&key, least).is_le());
+        let beaten = first
+            .map_or(at >= self.limit, |(least, _)| arguments.sort.compare(&key, least).is_le());
         if full && beaten {
             return Ok(0);
         }
-        let value = taken.input.evaluate(env)?.unwrap_or(Value::Null);
+        let value = arguments.input.evaluate(env)?.unwrap_or(Value::Null);
         let mut grown = memory_of(value.as_ref());
         self.held.insert(at, (key, value));
-        if self.held.len() > self.most {
+        if self.held.len() > self.limit {
             let dropped = if self.bottom { self.held.pop_front() } else { self.held.pop_back() };
             grown = grown.saturating_sub(dropped.map_or(0, |(_, value)| memory_of(value.as_ref())));
         }

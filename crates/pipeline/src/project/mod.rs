@@ -44,21 +44,21 @@ pub struct Projection {
     /// Array operations in the order of application.
     specials: Vec<Special>,
     /// The filter that the rows of a pipeline have matched, for the positional `$`.
-    over: Option<Arc<Filter>>,
+    query_filter: Option<Arc<Filter>>,
 }
 
 impl Projection {
     /// Creates a projection from a tree of included, excluded or computed fields, and array
     /// operations.
     pub fn new(mode: Mode, node: Node, specials: Vec<Special>) -> Self {
-        Self { mode, node, specials, over: None }
+        Self { mode, node, specials, query_filter: None }
     }
 
     /// Attaches the filter that the rows have matched, if the projection needs it. For a find that
     /// runs as a pipeline, whose rows the engine has filtered.
     pub fn over_filter(mut self, filter: &Filter) -> Self {
         if self.needs_filter() {
-            self.over = Some(Arc::new(filter.clone()));
+            self.query_filter = Some(Arc::new(filter.clone()));
         }
         self
     }
@@ -102,13 +102,13 @@ impl Projection {
         if self.is_identity() {
             return Ok(document.to_buf());
         }
-        let filter = filter.or(self.over.as_deref());
+        let filter = filter.or(self.query_filter.as_deref());
         let copied = copy::copy_document(document, &self.node, self.mode);
         if self.specials.is_empty() && !self.node.has_computed() {
             return Ok(copied);
         }
         // The tree takes several times the bytes of the copy while it exists.
-        let _held = context.holding.share_for_tree(copied.as_ref())?;
+        let _held = context.operation_memory.share_for_tree(copied.as_ref())?;
         let mut tree = copied.as_ref().to_tree();
         // Expressions see the original document, not the copy.
         let env = Env::new(document, context);
@@ -122,7 +122,7 @@ impl Projection {
         if bytes > MAX_MADE_BYTES {
             return Err(too_large(bytes));
         }
-        let mut room = context.holding.share();
+        let mut room = context.operation_memory.share();
         if MAX_DOCUMENT_BYTES / 16 < bytes {
             room.grow(bytes)?;
         }

@@ -10,9 +10,9 @@ use crate::{eval::Env, plan::Expr};
 
 /// The size of an array or object that is being built.
 #[derive(Debug, Default)]
-pub(crate) struct Building(Size);
+pub(crate) struct SizedBuilder(Size);
 
-impl Building {
+impl SizedBuilder {
     /// Counts a value to be added and returns it; `None` for undefined, which is not added.
     fn add_value(&mut self, got: Evaluated<'_>, env: &mut Env<'_>) -> Result<Option<Value>, Error> {
         let Some(value) = got.value() else { return Ok(None) };
@@ -51,7 +51,7 @@ pub(crate) fn build_array<'a>(
     items: impl IntoIterator<Item = impl FnOnce(&mut Env<'a>) -> Result<Evaluated<'a>, Error>>,
     env: &mut Env<'a>,
 ) -> Result<Evaluated<'a>, Error> {
-    let mut building = Building::default();
+    let mut building = SizedBuilder::default();
     let mut values = Vec::new();
     for item in items {
         let got = item(env)?;
@@ -65,7 +65,7 @@ pub(crate) fn build_object<'a>(
     fields: &'a [(String, Expr)],
     env: &mut Env<'a>,
 ) -> Result<Evaluated<'a>, Error> {
-    let mut building = Building::default();
+    let mut building = SizedBuilder::default();
     let mut object = Document::new();
     for (name, expr) in fields {
         let got = expr.eval(env)?;

@@ -35,7 +35,7 @@ pub struct Env<'a> {
     held: usize,
     /// Source of the document with system properties, while the slot holds the document without
     /// them.
-    whole: Option<&'a dyn Whole>,
+    whole: Option<&'a dyn CompleteDocument>,
 }
 
 /// The current value of a name of the query.
@@ -47,7 +47,7 @@ struct Slot<'a> {
 }
 
 /// Provides a stored document with its system properties.
-pub trait Whole: Debug {
+pub trait CompleteDocument: Debug {
     /// Returns the document with its system properties.
     fn whole(&self) -> DocRef<'_>;
 }
@@ -87,7 +87,11 @@ impl<'a> Env<'a> {
 
     /// Sets the slot of the stored document. If `whole` is given, `complete_document` replaces the
     /// document by it.
-    pub(crate) fn set_document(&mut self, document: DocRef<'a>, whole: Option<&'a dyn Whole>) {
+    pub(crate) fn set_document(
+        &mut self,
+        document: DocRef<'a>,
+        whole: Option<&'a dyn CompleteDocument>,
+    ) {
         self.set_slot(DOCUMENT, Evaluated::Ref(ValueRef::Document(document)));
         self.whole = whole;
     }
@@ -217,7 +221,7 @@ impl<'a> Env<'a> {
 
     /// Fails if holding `bytes` more would exceed the limit. `held` does not change.
     pub(crate) fn check_room(&self, bytes: usize) -> Result<(), Error> {
-        check_held(self.held.saturating_add(bytes), &self.context.holding)
+        check_held(self.held.saturating_add(bytes), &self.context.operation_memory)
     }
 
     pub(crate) fn held_bytes(&self) -> usize {
@@ -227,7 +231,7 @@ impl<'a> Env<'a> {
     /// Counts `bytes` as held until `release_bytes`.
     pub(crate) fn hold_bytes(&mut self, bytes: usize) -> Result<(), Error> {
         self.held = self.held.saturating_add(bytes);
-        check_held(self.held, &self.context.holding)
+        check_held(self.held, &self.context.operation_memory)
     }
 
     /// Subtracts `bytes` from those counted as held.

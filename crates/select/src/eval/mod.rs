@@ -10,4 +10,4 @@ mod env;
 mod evaluate;
 mod operators;
 
-pub use env::{Env, Whole};
+pub use env::{CompleteDocument, Env};

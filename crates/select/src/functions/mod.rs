@@ -89,7 +89,7 @@ impl Function {
         {
             let size = check_built(value.as_ref())?;
             context.budget.spend_bounded(size.memory)?;
-            check_held(held.saturating_add(size.memory), &context.holding)?;
+            check_held(held.saturating_add(size.memory), &context.operation_memory)?;
         }
         Ok(got)
     }

@@ -5,15 +5,15 @@ use super::{Expr, Input, Projection, Select};
 use crate::functions::Function;
 
 /// A read or call that is reported while the expressions of a query are visited.
-enum Seen<'a> {
+enum Reference<'a> {
     /// A read of a path in the value of a slot.
     Read(usize, &'a [String]),
     Call(&'static Function),
 }
 
-impl Seen<'_> {
+impl Reference<'_> {
     /// Calls `see` if this part reads a path.
-    fn tell_read(&self, see: &mut dyn FnMut(usize, &[String])) {
+    fn report_read(&self, see: &mut dyn FnMut(usize, &[String])) {
         if let Self::Read(slot, names) = self {
             see(*slot, names);
         }
@@ -22,18 +22,18 @@ impl Seen<'_> {
 
 impl Expr {
     /// Calls `see` for every read and call in the expression, including subqueries.
-    fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
+    fn visit(&self, see: &mut dyn FnMut(Reference<'_>)) {
         match self {
             Self::Constant(_) | Self::Undefined => {}
-            Self::Slot(slot) => see(Seen::Read(*slot, &[])),
-            Self::Path(slot, names) => see(Seen::Read(*slot, names)),
+            Self::Slot(slot) => see(Reference::Read(*slot, &[])),
+            Self::Path(slot, names) => see(Reference::Read(*slot, names)),
             Self::Array(items)
             | Self::And(items)
             | Self::Or(items)
             | Self::Concat(items)
             | Self::Coalesce(items) => items.iter().for_each(|item| item.visit(see)),
             Self::Call(function, items) => {
-                see(Seen::Call(function));
+                see(Reference::Call(function));
                 items.iter().for_each(|item| item.visit(see));
             }
             Self::Object(fields) => fields.iter().for_each(|(_, item)| item.visit(see)),
@@ -65,12 +65,12 @@ impl Select {
     /// Calls `see` for every read of a slot in any clause, including subqueries, with the slot's
     /// number and the path inside it (empty for the whole value).
     pub(crate) fn visit_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
-        self.visit(&mut |seen| seen.tell_read(see));
+        self.visit(&mut |seen| seen.report_read(see));
     }
 
     /// Calls `see` for every read before a row becomes a result, which excludes the SELECT list.
     pub(crate) fn visit_row_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
-        self.visit_rows(&mut |seen| seen.tell_read(see));
+        self.visit_rows(&mut |seen| seen.report_read(see));
     }
 
     /// Returns whether the query always has the same results over the same rows: it uses neither
@@ -78,7 +78,7 @@ impl Select {
     pub fn is_repeatable(&self) -> bool {
         let mut repeatable = true;
         self.visit(&mut |seen| {
-            if let Seen::Call(function) = seen {
+            if let Reference::Call(function) = seen {
                 repeatable &= function.is_repeatable();
             }
         });
@@ -86,13 +86,13 @@ impl Select {
     }
 
     /// Calls `see` for every read and call in the query, including subqueries.
-    fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
+    fn visit(&self, see: &mut dyn FnMut(Reference<'_>)) {
         self.visit_rows(see);
         self.clauses().projection.visit(see);
     }
 
     /// Calls `see` for every read and call in the query, except in its SELECT list.
-    fn visit_rows(&self, see: &mut dyn FnMut(Seen<'_>)) {
+    fn visit_rows(&self, see: &mut dyn FnMut(Reference<'_>)) {
         let clauses = self.clauses();
         for source in &clauses.from {
             match &source.input {
@@ -114,13 +114,13 @@ impl Select {
 impl Projection {
     /// Calls `see` for every read of a slot in the SELECT list.
     pub(crate) fn visit_reads(&self, see: &mut dyn FnMut(usize, &[String])) {
-        self.visit(&mut |seen| seen.tell_read(see));
+        self.visit(&mut |seen| seen.report_read(see));
     }
 
     /// Calls `see` for every read and call in the SELECT list.
-    fn visit(&self, see: &mut dyn FnMut(Seen<'_>)) {
+    fn visit(&self, see: &mut dyn FnMut(Reference<'_>)) {
         match self {
-            Self::Star(slot) => see(Seen::Read(*slot, &[])),
+            Self::Star(slot) => see(Reference::Read(*slot, &[])),
             Self::Value(expr) => expr.visit(see),
             Self::Fields(fields) => fields.iter().for_each(|(_, expr)| expr.visit(see)),
         }

@@ -6,20 +6,20 @@ use super::{Flow, Resume};
 
 /// Determines whether results follow the end of a page, from rows read ahead.
 #[derive(Debug)]
-pub(super) struct Ahead {
+pub(super) struct LookAhead {
     /// The position in the results at which the page ends.
     resume: Option<Resume>,
     /// Maximum number of rows to read ahead.
-    most: usize,
+    limit: usize,
     rows: usize,
     /// Whether a row read ahead had a result.
     found: bool,
 }
 
-impl Ahead {
+impl LookAhead {
     /// Starts after a page that ended at `resume`.
-    pub(super) fn new(resume: Option<Resume>, most: usize) -> Self {
-        Self { resume, most, rows: 0, found: false }
+    pub(super) fn new(resume: Option<Resume>, limit: usize) -> Self {
+        Self { resume, limit, rows: 0, found: false }
     }
 
     /// Records that a row read ahead has a result.
@@ -33,12 +33,12 @@ impl Ahead {
     pub(super) fn count_row(&mut self) -> Flow {
         self.rows += 1;
         // The row that filled the page is counted as the first one.
-        if self.found || self.most < self.rows { Flow::Enough } else { Flow::More }
+        if self.found || self.limit < self.rows { Flow::Enough } else { Flow::More }
     }
 
     /// Returns whether no further row has to be read ahead.
     pub(super) fn is_over(&self) -> bool {
-        self.found || self.most < self.rows
+        self.found || self.limit < self.rows
     }
 
     /// Returns the continuation. `all` tells that no row is left; then there is a next page only if

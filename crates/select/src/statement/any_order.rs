@@ -37,7 +37,7 @@ impl Run {
         let skip = window.skip.saturating_sub(self.done);
         // Of a truncated resume position only a prefix is known. Results with that prefix may come
         // before or after it, which is decided when all of them are known.
-        if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
+        if self.resume.as_ref().is_some_and(|resume| !resume.is_whole) {
             return (usize::MAX, false);
         }
         let items = u64::try_from(self.keep.items).unwrap_or(u64::MAX);
@@ -62,14 +62,14 @@ impl Run {
         position: &[u8],
         ordinal: u64,
     ) -> Result<(), Error> {
-        let mut place = Vec::new();
+        let mut sort_position = Vec::new();
         env.spend_keeping()?;
-        clauses.order_key(env, &mut place)?;
+        clauses.order_key(env, &mut sort_position)?;
         let by_value = clauses.distinct;
         let (most, bytes) = self.most_kept();
         if !by_value {
-            clauses.push_position(position, &mut place);
-            if self.is_outside(&place, ordinal, most) {
+            clauses.push_position(position, &mut sort_position);
+            if self.is_outside(&sort_position, ordinal, most) {
                 return Ok(());
             }
         }
@@ -83,9 +83,9 @@ impl Run {
         if by_value && !clauses.order.is_empty() && !clauses.order_in_output {
             let mut key = Vec::new();
             env.append_identity(&value, &mut key)?;
-            clauses.push_position(position, &mut place);
+            clauses.push_position(position, &mut sort_position);
             let Some(value) = Output::from_evaluated(value) else { return Ok(()) };
-            self.firsts.add_value(key, place, ordinal, value);
+            self.firsts.add_value(key, sort_position, ordinal, value);
             return self.count_held();
         }
         // The sort position of a DISTINCT value is the value itself, without the row's position and
@@ -93,14 +93,16 @@ impl Run {
         let mut ordinal = ordinal;
         if by_value {
             ordinal = 0;
-            env.append_identity(&value, &mut place)?;
-            if self.is_outside(&place, 0, most) || self.kept.merge_form(&place, &value) {
+            env.append_identity(&value, &mut sort_position)?;
+            if self.is_outside(&sort_position, 0, most)
+                || self.buffered.merge_form(&sort_position, &value)
+            {
                 return Ok(());
             }
         }
         let Some(value) = Output::from_evaluated(value) else { return Ok(()) };
-        env.spend_bytes(self.kept.add_result(place, ordinal, value))?;
-        self.kept.shrink_to(most, bytes);
+        env.spend_bytes(self.buffered.add_result(sort_position, ordinal, value))?;
+        self.buffered.shrink_to(most, bytes);
         self.count_held()
     }
 
@@ -113,10 +115,10 @@ impl Run {
         }
         self.keep = self.limit;
         let (most, bytes) = self.most_kept();
-        self.kept.shrink_to(most, bytes);
+        self.buffered.shrink_to(most, bytes);
         let most = self.most_groups();
         if self.groups.shrink_to(most) {
-            self.kept.note_forgotten();
+            self.buffered.record_dropped();
         }
         self.count_all_held()
     }
@@ -124,8 +126,8 @@ impl Run {
     /// Reserves the memory that the run holds. Fails if it exceeds the limit of a run or the
     /// available memory.
     fn count_all_held(&mut self) -> Result<(), Error> {
-        let kept = self.kept.memory_bytes().saturating_add(self.firsts.memory_bytes());
-        let held = kept.saturating_add(self.groups.held_bytes()).saturating_add(self.finishing);
+        let buffered = self.buffered.memory_bytes().saturating_add(self.firsts.memory_bytes());
+        let held = buffered.saturating_add(self.groups.held_bytes()).saturating_add(self.finishing);
         if MAX_RUN_BYTES < held {
             let text = format!(
                 "the query needs more memory than allowed: more than {MAX_RUN_BYTES} bytes"
@@ -137,13 +139,14 @@ impl Run {
 
     /// Returns whether a sort position is not after the previous page, or is after all results that
     /// this page may need. Records the latter as dropped.
-    fn is_outside(&mut self, place: &[u8], ordinal: u64, most: usize) -> bool {
-        if self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal)) {
+    fn is_outside(&mut self, sort_position: &[u8], ordinal: u64, most: usize) -> bool {
+        if self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(sort_position, ordinal))
+        {
             return true;
         }
-        let is_behind = self.kept.is_behind(place, most);
+        let is_behind = self.buffered.is_behind(sort_position, most);
         if is_behind {
-            self.kept.note_forgotten();
+            self.buffered.record_dropped();
         }
         is_behind
     }
@@ -181,7 +184,7 @@ impl Run {
         }
         if behind {
             // The dropped group would have become a result.
-            self.kept.note_forgotten();
+            self.buffered.record_dropped();
         }
         self.count_held()
     }

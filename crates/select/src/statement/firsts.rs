@@ -11,7 +11,7 @@ use crate::form::takes_precedence;
 const ENTRY_BYTES: usize = 160;
 
 #[derive(Debug, Default)]
-pub(super) struct Firsts {
+pub(super) struct FirstOccurrences {
     /// The first sort position of each value, the ordinal at that sort position, and the value; by
     /// identity key.
     values: HashMap<Vec<u8>, (Vec<u8>, u64, Output), foldhash::fast::RandomState>,
@@ -19,7 +19,7 @@ pub(super) struct Firsts {
     bytes: usize,
 }
 
-impl Firsts {
+impl FirstOccurrences {
     /// Returns the approximate memory held, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.bytes
@@ -27,22 +27,30 @@ impl Firsts {
 
     /// Adds a value at a sort position, or moves the value there if the sort position is earlier
     /// than its current one.
-    pub(super) fn add_value(&mut self, key: Vec<u8>, place: Vec<u8>, ordinal: u64, value: Output) {
+    pub(super) fn add_value(
+        &mut self,
+        key: Vec<u8>,
+        sort_position: Vec<u8>,
+        ordinal: u64,
+        value: Output,
+    ) {
         if let Some(first) = self.values.get_mut(&key) {
-            if (&place, ordinal) < (&first.0, first.1) {
-                (first.0, first.1) = (place, ordinal);
+            if (&sort_position, ordinal) < (&first.0, first.1) {
+                (first.0, first.1) = (sort_position, ordinal);
             }
             if takes_precedence(value.as_ref(), first.2.as_ref()) {
                 first.2 = value;
             }
             return;
         }
-        self.bytes += key.len() + place.len() + value.size_of_result().memory + ENTRY_BYTES;
-        self.values.insert(key, (place, ordinal, value));
+        self.bytes += key.len() + sort_position.len() + value.size_of_result().memory + ENTRY_BYTES;
+        self.values.insert(key, (sort_position, ordinal, value));
     }
 
     /// Returns the values with their sort positions, in no particular order.
     pub(super) fn into_results(self) -> impl Iterator<Item = ((Vec<u8>, u64), Output)> {
-        self.values.into_values().map(|(place, ordinal, value)| ((place, ordinal), value))
+        self.values
+            .into_values()
+            .map(|(sort_position, ordinal, value)| ((sort_position, ordinal), value))
     }
 }

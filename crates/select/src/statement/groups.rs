@@ -19,7 +19,7 @@ use crate::{aggregate::AggregateState, eval::Env, form::takes_precedence, plan::
 const GROUP_BYTES: usize = 256;
 
 #[derive(Debug)]
-struct Rows {
+struct GroupRow {
     /// The values of the keys, in the order of GROUP BY; undefined (`None`) is a key value of its
     /// own.
     keys: Vec<Option<Value>>,
@@ -33,7 +33,7 @@ struct Rows {
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     /// The groups, by the concatenated identity keys.
-    groups: BTreeMap<Vec<u8>, Rows>,
+    groups: BTreeMap<Vec<u8>, GroupRow>,
     /// Approximate memory of all groups, in bytes.
     bytes: usize,
 }
@@ -74,7 +74,7 @@ impl Groups {
             }
             None => {
                 let held: usize = values.iter().filter_map(Evaluated::value).map(memory_of).sum();
-                let mut rows = Rows::new(group, values, key.len() + held + GROUP_BYTES);
+                let mut rows = GroupRow::new(group, values, key.len() + held + GROUP_BYTES);
                 rows.add_row_values(group, env, position)?;
                 let bytes = rows.bytes;
                 self.groups.insert(key, rows);
@@ -117,7 +117,7 @@ impl Groups {
         mut visit: impl FnMut(&[u8], &mut Env<'a>) -> Result<super::Flow, Error>,
     ) -> Result<(), Error> {
         if group.keys.is_empty() && self.groups.is_empty() {
-            self.groups.insert(Vec::new(), Rows::new(group, Vec::new(), GROUP_BYTES));
+            self.groups.insert(Vec::new(), GroupRow::new(group, Vec::new(), GROUP_BYTES));
         }
         for (key, rows) in self.groups {
             env.spend_step()?;
@@ -136,7 +136,7 @@ impl Groups {
     }
 }
 
-impl Rows {
+impl GroupRow {
     fn new(group: &Group, keys: Vec<Evaluated<'_>>, bytes: usize) -> Self {
         let states =
             group.aggregates.iter().map(|aggregate| AggregateState::new(aggregate.kind)).collect();

@@ -12,7 +12,7 @@
 
 use evaluation::Error;
 
-use super::{Flow, Output, Page, Resume, Run, ahead::Ahead, source::expand_rows};
+use super::{Flow, Output, Page, Resume, Run, ahead::LookAhead, source::expand_rows};
 use crate::{
     eval::Env,
     limits::LOOK_AHEAD,
@@ -36,10 +36,10 @@ impl Run {
         let from = if clauses.order.is_empty() {
             self.gate.first_ordinal_after(position)
         } else {
-            let mut place = Vec::new();
-            clauses.order_key(env, &mut place)?;
-            clauses.push_position(position, &mut place);
-            self.gate.first_ordinal_after(&place)
+            let mut sort_position = Vec::new();
+            clauses.order_key(env, &mut sort_position)?;
+            clauses.push_position(position, &mut sort_position);
+            self.gate.first_ordinal_after(&sort_position)
         };
         // A document that makes at most one row needs no ordinals. The previous page may have come
         // from rows in any order, and then has assigned one, so the ordinal is ignored.
@@ -76,8 +76,8 @@ impl Run {
             if self.is_over() {
                 return Ok(Flow::Enough);
             }
-            let mark = self.gate.mark_of_last(self.ordinal, self.done);
-            self.ahead = Some(Ahead::new(mark, clauses.look_ahead()));
+            let resume_position = self.gate.resume_of_last(self.ordinal, self.done);
+            self.ahead = Some(LookAhead::new(resume_position, clauses.look_ahead()));
             Ok(if one { Flow::Enough } else { Flow::More })
         });
         match (&mut self.ahead, expanded) {
@@ -98,7 +98,7 @@ impl Run {
         } else if all {
             None
         } else if self.passed {
-            self.gate.mark_of_last(self.ordinal, self.done)
+            self.gate.resume_of_last(self.ordinal, self.done)
         } else {
             // The driver stopped before any row passed: the next page starts where this one did.
             Some(self.resume.unwrap_or_else(|| Resume::at_place(b"", u64::MAX, 1, 0)))

@@ -26,16 +26,16 @@ struct FoundResults<'a> {
     /// Number of results so far, including those that OFFSET skips; not counted with ORDER BY.
     passed: u64,
     /// Number of results at which the subquery stops.
-    most: usize,
+    limit: usize,
 }
 
 impl Select {
-    /// Returns all results, or the first `most` results, and the bytes that the environment counts
+    /// Returns all results, or the first `limit` results, and the bytes that the environment counts
     /// for them.
     pub(crate) fn all_results<'a>(
         &'a self,
         env: &mut Env<'a>,
-        most: usize,
+        limit: usize,
     ) -> Result<(Vec<Evaluated<'a>>, usize), Error> {
         let clauses = self.clauses();
         let ordered = !clauses.order.is_empty();
@@ -44,7 +44,7 @@ impl Select {
             seen: HashSet::default(),
             held: 0,
             passed: 0,
-            most: if ordered { usize::MAX } else { most },
+            limit: if ordered { usize::MAX } else { limit },
         };
         if clauses.window.take == Some(0) {
             return Ok((Vec::new(), 0));
@@ -75,7 +75,7 @@ impl Select {
             found.values.sort_by(|a, b| a.0.cmp(&b.0));
             let skip = usize::try_from(clauses.window.skip).unwrap_or(usize::MAX);
             let take = clauses.window.take.and_then(|take| usize::try_from(take).ok());
-            let take = take.unwrap_or(usize::MAX).min(most);
+            let take = take.unwrap_or(usize::MAX).min(limit);
             let values = found.values.into_iter().skip(skip).take(take);
             return Ok((values.map(|(_, value)| value).collect(), found.held));
         }
@@ -118,7 +118,7 @@ impl<'a> FoundResults<'a> {
         self.held += bytes;
         self.values.push((key, value));
         self.passed += 1;
-        let full = self.values.len() >= self.most
+        let full = self.values.len() >= self.limit
             || (clauses.order.is_empty() && clauses.window.end_of_results() <= self.passed);
         Ok(if full { Flow::Enough } else { Flow::More })
     }

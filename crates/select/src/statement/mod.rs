@@ -4,19 +4,19 @@
 mod ahead;
 mod any_order;
 mod ask;
+mod buffered;
 mod firsts;
 mod groups;
 mod in_order;
 mod inner;
-mod kept;
-mod mark;
 mod page;
 mod rest;
+mod resume_position;
 mod run;
 mod source;
 
 pub use ask::SystemReads;
-pub use mark::Resume;
 pub use page::{Flow, Output, Page, PageLimit};
-pub use rest::Rest;
+pub use rest::RemainingResults;
+pub use resume_position::Resume;
 pub use run::Run;

@@ -4,7 +4,7 @@ use document::{DocBuf, Value, ValueRef};
 use evaluation::{Evaluated, Size};
 use memory::Share;
 
-use super::{Resume, rest::Rest};
+use super::{Resume, rest::RemainingResults};
 
 /// Whether the driver should pass more rows to the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,5 +82,5 @@ pub struct Page {
     pub held: Share,
     /// The results after the page, if the run kept them; see
     /// [`Run::keep_ahead`](super::Run::keep_ahead).
-    pub rest: Option<Rest>,
+    pub rest: Option<RemainingResults>,
 }

@@ -5,24 +5,29 @@
 use evaluation::Error;
 use memory::Share;
 
-use super::{Page, PageLimit, Resume, kept::Kept, mark::Gate};
+use super::{Page, PageLimit, Resume, buffered::BufferedResults, resume_position::ResumeFilter};
 use crate::plan::Window;
 
 /// The results that come after a page.
 #[derive(Debug)]
-pub struct Rest {
-    results: Kept,
+pub struct RemainingResults {
+    results: BufferedResults,
     /// Decides which results come after the end of the previous page.
-    gate: Gate,
+    gate: ResumeFilter,
     window: Window,
     /// Results returned or skipped since the first page.
     done: u64,
 }
 
-impl Rest {
+impl RemainingResults {
     /// Creates the rest from results, the gate of the previous page and the number of results up to
     /// that page's end.
-    pub(super) fn new(results: Kept, gate: Gate, window: Window, done: u64) -> Self {
+    pub(super) fn new(
+        results: BufferedResults,
+        gate: ResumeFilter,
+        window: Window,
+        done: u64,
+    ) -> Self {
         Self { results, gate, window, done }
     }
 
@@ -34,7 +39,7 @@ impl Rest {
     /// Returns whether the next page can be cut from these results. If further results were
     /// dropped, there must be more results than the page takes.
     pub fn has_page(&self, limit: PageLimit) -> bool {
-        !self.results.has_forgotten() || limit.items < self.results.len()
+        !self.results.has_dropped() || limit.items < self.results.len()
     }
 
     /// Returns the next page from the kept results and sets `held` to their memory.
@@ -48,8 +53,8 @@ impl Rest {
         let (mut values, mut bytes) = (Vec::new(), 0_usize);
         let mut full = self.is_over();
         let mut resume: Option<Resume> = None;
-        while !full && let Some(((place, ordinal), value)) = self.results.pop_first() {
-            if self.gate.first_ordinal_after(&place).is_none_or(|from| ordinal < from) {
+        while !full && let Some(((sort_position, ordinal), value)) = self.results.pop_first() {
+            if self.gate.first_ordinal_after(&sort_position).is_none_or(|from| ordinal < from) {
                 continue;
             }
             self.done += 1;
@@ -60,9 +65,9 @@ impl Rest {
             bytes = bytes.saturating_add(value.size_of_result().bytes);
             values.push(value);
             full = limit.items <= values.len() || limit.bytes <= bytes || self.is_over();
-            let goes_on = self.results.has_forgotten() || 0 < self.results.len();
+            let goes_on = self.results.has_dropped() || 0 < self.results.len();
             if full && goes_on && !self.is_over() {
-                resume = self.gate.mark_of_last(ordinal, self.done);
+                resume = self.gate.resume_of_last(ordinal, self.done);
             }
         }
         let rest = resume.is_some().then_some(self).filter(|rest| 0 < rest.results.len());

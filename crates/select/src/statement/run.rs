@@ -4,9 +4,9 @@
 //! Results have one canonical order, independent of the access path: without ORDER BY the order of
 //! the rows' positions, which the driver assigns; with it the order of sort keys, then of
 //! positions, reversed if the first sort item descends; with DISTINCT the order of the values; with
-//! GROUP BY the order of the keys. A page ends at a sort position ("place", a byte string) in that
-//! order, and the next page starts after it. So pages fit together although each is a query of its
-//! own, over data that may have changed and possibly through another index.
+//! GROUP BY the order of the keys. A page ends at a sort position (a byte string) in that order,
+//! and the next page starts after it. So pages fit together although each is a query of its own,
+//! over data that may have changed and possibly through another index.
 //!
 //! There are two ways to run a page:
 //!
@@ -26,11 +26,12 @@ use evaluation::{Context, Error, Kind};
 use memory::Share;
 
 use super::{
-    Flow, Output, Page, PageLimit, Resume, ahead::Ahead, firsts::Firsts, groups::Groups,
-    kept::Kept, mark::Gate, rest::Rest, source::expand_rows,
+    Flow, Output, Page, PageLimit, Resume, ahead::LookAhead, buffered::BufferedResults,
+    firsts::FirstOccurrences, groups::Groups, rest::RemainingResults,
+    resume_position::ResumeFilter, source::expand_rows,
 };
 use crate::{
-    eval::{Env, Whole},
+    eval::{CompleteDocument, Env},
     plan::{Clauses, Input, Select},
 };
 
@@ -51,7 +52,7 @@ pub struct Run {
     /// The subquery that FROM collects first; rows are fed to it instead of to this run.
     pub(super) inner: Option<Box<Run>>,
     /// Decides which rows belong after the previous page.
-    pub(super) gate: Gate,
+    pub(super) gate: ResumeFilter,
     /// Results of the page so far, in order.
     pub(super) page: Vec<Output>,
     /// Bytes of the results in `page`.
@@ -65,13 +66,13 @@ pub struct Run {
     /// Whether the page has as many results as its limits allow.
     pub(super) full: bool,
     /// The look-ahead after a full page, if rows come in the order of results.
-    pub(super) ahead: Option<Ahead>,
+    pub(super) ahead: Option<LookAhead>,
     /// Results so far, if the rows are not in the order of the results.
-    pub(super) kept: Kept,
+    pub(super) buffered: BufferedResults,
     /// Groups so far, with GROUP BY.
     pub(super) groups: Groups,
     /// Distinct values so far, for DISTINCT with an ORDER BY by another expression.
-    pub(super) firsts: Firsts,
+    pub(super) firsts: FirstOccurrences,
     /// Bytes of groups whose results are being computed.
     pub(super) finishing: usize,
     /// Memory reserved for results, groups and values of the run.
@@ -112,14 +113,14 @@ impl Run {
         let limit = PageLimit { items: limit.items.max(1), bytes: limit.bytes.max(1) };
         let mut run = Self {
             plan,
-            held: context.holding.share(),
+            held: context.operation_memory.share(),
             finishing: 0,
             context,
             limit,
             keep: limit,
             sorted,
             inner,
-            gate: Gate::new(resume.clone()),
+            gate: ResumeFilter::new(resume.clone()),
             resume,
             page: Vec::new(),
             bytes: 0,
@@ -128,9 +129,9 @@ impl Run {
             passed: false,
             full: false,
             ahead: None,
-            kept: Kept::default(),
+            buffered: BufferedResults::default(),
             groups: Groups::default(),
-            firsts: Firsts::default(),
+            firsts: FirstOccurrences::default(),
         };
         run.start_over();
         run
@@ -183,7 +184,7 @@ impl Run {
     /// Discards everything since the run was created, because the driver scans again, in another
     /// view or through another index.
     pub fn start_over(&mut self) {
-        self.gate = Gate::new(self.resume.clone());
+        self.gate = ResumeFilter::new(self.resume.clone());
         self.page.clear();
         self.bytes = 0;
         self.done = self.resume.as_ref().map_or(0, |resume| resume.done);
@@ -191,9 +192,9 @@ impl Run {
         self.passed = false;
         self.full = self.is_over();
         self.ahead = None;
-        self.kept = Kept::default();
+        self.buffered = BufferedResults::default();
         self.groups = Groups::default();
-        self.firsts = Firsts::default();
+        self.firsts = FirstOccurrences::default();
         self.held.shrink(usize::MAX);
         if let Some(inner) = &mut self.inner {
             inner.start_over();
@@ -205,9 +206,9 @@ impl Run {
     /// again.
     pub fn start_after(&self) -> Option<Vec<u8>> {
         let resume = self.resume.as_ref().filter(|_| self.sorted && self.plan.streams_rows())?;
-        let known = resume.known_place();
-        if resume.whole && resume.ordinal != u64::MAX {
-            return Some(super::mark::shortly_before(known));
+        let known = resume.known_sort_position();
+        if resume.is_whole && resume.ordinal != u64::MAX {
+            return Some(super::resume_position::shortly_before(known));
         }
         Some(known.to_vec())
     }
@@ -215,10 +216,10 @@ impl Run {
     /// Returns where a scan in the order of [`Select::order_paths`] may start: the sort position of
     /// the last result, or a prefix of it. It consists of the encoded sort values and the row's
     /// position, whose bits are inverted if the first path descends.
-    pub fn seek_place(&self) -> Option<Vec<u8>> {
+    pub fn seek_position(&self) -> Option<Vec<u8>> {
         let ordered = self.plan.order_paths().is_some() && !self.clauses().distinct;
         let resume = self.resume.as_ref().filter(|_| ordered)?;
-        Some(self.clauses().without_escapes(resume.known_place()))
+        Some(self.clauses().without_escapes(resume.known_sort_position()))
     }
 
     /// Feeds one row: its document and its position. Positions are unique and decide the order of
@@ -234,7 +235,7 @@ impl Run {
         &mut self,
         position: &[u8],
         document: DocRef<'_>,
-        whole: &dyn Whole,
+        whole: &dyn CompleteDocument,
     ) -> Result<Flow, Error> {
         self.feed_any_row(position, document, Some(whole))
     }
@@ -244,12 +245,12 @@ impl Run {
         &mut self,
         position: &[u8],
         document: DocRef<'_>,
-        whole: Option<&dyn Whole>,
+        whole: Option<&dyn CompleteDocument>,
     ) -> Result<Flow, Error> {
         if let Some(inner) = &mut self.inner {
             return inner.feed_any_row(position, document, whole);
         }
-        let ends = self.full && self.ahead.as_ref().is_none_or(Ahead::is_over);
+        let ends = self.full && self.ahead.as_ref().is_none_or(LookAhead::is_over);
         if ends || !self.plan.scans_documents() {
             return Ok(Flow::Enough);
         }
@@ -276,23 +277,24 @@ impl Run {
         }
         // No expression is evaluated any more. The memory of the last one is released before the
         // page is counted.
-        self.context.holding.release_expression();
+        self.context.operation_memory.release_expression();
         if self.sorted {
             return Ok(self.sorted_page(all));
         }
-        let mut kept = std::mem::take(&mut self.kept);
-        for ((place, ordinal), value) in std::mem::take(&mut self.firsts).into_results() {
+        let mut buffered = std::mem::take(&mut self.buffered);
+        for ((position, ordinal), value) in std::mem::take(&mut self.firsts).into_results() {
             // The sort positions of DISTINCT values become final only here, so they are compared
             // with the resume position now.
-            if self.resume.as_ref().is_none_or(|resume| resume.may_be_behind(&place, ordinal)) {
-                kept.add_result(place, ordinal, value);
+            if self.resume.as_ref().is_none_or(|resume| resume.may_be_behind(&position, ordinal)) {
+                buffered.add_result(position, ordinal, value);
             }
         }
         let (most, bytes) = self.most_kept();
-        kept.shrink_to(most, bytes);
+        buffered.shrink_to(most, bytes);
         let held = self.held;
         let window = plan.clauses().window;
-        let page = Rest::new(kept, self.gate, window, self.done).cut_page(self.limit, held);
+        let page = RemainingResults::new(buffered, self.gate, window, self.done)
+            .cut_page(self.limit, held);
         // Unless the caller asked to keep more, the few results after the page cannot make a next
         // one.
         let rest = page.rest.filter(|_| self.keep != self.limit);
@@ -359,33 +361,32 @@ impl Run {
 impl Clauses {
     /// Appends a position to a sort key, to order rows with equal sort keys. If the first sort item
     /// descends it is inverted, because an index scanned backward yields positions in reverse.
-    pub(super) fn push_position(&self, position: &[u8], place: &mut Vec<u8>) {
+    pub(super) fn push_position(&self, position: &[u8], sort_position: &mut Vec<u8>) {
         if !self.order.first().is_some_and(|order| order.descending) {
-            place.extend_from_slice(position);
+            sort_position.extend_from_slice(position);
             return;
         }
         // Inverts each byte. A zero byte becomes ff 00 and the end is ff ff, so that a position
         // sorts before its own prefixes: the exact reverse of their order.
         for byte in position {
-            place.push(!*byte);
+            sort_position.push(!*byte);
             if *byte == 0 {
-                place.push(0);
+                sort_position.push(0);
             }
         }
-        place.extend_from_slice(&[0xff, 0xff]);
+        sort_position.extend_from_slice(&[0xff, 0xff]);
     }
 
     /// Removes from a sort position, or from a prefix of one, the bytes that
     /// [`push_position`](Self::push_position) adds to an inverted position.
-    fn without_escapes(&self, place: &[u8]) -> Vec<u8> {
+    fn without_escapes(&self, key: &[u8]) -> Vec<u8> {
         if !self.order.first().is_some_and(|order| order.descending) {
-            return place.to_vec();
+            return key.to_vec();
         }
-        let position =
-            self.order.iter().try_fold(place, |rest, order| skip(rest, order.descending));
+        let position = self.order.iter().try_fold(key, |rest, order| skip(rest, order.descending));
         // The sort position was truncated within the sort key.
-        let Some(position) = position else { return place.to_vec() };
-        let mut out = place.get(..place.len() - position.len()).unwrap_or_default().to_vec();
+        let Some(position) = position else { return key.to_vec() };
+        let mut out = key.get(..key.len() - position.len()).unwrap_or_default().to_vec();
         let mut bytes = position.iter();
         while let Some(byte) = bytes.next() {
             // ff ff is the end, and so is a single ff where the sort position was truncated.

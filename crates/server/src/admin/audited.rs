@@ -16,7 +16,7 @@ use portal::BACKUP;
 const RELAYED: &str = "/_portal/api/";
 
 /// Handles a request, and writes it to the audit log if it changes something or was refused.
-pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: Next) -> Response {
+pub(super) async fn audit_request(audit: Arc<AuditLog>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
     if path.starts_with(RELAYED) {

@@ -22,7 +22,7 @@ use super::{
     error::{Error, Result},
 };
 use crate::{
-    backup::{Taking, Wanted, lineage_of, write_to_stream},
+    backup::{BackupKind, BackupRun, lineage_of, write_to_stream},
     failure::Failure,
     features::Features,
 };
@@ -45,19 +45,19 @@ struct Source {
 /// The previous backup's end as given by the client; all fields are empty for a full backup.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Asked {
+pub(crate) struct BackupQuery {
     after: Option<u64>,
     seq: Option<u64>,
     at: Option<i64>,
     database: Option<Uuid>,
 }
 
-impl Asked {
-    fn wanted(&self) -> Result<Wanted> {
+impl BackupQuery {
+    fn wanted(&self) -> Result<BackupKind> {
         match (self.after, self.seq, self.at, self.database) {
-            (None, None, None, None) => Ok(Wanted::Full),
+            (None, None, None, None) => Ok(BackupKind::Full),
             (Some(entry), Some(seq), Some(at_ms), Some(lineage)) => {
-                Ok(Wanted::After { entry, stamp: Stamp { seq, at_ms }, lineage })
+                Ok(BackupKind::After { entry, stamp: Stamp { seq, at_ms }, lineage })
             }
             _ => Err(Error::bad_request(
                 "an incremental backup needs after, seq, at and database of the backup before",
@@ -72,7 +72,7 @@ impl Asked {
 /// truncates the stream.
 pub(crate) async fn get_backup(
     State(shared): State<Shared>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<BackupQuery>,
 ) -> Result<Response> {
     let wanted = asked.wanted()?;
     let source = source_of(&shared).await?;
@@ -80,7 +80,7 @@ pub(crate) async fn get_backup(
         let Source { images, clock, folder, hold, stopping, _turn } = source;
         let lineage = lineage_of(&folder)?;
         let now = clock.checkpoint_of_copy();
-        let taking = Taking::begin(&images, wanted, lineage, &now, Some(hold))?;
+        let taking = BackupRun::begin(&images, wanted, lineage, &now, Some(hold))?;
         let stream = write_to_stream(move |out| {
             let (_turn, clock_of_end) = (_turn, || clock.checkpoint_of_copy());
             let switches = || Features::stored_bytes(&folder).map_err(Failure::Refused);

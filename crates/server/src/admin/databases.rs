@@ -20,7 +20,7 @@ const APIS: [(&str, Model); 2] = [("mongo", Model::Documents), ("nosql", Model::
 /// Restricts the list to one database; `None` lists all.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Within {
+pub(crate) struct DatabaseQuery {
     database: Option<String>,
 }
 
@@ -33,9 +33,9 @@ pub(crate) async fn get_databases(State(shared): State<Shared>) -> Json<Value> {
     let mut databases = Vec::new();
     for (api, model) in APIS {
         let mut found = std::collections::BTreeMap::<String, Vec<String>>::new();
-        if let (Model::Items, Some(door)) = (model, &shared.doors.cosmos) {
+        if let (Model::Items, Some(nosql)) = (model, &shared.apis.cosmos) {
             // A database of the NoSQL API may have no container yet.
-            found.extend(door.database_names().into_iter().map(|name| (name, Vec::new())));
+            found.extend(nosql.database_names().into_iter().map(|name| (name, Vec::new())));
         }
         for (namespace, _) in shared.engine.collections(model) {
             found.entry(namespace.database).or_default().push(namespace.collection);
@@ -51,7 +51,7 @@ pub(crate) async fn get_databases(State(shared): State<Shared>) -> Json<Value> {
 /// default and its forecast in the format of `.../expiry`.
 pub(crate) async fn get_collections(
     State(shared): State<Shared>,
-    within: std::result::Result<Query<Within>, QueryRejection>,
+    within: std::result::Result<Query<DatabaseQuery>, QueryRejection>,
 ) -> Result<Json<Value>> {
     let within = parse_query(within)?;
     let mut collections = Vec::new();

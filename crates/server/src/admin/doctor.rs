@@ -29,7 +29,7 @@ const LONG_VIEW: Duration = Duration::from_secs(3600);
 
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Grade {
+enum Severity {
     /// No action needed.
     Good,
     /// Acceptable for development, not for production.
@@ -40,26 +40,26 @@ enum Grade {
 
 /// Result of a check, with a remedy.
 struct Finding {
-    grade: Grade,
+    grade: Severity,
     text: String,
     remedy: &'static str,
 }
 
 fn good(text: impl Display) -> Finding {
-    Finding { grade: Grade::Good, text: text.to_string(), remedy: "" }
+    Finding { grade: Severity::Good, text: text.to_string(), remedy: "" }
 }
 
 fn warning(text: impl Display, remedy: &'static str) -> Finding {
-    Finding { grade: Grade::Warning, text: text.to_string(), remedy }
+    Finding { grade: Severity::Warning, text: text.to_string(), remedy }
 }
 
 fn problem(text: impl Display, remedy: &'static str) -> Finding {
-    Finding { grade: Grade::Problem, text: text.to_string(), remedy }
+    Finding { grade: Severity::Problem, text: text.to_string(), remedy }
 }
 
 /// Configuration and addresses that the checks read.
 #[derive(Clone, Debug)]
-pub(crate) struct Subject {
+pub(crate) struct CheckContext {
     pub(crate) config: Arc<Config>,
     pub(crate) ready: Arc<Ready>,
 }
@@ -105,15 +105,15 @@ pub(crate) async fn get_findings(State(shared): State<Shared>) -> Json<Value> {
     let count = |grade| findings.iter().filter(|(_, it)| it.grade == grade).count();
     let shown = findings.iter().map(|(name, found)| {
         let grade = match found.grade {
-            Grade::Good => "good",
-            Grade::Warning => "warning",
-            Grade::Problem => "problem",
+            Severity::Good => "good",
+            Severity::Warning => "warning",
+            Severity::Problem => "problem",
         };
         json!({ "check": name, "grade": grade, "text": found.text, "remedy": found.remedy })
     });
     Json(json!({
-        "problems": count(Grade::Problem),
-        "warnings": count(Grade::Warning),
+        "problems": count(Severity::Problem),
+        "warnings": count(Severity::Warning),
         "checks": shown.collect::<Vec<_>>(),
     }))
 }
@@ -301,7 +301,7 @@ fn check_store(shared: &Shared) -> Finding {
         Health::Refusing(why) => {
             problem(format!("writes are refused: {why}"), "free disk space, or see the log")
         }
-        Health::Anew => problem("the store is being reopened after an error", "see the log"),
+        Health::Reopened => problem("the store is being reopened after an error", "see the log"),
     }
 }
 
@@ -350,12 +350,12 @@ mod tests {
     fn what_others_reach_is_judged_more_strictly() {
         let text = |address: &str| Some(address.to_owned());
         for (address, mode, want) in [
-            (None, TlsMode::Off, Grade::Good),
-            (text("127.0.0.1:1"), TlsMode::Off, Grade::Good),
-            (text("[::ffff:127.0.0.1]:1"), TlsMode::Allow, Grade::Good),
-            (text("0.0.0.0:1"), TlsMode::Allow, Grade::Problem),
-            (text("[::]:1"), TlsMode::Off, Grade::Problem),
-            (text("10.0.0.7:1"), TlsMode::Require, Grade::Good),
+            (None, TlsMode::Off, Severity::Good),
+            (text("127.0.0.1:1"), TlsMode::Off, Severity::Good),
+            (text("[::ffff:127.0.0.1]:1"), TlsMode::Allow, Severity::Good),
+            (text("0.0.0.0:1"), TlsMode::Allow, Severity::Problem),
+            (text("[::]:1"), TlsMode::Off, Severity::Problem),
+            (text("10.0.0.7:1"), TlsMode::Require, Severity::Good),
         ] {
             let found = check_tls(address.as_ref(), mode, "");
             assert_eq!(found.grade, want, "{address:?} {mode:?}");
@@ -365,8 +365,8 @@ mod tests {
     #[test]
     fn a_view_of_hours_is_a_warning() {
         let views = |seconds| OldViews { age: Duration::from_secs(seconds), ..OldViews::default() };
-        assert_eq!(judge_old_views(views(3599)).grade, Grade::Good);
-        assert_eq!(judge_old_views(views(3600)).grade, Grade::Warning);
+        assert_eq!(judge_old_views(views(3599)).grade, Severity::Good);
+        assert_eq!(judge_old_views(views(3600)).grade, Severity::Warning);
     }
 
     #[test]

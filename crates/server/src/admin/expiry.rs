@@ -9,8 +9,8 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
 };
 use engine::{
-    Amount, Collection, DefaultTtl as Ttl, ExpiryPlace, Forecast, HorizonAmounts, Model, Namespace,
-    Series, SeriesSteps, Unreaped,
+    Amount, Collection, DefaultTtl as Ttl, ExpiryPosition, Forecast, HorizonAmounts, Model,
+    Namespace, Series, SeriesSteps, Unreaped,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,18 +27,18 @@ const MAX_NEXT_ITEMS: usize = 1_000;
 
 /// Selects the API, `mongo` or `nosql`, if both have a collection of that name.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Which {
+pub(crate) struct ApiQuery {
     door: Option<String>,
 }
 
 /// Query parameters of a series: `step` in seconds, and the number of `steps`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct SeriesQuery {
     step: Option<i64>,
     steps: Option<i64>,
 }
 
-impl Asked {
+impl SeriesQuery {
     /// Returns the steps, by default 24 of an hour. The engine refuses too many or too long ones.
     fn parse_steps(&self) -> Result<SeriesSteps> {
         Ok(SeriesSteps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
@@ -55,7 +55,7 @@ pub(super) fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection
 pub(super) fn find_collection(
     shared: &Shared,
     namespace: &Namespace,
-    which: &Which,
+    which: &ApiQuery,
 ) -> Result<Arc<Collection>> {
     let of = |model| shared.engine.collection(model, namespace);
     let missing = || Error::not_found(format!("there is no collection {namespace}"));
@@ -114,8 +114,8 @@ fn series_json(series: &Series, steps: SeriesSteps) -> Value {
 pub(crate) async fn get_series(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
-    which: std::result::Result<Query<Which>, QueryRejection>,
-    asked: std::result::Result<Query<Asked>, QueryRejection>,
+    which: std::result::Result<Query<ApiQuery>, QueryRejection>,
+    asked: std::result::Result<Query<SeriesQuery>, QueryRejection>,
 ) -> Result<Json<Value>> {
     let steps = parse_query(asked)?.parse_steps()?;
     let collection =
@@ -127,7 +127,7 @@ pub(crate) async fn get_series(
 /// the documents and bytes that are live, and those expired but not removed yet.
 pub(crate) async fn get_all_series(
     State(shared): State<Shared>,
-    asked: std::result::Result<Query<Asked>, QueryRejection>,
+    asked: std::result::Result<Query<SeriesQuery>, QueryRejection>,
 ) -> Result<Json<Value>> {
     let steps = parse_query(asked)?.parse_steps()?;
     let outlook = shared.engine.forecast_all(steps).await?;
@@ -149,7 +149,7 @@ pub(crate) async fn get_all_series(
 pub(crate) async fn get_forecast(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
-    Query(which): Query<Which>,
+    Query(which): Query<ApiQuery>,
 ) -> Result<Json<Value>> {
     let collection = find_collection(&shared, &Namespace::new(database, collection), &which)?;
     Ok(Json(forecast_json(&shared.engine.forecast_collection(&collection).await?)))
@@ -173,7 +173,7 @@ pub(super) fn forecast_json(forecast: &Forecast) -> Value {
 
 /// Query parameters of a list: number of items, and the position after which it starts.
 #[derive(Debug, Deserialize)]
-pub(crate) struct NextAsked {
+pub(crate) struct NextItemsQuery {
     limit: Option<usize>,
     after: Option<String>,
 }
@@ -188,7 +188,7 @@ pub(crate) struct NextAsked {
 pub(crate) async fn get_next(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
-    asked: std::result::Result<Query<NextAsked>, QueryRejection>,
+    asked: std::result::Result<Query<NextItemsQuery>, QueryRejection>,
 ) -> Result<Json<Value>> {
     let asked = parse_query(asked)?;
     let limit = asked.limit.unwrap_or(NEXT_ITEMS);
@@ -198,11 +198,11 @@ pub(crate) async fn get_next(
     let after =
         match asked.after.as_deref() {
             None => None,
-            Some(text) => Some(ExpiryPlace::parse(text).ok_or_else(|| {
+            Some(text) => Some(ExpiryPosition::parse(text).ok_or_else(|| {
                 Error::bad_request("after must be the value of an earlier answer")
             })?),
         };
-    let which = Which { door: Some("nosql".to_owned()) };
+    let which = ApiQuery { door: Some("nosql".to_owned()) };
     let container = find_collection(&shared, &Namespace::new(database, collection), &which)?;
     let engine = &shared.engine;
     let next =
@@ -238,7 +238,7 @@ fn parse_default(request: &Value) -> Result<Ttl> {
 pub(crate) async fn get_preview(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
-    Query(which): Query<Which>,
+    Query(which): Query<ApiQuery>,
     request: Bytes,
 ) -> Result<Json<Value>> {
     let collection = find_collection(&shared, &Namespace::new(database, collection), &which)?;

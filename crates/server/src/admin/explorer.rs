@@ -7,11 +7,11 @@ use axum::{
 };
 
 use super::{Shared, error::Error};
-use crate::explorer::At;
+use crate::explorer::ReceivedAt;
 
 /// Handles `/_explorer`, paths below it, and `/config.json`.
 pub(crate) async fn get_page(State(shared): State<Shared>, request: Request) -> Response {
-    match shared.explorer.answer(At::Admin, &request.into_parts().0) {
+    match shared.explorer.answer(ReceivedAt::Admin, &request.into_parts().0) {
         Some(page) => page.await.map(Body::from),
         None => Error::not_found("page not found").into_response(),
     }

@@ -15,7 +15,7 @@ use crate::features::Source;
 /// Body of a change. Unknown names are refused, so that a misspelt switch is an error.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct FeaturesBody {
     per_document_ttl: Option<bool>,
     carry_timestamps: Option<bool>,
 }
@@ -51,7 +51,7 @@ pub(crate) async fn change_features(
     State(shared): State<Shared>,
     request: Bytes,
 ) -> Result<Json<Value>> {
-    let wanted: Wanted = serde_json::from_slice(&request).map_err(|error| {
+    let wanted: FeaturesBody = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!(
             "the body is {{\"per_document_ttl\": true or false}}, or the same for \
              \"carry_timestamps\", or both: {error}"

@@ -7,13 +7,13 @@ use super::{
     Shared,
     error::{Error, Result},
 };
-use crate::figures::{EVERY, Gathered, Source};
+use crate::figures::{CounterReadings, EVERY, Source};
 
 /// Reads the server's current counters.
-pub(crate) fn gathered(shared: &Shared) -> Gathered {
-    Gathered::read(&Source {
+pub(crate) fn gathered(shared: &Shared) -> CounterReadings {
+    CounterReadings::read(&Source {
         engine: &shared.engine,
-        doors: &shared.doors,
+        apis: &shared.apis,
         measured: shared.measured.as_deref(),
         temporary: shared.temporary.as_ref(),
         memory: &shared.memory,

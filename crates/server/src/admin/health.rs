@@ -45,7 +45,9 @@ pub(crate) fn why_unready(shared: &Shared) -> Option<String> {
     match shared.engine.store().health() {
         Health::Good => None,
         Health::Refusing(why) => Some(format!("disk: writes are refused: {why}")),
-        Health::Anew => Some("replay: writes are refused, the store is being reopened".to_owned()),
+        Health::Reopened => {
+            Some("replay: writes are refused, the store is being reopened".to_owned())
+        }
     }
 }
 
@@ -102,7 +104,7 @@ pub(crate) fn status_body(shared: &Shared) -> Value {
     let why = why_unready(shared);
     let checks = checks_json(why.iter().cloned().chain(memory_shortage(shared)));
     let good = why.is_none();
-    let (connections, cursors) = shared.doors.mongo.as_ref().map_or((0, 0), |door| door.open());
+    let (connections, cursors) = shared.apis.mongo.as_ref().map_or((0, 0), |api| api.open());
     let (passes, reaped) = shared.engine.reap_statistics();
     let pause = shared.reaping.pause();
     json!({
@@ -112,7 +114,7 @@ pub(crate) fn status_body(shared: &Shared) -> Value {
         "checks": checks,
         "clock": clock_json(shared.engine.clock()),
         "mongo": { "connections": connections, "cursors": cursors },
-        "nosql": { "connections": shared.doors.cosmos.as_ref().map_or(0, |door| door.open()) },
+        "nosql": { "connections": shared.apis.cosmos.as_ref().map_or(0, |api| api.open()) },
         "memory": {
             "limit_bytes": shared.plan.process,
             "operations_limit_bytes": shared.memory.limit(),

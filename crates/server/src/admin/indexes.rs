@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{
     Shared,
     error::{Error, Result},
-    expiry::{Which, find_collection},
+    expiry::{ApiQuery, find_collection},
 };
 
 /// Handles `GET .../indexes`: a container's indexes and its indexing policy.
@@ -24,7 +24,7 @@ use super::{
 pub(crate) async fn get_indexes(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
-    Query(which): Query<Which>,
+    Query(which): Query<ApiQuery>,
 ) -> Result<Json<Value>> {
     let collection = find_collection(&shared, &Namespace::new(database, collection), &which)?;
     if collection.state().record.model != Model::Items {

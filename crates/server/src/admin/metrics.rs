@@ -27,7 +27,7 @@ use store::Health;
 use store_tree::TreeMetrics;
 
 use super::{Shared, health::why_unready};
-use crate::{machine, relayed::Doors};
+use crate::{machine, relayed::Apis};
 
 /// Handles `GET /metrics`, in the OpenMetrics text format.
 pub(crate) async fn get_metrics(State(shared): State<Shared>) -> Response {
@@ -86,7 +86,7 @@ pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
     );
     of_expiry(all, &mut registry);
     of_store(all, &mut registry);
-    of_doors(all, &mut registry);
+    of_apis(all, &mut registry);
     of_cosmos(all, &mut registry);
     register_operations(all, &mut registry);
     of_memory(first, &mut registry);
@@ -245,17 +245,17 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
 
 /// Registers connections, cursors and counters of the MongoDB API. The counters are named as in
 /// `serverStatus`, with underscores.
-fn of_doors(all: &[Shared], registry: &mut Registry) {
-    let doors: Vec<_> = all.iter().filter_map(|shared| shared.doors.mongo.as_ref()).collect();
-    if doors.is_empty() {
+fn of_apis(all: &[Shared], registry: &mut Registry) {
+    let apis: Vec<_> = all.iter().filter_map(|shared| shared.apis.mongo.as_ref()).collect();
+    if apis.is_empty() {
         return;
     }
-    let open = doors.iter().map(|door| door.open());
+    let open = apis.iter().map(|api| api.open());
     let (connections, cursors) = open.fold((0, 0), |sums, of| (sums.0 + of.0, sums.1 + of.1));
     registry.register("mongo_connections", "Open connections", ConstGauge::new(connections));
     let cursors = ConstGauge::new(i64::try_from(cursors).unwrap_or(i64::MAX));
     registry.register("mongo_cursors", "Open cursors", cursors);
-    let counters = doors.iter().map(|door| door.counters());
+    let counters = apis.iter().map(|api| api.counters());
     let counters = added(counters, |(_, sum), (_, more)| *sum += more);
     for (name, value) in counters {
         let name = format!("mongo_{}", with_underscores(name));
@@ -279,9 +279,9 @@ fn with_underscores(name: &str) -> String {
 /// `protocol` and `command`.
 fn register_operations(all: &[Shared], registry: &mut Registry) {
     let mut of: Vec<(Vec<(&'static str, &'static str)>, Distribution)> = Vec::new();
-    for Doors { mongo, cosmos } in all.iter().map(|shared| &shared.doors) {
-        let commands = mongo.as_ref().map(|door| door.latencies()).unwrap_or_default();
-        let requests = cosmos.as_ref().map(|door| door.latencies()).unwrap_or_default();
+    for Apis { mongo, cosmos } in all.iter().map(|shared| &shared.apis) {
+        let commands = mongo.as_ref().map(|api| api.latencies()).unwrap_or_default();
+        let requests = cosmos.as_ref().map(|api| api.latencies()).unwrap_or_default();
         let commands = commands.into_iter().map(|it| ("mongodb", it));
         for (protocol, (command, more)) in
             commands.chain(requests.into_iter().map(|it| ("nosql", it)))
@@ -303,11 +303,11 @@ fn register_operations(all: &[Shared], registry: &mut Registry) {
 
 /// Registers connections and counters of the NoSQL API, which supplies names and descriptions.
 fn of_cosmos(all: &[Shared], registry: &mut Registry) {
-    let doors: Vec<_> = all.iter().filter_map(|shared| shared.doors.cosmos.as_ref()).collect();
-    let Some(first) = doors.first() else { return };
+    let apis: Vec<_> = all.iter().filter_map(|shared| shared.apis.cosmos.as_ref()).collect();
+    let Some(first) = apis.first() else { return };
     // All of them share this count.
     registry.register("nosql_connections", "Open connections", ConstGauge::new(first.open()));
-    let counters = doors.iter().map(|door| door.counters());
+    let counters = apis.iter().map(|api| api.counters());
     for (name, help, sum) in added(counters, |(.., sum), (.., more)| *sum += more) {
         registry.register(format!("nosql_{name}"), help, ConstCounter::new(sum));
     }

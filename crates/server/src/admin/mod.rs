@@ -57,7 +57,7 @@ use crate::{
     features::Features,
     figures::Figures,
     reaping::Reaping,
-    relayed::{Doors, RelayOnce},
+    relayed::{Apis, RelayOnce},
 };
 
 /// State shared by the routes; cloned for each request, so all of it is cheap to clone.
@@ -76,7 +76,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Account,
     /// The area of temporary files, for its size; `None` without a data directory.
     pub(crate) temporary: Option<Area>,
-    pub(crate) doors: Doors,
+    pub(crate) apis: Apis,
     /// Forwards requests to the owners of all shards of a cluster.
     pub(crate) elsewhere: RelayOnce,
     /// Audit log of changes; `None` if disabled.
@@ -89,7 +89,7 @@ pub(crate) struct Shared {
     /// Slow operations of the last day; `None` if disabled.
     pub(crate) slow: Option<Arc<SlowOperations>>,
     /// Configuration and addresses that `ebb doctor` checks.
-    pub(crate) subject: doctor::Subject,
+    pub(crate) subject: doctor::CheckContext,
     pub(crate) explorer: Arc<Explorer>,
     /// Days without use after which a path index is dropped; `None` keeps it.
     pub(crate) index_unused_days: Option<u32>,
@@ -114,7 +114,7 @@ pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
         None => routes,
         // Outside the access control, so that refused requests are logged too.
         Some(audit) => routes.layer(from_fn(move |request: Request, next: Next| {
-            audited::note_request(Arc::clone(&audit), request, next)
+            audited::audit_request(Arc::clone(&audit), request, next)
         })),
     }
 }

@@ -11,10 +11,11 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cosmos::Keys;
 
 use crate::{
+    checksummed,
     config::Config,
     data_dir::Refused,
     failure::{Failure, failed},
-    nosql, sealed,
+    nosql,
 };
 
 /// File in the data directory, in the format of `--key-file` for `ebb admin`.
@@ -43,10 +44,10 @@ pub(crate) fn portal_keys(config: &Config, account: &CurrentKeys) -> Result<Curr
 pub(crate) fn keep_of_cluster(config: &Config, secret: &Key) -> Result<(), Failure> {
     let (Some(path), Some(folder)) = (path(config), &config.data_dir) else { return Ok(()) };
     let text = key_file(&secret.sign(&[b"key of the admin address"]));
-    if sealed::read_text(&path).is_ok_and(|kept| kept == text) {
+    if checksummed::read_text(&path).is_ok_and(|kept| kept == text) {
         return Ok(());
     }
-    sealed::write_text(folder, FILE, text.as_bytes()).map_err(failed)
+    checksummed::write_text(folder, FILE, text.as_bytes()).map_err(failed)
 }
 
 /// Returns the content of a key file.
@@ -57,7 +58,7 @@ fn key_file(key: &[u8]) -> String {
 /// Reads the admin key, generating it if missing.
 fn read_own(config: &Config) -> Result<Keys, Failure> {
     let kept = path(config);
-    let text = match kept.as_ref().map(|path| sealed::read_text(path)) {
+    let text = match kept.as_ref().map(|path| checksummed::read_text(path)) {
         Some(Ok(text)) => text,
         Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {
             let text = format!("{error}: remove it to generate a new key");
@@ -68,7 +69,7 @@ fn read_own(config: &Config) -> Result<Keys, Failure> {
             let text = key_file(&random);
             match &config.data_dir {
                 Some(folder) => {
-                    sealed::write_text(folder, FILE, text.as_bytes()).map_err(failed)?
+                    checksummed::write_text(folder, FILE, text.as_bytes()).map_err(failed)?
                 }
                 None => tracing::warn!(
                     "an in-memory server with authentication has no key of its own: the admin \

@@ -4,18 +4,18 @@
 use std::{io, net::SocketAddr, path::Path, sync::Arc};
 
 use auth::CurrentKeys;
-use portal::{Addresses, Kept, Login, Portal};
+use portal::{Addresses, Login, Portal, SessionStore};
 use tokio::sync::watch;
 
 use super::own_key;
 use crate::{
+    checksummed,
     config::{Config, TlsMode},
     data_dir::Refused,
     failure::Failure,
     machine, nosql,
     ready::Ready,
-    relayed::{Doors, RelayOnce, Relayed},
-    sealed,
+    relayed::{Apis, RelayOnce, Relayed},
 };
 
 /// The portal of a server, which calls the APIs through [`Relayed`].
@@ -27,14 +27,14 @@ const ENDED: &str = "sessions";
 
 /// Returns the stored ended sessions and a function that stores new ones; without a data directory
 /// nothing is stored. A damaged file is an error: ended sessions would become valid again.
-fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
-    let Some(folder) = data_dir.map(Path::to_owned) else { return Ok(Kept::nowhere()) };
-    let text = match sealed::read_text(&folder.join(ENDED)) {
+fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<SessionStore> {
+    let Some(folder) = data_dir.map(Path::to_owned) else { return Ok(SessionStore::nowhere()) };
+    let text = match checksummed::read_text(&folder.join(ENDED)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         read => read?,
     };
-    let keep = Box::new(move |text: &str| sealed::write_text(&folder, ENDED, text.as_bytes()));
-    Ok(Kept { text, keep })
+    let keep = Box::new(move |text: &str| checksummed::write_text(&folder, ENDED, text.as_bytes()));
+    Ok(SessionStore { text, keep })
 }
 
 /// Creates the portal for the bound address, serving until `stop`. `ready` has the APIs' addresses.
@@ -44,7 +44,7 @@ pub(crate) fn build_portal(
     account: &CurrentKeys,
     bound: SocketAddr,
     ready: &Ready,
-    (doors, elsewhere): (watch::Receiver<Doors>, RelayOnce),
+    (apis, elsewhere): (watch::Receiver<Apis>, RelayOnce),
     stop: watch::Receiver<bool>,
 ) -> Result<(Arc<Pages>, Login), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
@@ -87,6 +87,6 @@ pub(crate) fn build_portal(
             }
         })?,
     };
-    let portal = Portal::new(settings, Relayed { doors, elsewhere, stop });
+    let portal = Portal::new(settings, Relayed { apis, elsewhere, stop });
     Ok((portal.map_err(|error| failed(&error))?, login))
 }

@@ -16,14 +16,13 @@ use crate::{
 /// Creates the sample and returns its location and the expiration of its last session
 /// (`last_dies_ms`). 409 if no API is on or the sample's name is in use.
 pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<Value>> {
-    let (_, doors) = watch::channel(shared.doors.clone());
+    let (_, apis) = watch::channel(shared.apis.clone());
     let elsewhere = shared.elsewhere.clone();
-    let doors = Relayed { doors, elsewhere, stop: shared.stopping.clone() };
-    let made =
-        make(&doors, shared.engine.now().await?).await.map_err(|failure| match &failure {
-            Failure::NoDoor | Failure::Taken(_) => Error::conflict(failure.to_string()),
-            Failure::Refused(_) => Error::failed(failure.to_string()),
-        })?;
+    let apis = Relayed { apis, elsewhere, stop: shared.stopping.clone() };
+    let made = make(&apis, shared.engine.now().await?).await.map_err(|failure| match &failure {
+        Failure::NoApi | Failure::Taken(_) => Error::conflict(failure.to_string()),
+        Failure::Refused(_) => Error::failed(failure.to_string()),
+    })?;
     // Read again: the page counts down from this time, and writing took a while.
     let now = shared.engine.now().await?;
     Ok(Json(json!({

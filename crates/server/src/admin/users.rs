@@ -33,14 +33,14 @@ struct NamedRole {
 /// Body of a request for a user; the password is plain text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct UserBody {
     user: Option<String>,
     database: Option<String>,
     password: Option<String>,
     roles: Option<Vec<NamedRole>>,
 }
 
-impl Wanted {
+impl UserBody {
     fn parse(body: &Bytes) -> Result<Self> {
         serde_json::from_slice(body).map_err(|error| {
             Error::bad_request(format!(
@@ -65,7 +65,7 @@ impl Wanted {
 
 /// Runs a command on the MongoDB API and returns its reply. A failed command becomes a 400.
 async fn run(shared: &Shared, database: &str, command: Document) -> Result<DocBuf> {
-    let Some(door) = &shared.doors.mongo else {
+    let Some(api) = &shared.apis.mongo else {
         return Err(Error::not_found("the MongoDB API is off"));
     };
     let sender = mongo::Sender {
@@ -73,7 +73,7 @@ async fn run(shared: &Shared, database: &str, command: Document) -> Result<DocBu
         peer: "the admin address".to_owned(),
         session: [0; 32],
     };
-    let ran = door.relay(sender, database, command.to_buf().bytes()).await;
+    let ran = api.relay(sender, database, command.to_buf().bytes()).await;
     let reply = ran.map_err(|error| Error::failed(error.to_string()))?;
     document::validate(&reply).map_err(|_| Error::failed("malformed reply"))?;
     let reply = DocRef::Raw(&reply).to_buf();
@@ -118,7 +118,7 @@ pub(crate) async fn get_users(State(shared): State<Shared>) -> Result<Json<Value
 
 /// Handles `POST /_ebb/users`.
 pub(crate) async fn add_user(State(shared): State<Shared>, body: Bytes) -> Result<Json<Value>> {
-    let wanted = Wanted::parse(&body)?;
+    let wanted = UserBody::parse(&body)?;
     let Some(user) = &wanted.user else { return Err(Error::bad_request("there is no user")) };
     let database = wanted.database.as_deref().unwrap_or("admin");
     let mut arguments = wanted.arguments();
@@ -135,7 +135,7 @@ pub(crate) async fn change_user(
     Path((database, user)): Path<(String, String)>,
     body: Bytes,
 ) -> Result<Json<Value>> {
-    let wanted = Wanted::parse(&body)?;
+    let wanted = UserBody::parse(&body)?;
     if wanted.user.is_some() || wanted.database.is_some() {
         return Err(Error::bad_request("a user cannot be renamed"));
     }

@@ -7,9 +7,9 @@ use std::{io, path::Path};
 use uuid::Uuid;
 
 use crate::{
+    checksummed,
     data_dir::Refused,
     failure::{Failure, failed},
-    sealed,
 };
 
 /// File in the data directory.
@@ -24,7 +24,7 @@ pub(crate) fn lineage_of(folder: &Path) -> Result<Uuid, Failure> {
             path.display()
         )))
     };
-    match sealed::read_text(&path) {
+    match checksummed::read_text(&path) {
         Ok(text) => Uuid::try_parse(text.trim()).map_err(|_| damaged()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => begin_lineage(folder),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(damaged()),
@@ -35,7 +35,7 @@ pub(crate) fn lineage_of(folder: &Path) -> Result<Uuid, Failure> {
 /// Gives the database in this directory a new id, which invalidates all earlier backups as a base.
 pub(crate) fn begin_lineage(folder: &Path) -> Result<Uuid, Failure> {
     let id = Uuid::new_v4();
-    sealed::write_text(folder, FILE, format!("{id}\n").as_bytes()).map_err(failed)?;
+    checksummed::write_text(folder, FILE, format!("{id}\n").as_bytes()).map_err(failed)?;
     Ok(id)
 }
 

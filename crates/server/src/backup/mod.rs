@@ -5,10 +5,10 @@
 //!  image ──pieces──▶ reading thread ──▶ packing thread ──bounded channel──▶ client
 //! ```
 
+mod backup_run;
 mod lineage;
 mod stream;
-mod taking;
 
+pub(crate) use backup_run::{BackupKind, BackupRun};
 pub(crate) use lineage::{begin_lineage, lineage_of};
 pub(crate) use stream::write_to_stream;
-pub(crate) use taking::{Taking, Wanted};

@@ -16,7 +16,7 @@ use std::{
 use cosmos::{PageAnswer, Pages};
 use http::{Method, StatusCode, header, request::Parts};
 
-use page::{Place, no_page, plain_text, redirect_to};
+use page::{BrowserAddresses, no_page, plain_text, redirect_to};
 
 /// Path of the settings that the explorer requests, both at the root and below its pages.
 pub(crate) const CONFIG: &str = "/config.json";
@@ -27,7 +27,7 @@ const CERTIFICATE: &str = "emulator.pem";
 
 /// The address that received a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum At {
+pub(crate) enum ReceivedAt {
     /// The admin address, shared with the portal.
     Admin,
     /// The address of the NoSQL API.
@@ -69,15 +69,15 @@ impl Explorer {
         Ok(Arc::new(Self { root, ports: OnceLock::new() }))
     }
 
-    /// Sets the bound ports, which requests before this call do not see. `Site::open` calls it
-    /// once.
+    /// Sets the bound ports, which requests before this call do not see. `ServerContext::open`
+    /// calls it once.
     pub(crate) fn listens(&self, ports: Ports) {
         let _ = self.ports.set(ports);
     }
 
     /// Returns the response to a request at one of the addresses, or `None` if the path is not the
     /// explorer's. The file is located at once and read when the response is awaited.
-    pub(crate) fn answer(&self, at: At, request: &Parts) -> Option<PageAnswer> {
+    pub(crate) fn answer(&self, at: ReceivedAt, request: &Parts) -> Option<PageAnswer> {
         let path = request.uri.path();
         let below = match path.strip_prefix(PAGES) {
             Some("") => "",
@@ -85,27 +85,27 @@ impl Explorer {
             None if path == CONFIG && self.root.is_some() => "config.json",
             None => return None,
         };
-        if at == At::Nosql && below == CERTIFICATE {
+        if at == ReceivedAt::Nosql && below == CERTIFICATE {
             return None;
         }
         let ports = self.ports.get().copied().unwrap_or_default();
-        let place = Place::of(at, ports, request);
+        let addresses = BrowserAddresses::of(at, ports, request);
         let reads = matches!(request.method, Method::GET | Method::HEAD);
         let is_head = request.method == Method::HEAD;
-        let made = match (&place, &self.root) {
+        let made = match (&addresses, &self.root) {
             _ if !reads => {
                 plain_text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are allowed")
             }
             (Err(why), _) => plain_text(StatusCode::BAD_REQUEST, why),
-            (Ok(place), None) => match below {
-                "" | "index.html" => place.to_portal(),
+            (Ok(addresses), None) => match below {
+                "" | "index.html" => addresses.to_portal(),
                 _ => no_page(),
             },
             (Ok(_), Some(_)) if path == PAGES => redirect_to(&format!("{PAGES}/")),
-            (Ok(place), Some(_)) if below == "config.json" => place.config_script(),
-            (Ok(place), Some(root)) => {
+            (Ok(addresses), Some(_)) if below == "config.json" => addresses.config_script(),
+            (Ok(addresses), Some(root)) => {
                 let file = files::find_file(root, below);
-                let (policy, headers) = (place.content_policy(), request.headers.clone());
+                let (policy, headers) = (addresses.content_policy(), request.headers.clone());
                 return Some(Box::pin(async move {
                     let response = match file {
                         Some(file) => files::read_file(&file, is_head, &headers).await,
@@ -122,11 +122,11 @@ impl Explorer {
 
 /// Serves the explorer as pages of the NoSQL API, without authorization.
 #[derive(Debug)]
-pub(crate) struct AtDoor(pub(crate) Arc<Explorer>);
+pub(crate) struct ExplorerPages(pub(crate) Arc<Explorer>);
 
-impl Pages for AtDoor {
+impl Pages for ExplorerPages {
     fn answer(&self, request: &Parts) -> Option<PageAnswer> {
-        self.0.answer(At::Nosql, request)
+        self.0.answer(ReceivedAt::Nosql, request)
     }
 }
 

@@ -5,14 +5,14 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
 use serde_json::json;
 
-use super::{At, Ports, host};
+use super::{Ports, ReceivedAt, host};
 
 /// The addresses as seen by a browser, derived from its `Host` header: links have to use the host
 /// name with which the browser has reached the server, such as that of a container or a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BrowserAddresses {
     /// The address that received the request.
-    at: At,
+    at: ReceivedAt,
     /// Ports of the other listeners.
     ports: Ports,
     /// Host name used by the browser, without the port.
@@ -21,17 +21,17 @@ pub(super) struct Place {
     endpoint: Option<String>,
 }
 
-impl Place {
+impl BrowserAddresses {
     /// Returns the addresses for a request, or an error text for an invalid host.
-    pub(super) fn of(at: At, ports: Ports, request: &Parts) -> Result<Self, &'static str> {
+    pub(super) fn of(at: ReceivedAt, ports: Ports, request: &Parts) -> Result<Self, &'static str> {
         let host = host(request).filter(|host| is_host(host)).ok_or("invalid host")?;
         let name = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => name,
             _ => host,
         };
         let endpoint = match at {
-            At::Nosql => Some(format!("https://{host}")),
-            At::Admin => ports.nosql.map(|port| format!("https://{name}:{port}")),
+            ReceivedAt::Nosql => Some(format!("https://{host}")),
+            ReceivedAt::Admin => ports.nosql.map(|port| format!("https://{name}:{port}")),
         };
         Ok(Self { at, ports, name: name.to_owned(), endpoint })
     }
@@ -39,9 +39,11 @@ impl Place {
     /// Returns a redirect to the portal, which only the admin address serves.
     pub(super) fn to_portal(&self) -> Response<Bytes> {
         match (self.at, self.ports.admin) {
-            (At::Admin, _) => redirect_to("/"),
-            (At::Nosql, Some(port)) => redirect_to(&format!("http://{}:{port}/", self.name)),
-            (At::Nosql, None) => plain_text(
+            (ReceivedAt::Admin, _) => redirect_to("/"),
+            (ReceivedAt::Nosql, Some(port)) => {
+                redirect_to(&format!("http://{}:{port}/", self.name))
+            }
+            (ReceivedAt::Nosql, None) => plain_text(
                 StatusCode::NOT_FOUND,
                 "the portal is on the admin address, which is off: start the server with \
                  --admin-addr 127.0.0.1:8080",

@@ -6,12 +6,12 @@ use metrics::Distribution;
 use spill::Area;
 use store_tree::TreeMetrics;
 
-use crate::{any_store::AnyStore, machine, relayed::Doors};
+use crate::{any_store::AnyStore, machine, relayed::Apis};
 
 /// The components whose counters are read.
 pub(crate) struct Source<'a> {
     pub(crate) engine: &'a Engine<AnyStore>,
-    pub(crate) doors: &'a Doors,
+    pub(crate) apis: &'a Apis,
     pub(crate) measured: Option<&'a TreeMetrics>,
     pub(crate) temporary: Option<&'a Area>,
     pub(crate) memory: &'a Account,
@@ -19,7 +19,7 @@ pub(crate) struct Source<'a> {
 
 /// Latency distribution of one kind of operation since the start, nanoseconds.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct LatencyDistribution {
     pub(super) api: &'static str,
     pub(super) name: &'static str,
     pub(super) took: Distribution,
@@ -28,8 +28,8 @@ pub(crate) struct Counted {
 /// The counters read. [`super::sample::Sample`] documents the fields; its fields that cover an
 /// interval are totals since the start of the server here.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    pub(super) operations: Vec<Counted>,
+pub(crate) struct CounterReadings {
+    pub(super) operations: Vec<LatencyDistribution>,
     pub(super) mongodb_failed: u64,
     pub(super) nosql_failed: u64,
     pub(super) mongodb_connections: i64,
@@ -47,12 +47,12 @@ pub(crate) struct Gathered {
     pub(super) operations_bytes: u64,
 }
 
-impl Gathered {
+impl CounterReadings {
     /// Reads all counters.
     pub(crate) fn read(source: &Source<'_>) -> Self {
         let mut read = Self::default();
-        read.read_mongo(source.doors);
-        read.read_nosql(source.doors);
+        read.read_mongo(source.apis);
+        read.read_nosql(source.apis);
         read.removed = source.engine.reap_statistics().1;
         read.backlog = source.engine.reap_backlog().amount.documents;
         match source.measured.map(TreeMetrics::stored_bytes) {
@@ -70,14 +70,14 @@ impl Gathered {
         read
     }
 
-    fn read_mongo(&mut self, doors: &Doors) {
-        let Some(door) = &doors.mongo else { return };
-        let counted = |(name, took)| Counted { api: "mongodb", name, took };
-        self.operations.extend(door.latencies().into_iter().map(counted));
-        self.mongodb_failed = door.failures();
-        let (connections, cursors) = door.open();
+    fn read_mongo(&mut self, apis: &Apis) {
+        let Some(api) = &apis.mongo else { return };
+        let counted = |(name, took)| LatencyDistribution { api: "mongodb", name, took };
+        self.operations.extend(api.latencies().into_iter().map(counted));
+        self.mongodb_failed = api.failures();
+        let (connections, cursors) = api.open();
         (self.mongodb_connections, self.cursors) = (connections, cursors as u64);
-        for (name, value) in door.counters() {
+        for (name, value) in api.counters() {
             match name {
                 "bytesIn" => self.bytes_in += value,
                 "bytesOut" => self.bytes_out += value,
@@ -86,12 +86,12 @@ impl Gathered {
         }
     }
 
-    fn read_nosql(&mut self, doors: &Doors) {
-        let Some(door) = &doors.cosmos else { return };
-        let counted = |(name, took)| Counted { api: "nosql", name, took };
-        self.operations.extend(door.latencies().into_iter().map(counted));
-        self.nosql_connections = door.open();
-        for (name, _, value) in door.counters() {
+    fn read_nosql(&mut self, apis: &Apis) {
+        let Some(api) = &apis.cosmos else { return };
+        let counted = |(name, took)| LatencyDistribution { api: "nosql", name, took };
+        self.operations.extend(api.latencies().into_iter().map(counted));
+        self.nosql_connections = api.open();
+        for (name, _, value) in api.counters() {
             match name {
                 "failures" => self.nosql_failed = value,
                 "bytes_in" => self.bytes_in += value,

@@ -16,8 +16,8 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use traces::SlowOperations;
 
-pub(crate) use self::gathered::{Gathered, Source};
-use self::{file::LineFile, ring::Ring, sample::Sample, slow::KeptSlow};
+pub(crate) use self::gathered::{CounterReadings, Source};
+use self::{file::LineFile, ring::Ring, sample::Sample, slow::SlowOperationLog};
 use crate::background::has_waited;
 
 /// Duration of a sample.
@@ -31,14 +31,14 @@ pub(crate) struct Figures {
     /// File of samples; `None` without a data directory.
     file: Option<LineFile>,
     /// Storage of slow operations; `None` without a data directory or if the slow log is off.
-    slow: Option<KeptSlow>,
+    slow: Option<SlowOperationLog>,
 }
 
 struct Held {
     ring: Ring,
     /// Counters at the end of the last sample, with the monotonic time of that end; `None` before
     /// the first sample.
-    last: Option<(Gathered, Duration)>,
+    last: Option<(CounterReadings, Duration)>,
     /// Whether this run has added a sample.
     has_begun: bool,
 }
@@ -50,12 +50,12 @@ impl Figures {
         Self {
             held: Mutex::new(held),
             file: folder.map(|folder| LineFile::new(folder, "")),
-            slow: folder.zip(slow).map(|(folder, slow)| KeptSlow::open(folder, slow)),
+            slow: folder.zip(slow).map(|(folder, slow)| SlowOperationLog::open(folder, slow)),
         }
     }
 
     /// Returns the samples, oldest first, followed by one for the time since the last sample ended.
-    pub(crate) fn samples(&self, gathered: &Gathered) -> Vec<Sample> {
+    pub(crate) fn samples(&self, gathered: &CounterReadings) -> Vec<Sample> {
         let (held, now) = (self.held.lock(), monotonic_time());
         let current = held.since_last(gathered, now);
         held.ring.samples().cloned().chain(current).collect()
@@ -70,7 +70,7 @@ impl Figures {
 
     /// Ends a sample and starts the next. Blocks on writing but does not sync: the last minutes are
     /// not worth a sync each minute.
-    fn note(&self, gathered: Gathered) {
+    fn note(&self, gathered: CounterReadings) {
         if let Some(slow) = &self.slow {
             slow.write();
         }
@@ -92,7 +92,7 @@ impl Figures {
 }
 
 impl Held {
-    fn since_last(&self, gathered: &Gathered, now: Duration) -> Option<Sample> {
+    fn since_last(&self, gathered: &CounterReadings, now: Duration) -> Option<Sample> {
         let (before, then) = self.last.as_ref()?;
         let span = now.saturating_sub(*then);
         Some(Sample::between(before, gathered, wall_ms(), span, !self.has_begun))
@@ -102,7 +102,7 @@ impl Held {
 /// Takes samples periodically until `stop`, and a last one at the stop.
 pub(crate) async fn keep(
     figures: Arc<Figures>,
-    gather: impl Fn() -> Gathered + Clone + Send + 'static,
+    gather: impl Fn() -> CounterReadings + Clone + Send + 'static,
     mut stop: watch::Receiver<bool>,
 ) {
     let apart = |first: bool| {
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn samples_outlive_a_restart_and_the_running_minute_is_shown() {
         let folder = tempfile::tempdir().unwrap();
-        let counted = |bytes| Gathered { bytes_in: bytes, ..Gathered::default() };
+        let counted = |bytes| CounterReadings { bytes_in: bytes, ..CounterReadings::default() };
         let one = Figures::new(Some(folder.path()), None);
         assert_eq!(one.samples(&counted(5)), []);
         one.note(counted(5));
@@ -159,8 +159,8 @@ mod tests {
         let figures = Figures::new(None, None);
         figures.load();
         for _ in 0..KEPT + 10 {
-            figures.note(Gathered::default());
+            figures.note(CounterReadings::default());
         }
-        assert_eq!(figures.samples(&Gathered::default()).len(), KEPT + 1);
+        assert_eq!(figures.samples(&CounterReadings::default()).len(), KEPT + 1);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use metrics::Distribution;
 use serde::{Deserialize, Serialize};
 
-use super::gathered::{Counted, Gathered};
+use super::gathered::{CounterReadings, LatencyDistribution};
 
 /// Maximum number of kinds of operations in a sample; the rarest are left out.
 const MOST_KINDS: usize = 40;
@@ -77,13 +77,13 @@ impl Sample {
     /// Computes the sample between two readings of the counters. A counter that was reset in
     /// between counts from 0.
     pub(super) fn between(
-        before: &Gathered,
-        after: &Gathered,
+        before: &CounterReadings,
+        after: &CounterReadings,
         at_ms: i64,
         span: Duration,
         first: bool,
     ) -> Self {
-        let since = |read: fn(&Gathered) -> u64| read(after).saturating_sub(read(before));
+        let since = |read: fn(&CounterReadings) -> u64| read(after).saturating_sub(read(before));
         let removed = since(|it| it.removed);
         let more = (after.backlog - before.backlog).saturating_add_unsigned(removed);
         Self {
@@ -112,8 +112,11 @@ impl Sample {
 }
 
 /// Returns the operations between two readings, most frequent first.
-fn operations_between(before: &[Counted], after: &[Counted]) -> Vec<Operations> {
-    let since = |now: &Counted| {
+fn operations_between(
+    before: &[LatencyDistribution],
+    after: &[LatencyDistribution],
+) -> Vec<Operations> {
+    let since = |now: &LatencyDistribution| {
         let before_of = before.iter().find(|it| (it.api, it.name) == (now.api, now.name));
         let earlier = before_of.map_or(&[][..], |it| &it.took.counts);
         let before = earlier.iter().copied().chain(std::iter::repeat(0));
@@ -171,12 +174,12 @@ mod tests {
     const BOUNDS: &[u64] = &[1_000_000, 2_000_000, 10_000_000];
 
     /// Creates measurements as large as their buckets allow.
-    fn counted(name: &'static str, counts: &[u64]) -> Counted {
+    fn counted(name: &'static str, counts: &[u64]) -> LatencyDistribution {
         let last = BOUNDS.last().copied().unwrap();
         let uppers = BOUNDS.iter().copied().chain([last]);
         let sum = counts.iter().zip(uppers).map(|(count, upper)| count * upper).sum();
         let took = Distribution { bounds: BOUNDS, counts: counts.to_vec(), sum };
-        Counted { api: "mongodb", name, took }
+        LatencyDistribution { api: "mongodb", name, took }
     }
 
     #[test]
@@ -211,15 +214,15 @@ mod tests {
 
     #[test]
     fn a_sample_has_what_came_since_and_what_is() {
-        let before = Gathered {
+        let before = CounterReadings {
             operations: vec![counted("find", &[10, 0, 0, 0]), counted("ping", &[5, 0, 0, 0])],
             bytes_in: 100,
             removed: 7,
             backlog: 20,
             cursors: 9,
-            ..Gathered::default()
+            ..CounterReadings::default()
         };
-        let after = Gathered {
+        let after = CounterReadings {
             operations: vec![
                 counted("find", &[10, 4, 0, 0]),
                 counted("insert", &[6, 0, 0, 0]),
@@ -229,7 +232,7 @@ mod tests {
             removed: 10,
             backlog: 30,
             cursors: 2,
-            ..Gathered::default()
+            ..CounterReadings::default()
         };
         let sample = Sample::between(&before, &after, 5, Duration::from_millis(1_500), true);
         let names: Vec<_> = sample.operations.iter().map(|it| (&*it.name, it.count)).collect();
@@ -237,7 +240,7 @@ mod tests {
         assert_eq!((sample.bytes_in, sample.cursors, sample.span_ms), (50, 2, 1_500));
         assert_eq!((sample.removed, sample.expired, sample.backlog), (3, 13, 30));
         // More may be removed than the estimate of the backlog had.
-        let fewer = Gathered { backlog: 0, removed: 11, ..Gathered::default() };
+        let fewer = CounterReadings { backlog: 0, removed: 11, ..CounterReadings::default() };
         assert_eq!(Sample::between(&after, &fewer, 5, Duration::ZERO, false).expired, 0);
     }
 
@@ -245,8 +248,8 @@ mod tests {
     fn a_sample_has_no_more_kinds_than_are_kept() {
         let name = |at: usize| &*Box::leak(format!("c{at}").into_boxed_str());
         let after = (0..100).map(|at| counted(name(at), &[at as u64, 0, 0, 0])).collect();
-        let after = Gathered { operations: after, ..Gathered::default() };
-        let sample = Sample::between(&Gathered::default(), &after, 0, Duration::ZERO, false);
+        let after = CounterReadings { operations: after, ..CounterReadings::default() };
+        let sample = Sample::between(&CounterReadings::default(), &after, 0, Duration::ZERO, false);
         assert_eq!(sample.operations.len(), MOST_KINDS);
         assert_eq!(sample.operations[0].name, "c99");
     }

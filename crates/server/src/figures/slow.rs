@@ -10,14 +10,14 @@ use traces::{MOST_SLOW, SlowOperations};
 use super::file::LineFile;
 
 /// The slow operations of a process, and their file.
-pub(super) struct KeptSlow {
+pub(super) struct SlowOperationLog {
     all: Arc<SlowOperations>,
     file: LineFile,
     /// Total number of slow operations when the file was last written.
     written: Mutex<u64>,
 }
 
-impl KeptSlow {
+impl SlowOperationLog {
     /// Opens the file, and loads the operations of an earlier process, so that the first request
     /// returns them.
     pub(super) fn open(folder: &Path, all: &Arc<SlowOperations>) -> Self {
@@ -76,7 +76,7 @@ mod tests {
         let mut last = None;
         for run in 0..4 {
             let all = Arc::new(SlowOperations::new(100));
-            let kept = KeptSlow::open(folder.path(), &all);
+            let kept = SlowOperationLog::open(folder.path(), &all);
             keep(&all, 10 * run);
             kept.write();
             keep(&all, 10 * run + 1);
@@ -90,7 +90,7 @@ mod tests {
             last = all.list(40).first().cloned();
         }
         let all = Arc::new(SlowOperations::new(100));
-        KeptSlow::open(folder.path(), &all);
+        SlowOperationLog::open(folder.path(), &all);
         let read = all.list(40);
         assert_eq!(
             (read[0].plan.as_str(), read[0].api.as_ref(), read[0].took_ms),
@@ -105,7 +105,7 @@ mod tests {
     fn however_many_there_are_the_files_are_bounded() {
         let folder = tempfile::tempdir().unwrap();
         let all = Arc::new(SlowOperations::new(100));
-        let kept = KeptSlow::open(folder.path(), &all);
+        let kept = SlowOperationLog::open(folder.path(), &all);
         for at in 0..5_000 {
             keep(&all, at);
             if at % 70 == 0 {
@@ -118,7 +118,7 @@ mod tests {
         };
         assert!(lines("slow-newer") <= MOST_SLOW && lines("slow-older") <= MOST_SLOW);
         let again = Arc::new(SlowOperations::new(100));
-        KeptSlow::open(folder.path(), &again);
+        SlowOperationLog::open(folder.path(), &again);
         let told = again.list(5_000);
         assert_eq!((told.len(), told[0].at_ms, told[199].at_ms), (MOST_SLOW, 4_999, 4_800));
     }

@@ -14,12 +14,12 @@ use crate::{checkpoint::boot_id, data_dir::DataDir};
 
 /// Length of the location in bytes. An earlier incarnation with the same location ran in the same
 /// boot of this machine and on this directory, not on a copy.
-pub(crate) const PLACE_BYTES: usize = 64;
+pub(crate) const LOCATION_BYTES: usize = 64;
 
 /// Description of a node for other nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
-pub(crate) struct About {
+pub(crate) struct NodeDescription {
     /// Name of the node for people.
     pub(crate) name: String,
     /// `host:port` at which other nodes reach the node.
@@ -36,16 +36,16 @@ pub(crate) struct About {
 
 /// Returns the location in the encoded form of the module's description: the boot id of the
 /// machine, and device and inode of the lock of this data directory.
-pub(crate) fn place_of(directory: &DataDir) -> io::Result<String> {
+pub(crate) fn location_of(directory: &DataDir) -> io::Result<String> {
     let lock = directory.lock_metadata()?;
     let boot: String = boot_id().iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(format!("{boot}{:016x}{:016x}", lock.dev(), lock.ino()))
 }
 
-impl About {
+impl NodeDescription {
     /// Encodes the description for the node's record.
-    pub(crate) fn encode(&self, place: &str) -> Bytes {
-        let mut bytes = place.as_bytes().to_vec();
+    pub(crate) fn encode(&self, location: &str) -> Bytes {
+        let mut bytes = location.as_bytes().to_vec();
         // A struct of strings always serializes.
         bytes.extend(serde_json::to_vec(self).unwrap_or_default());
         bytes.into()
@@ -54,7 +54,7 @@ impl About {
     /// Decodes a record. An unreadable one yields empty fields: the node is then listed by its id,
     /// and nothing is sent to it.
     pub(crate) fn decode(bytes: &[u8]) -> Self {
-        let json = bytes.get(PLACE_BYTES..).unwrap_or_default();
+        let json = bytes.get(LOCATION_BYTES..).unwrap_or_default();
         serde_json::from_slice(json).unwrap_or_default()
     }
 }
@@ -67,14 +67,18 @@ mod tests {
     fn a_record_is_read_by_other_versions() {
         let folder = tempfile::tempdir().unwrap();
         let directory = DataDir::open(folder.path(), false).unwrap();
-        let place = place_of(&directory).unwrap();
-        assert_eq!(place.len(), PLACE_BYTES);
-        let about = About { name: "a".to_owned(), peer: "h:1".to_owned(), ..About::default() };
-        assert_eq!(About::decode(&about.encode(&place)), about);
-        let newer = format!("{place}{{\"name\":\"a\",\"peer\":\"h:1\",\"more\":[1]}}");
-        assert_eq!(About::decode(newer.as_bytes()), about);
+        let location = location_of(&directory).unwrap();
+        assert_eq!(location.len(), LOCATION_BYTES);
+        let about = NodeDescription {
+            name: "a".to_owned(),
+            peer: "h:1".to_owned(),
+            ..NodeDescription::default()
+        };
+        assert_eq!(NodeDescription::decode(&about.encode(&location)), about);
+        let newer = format!("{location}{{\"name\":\"a\",\"peer\":\"h:1\",\"more\":[1]}}");
+        assert_eq!(NodeDescription::decode(newer.as_bytes()), about);
         for noise in [&b"\xff"[..], b"", &[b'{'; 70]] {
-            assert_eq!(About::decode(noise), About::default());
+            assert_eq!(NodeDescription::decode(noise), NodeDescription::default());
         }
     }
 }

@@ -18,10 +18,9 @@ use tower_service::Service;
 use super::{
     hand_over,
     link::Purpose,
-    metrics,
-    route::{Passage, Route, Way},
+    metrics, progress_reports,
+    route::{Destination, OwnerStream, Route},
     routes::Routes,
-    standings,
 };
 use crate::admin::{
     Pages,
@@ -83,12 +82,12 @@ async fn dispatch(
     };
     let Some(route) = routes.shard(shard) else { return no_shard(shard).into_response() };
     match route.find(Purpose::Admin, peer, false).await {
-        Some(Way::Here(_)) if of_shard => into_response(own.call(request).await),
-        Some(Way::Here(term)) => match term.routes() {
+        Some(Destination::Here(_)) if of_shard => into_response(own.call(request).await),
+        Some(Destination::Here(term)) => match term.routes() {
             Some(mut routes) => into_response(routes.call(request).await),
             None => StatusCode::NOT_FOUND.into_response(),
         },
-        Some(Way::There(passage)) => pass_on(passage, request).await,
+        Some(Destination::There(passage)) => pass_on(passage, request).await,
         None => unserved(),
     }
 }
@@ -105,7 +104,7 @@ fn unserved() -> Response {
 }
 
 /// Forwards a request to the owner of a shard and returns the owner's response.
-pub(super) async fn pass_on(passage: Passage, request: Request) -> Response {
+pub(super) async fn pass_on(passage: OwnerStream, request: Request) -> Response {
     passage.exchange(request).await.unwrap_or_else(unserved)
 }
 
@@ -135,7 +134,7 @@ async fn get_status(State(routes): State<Routes>) -> Response {
         }
     };
     if let Some(fields) = body.as_object_mut() {
-        fields.insert("cluster".to_owned(), routes.facts().to_json(&BTreeMap::new()));
+        fields.insert("cluster".to_owned(), routes.cluster_state().to_json(&BTreeMap::new()));
         // Covers shards served by others, and writes that are waiting here.
         if let Some(why) = routes.why_waiting().or_else(|| routes.why_unready()) {
             merge_checks(fields, why);
@@ -157,8 +156,8 @@ fn merge_checks(fields: &mut serde_json::Map<String, Value>, why: String) {
 
 /// Handles `GET /_ebb/cluster`: the cluster as seen by this node, with the nodes' reports.
 async fn get_cluster(State(routes): State<Routes>) -> Json<Value> {
-    let standings = standings::of_all(&routes).await;
-    Json(routes.facts().to_json(&standings))
+    let progress_reports = progress_reports::of_all(&routes).await;
+    Json(routes.cluster_state().to_json(&progress_reports))
 }
 
 /// Body of a request for a base (full copy of a shard); unknown fields are refused.
@@ -180,7 +179,7 @@ async fn make_base(State(routes): State<Routes>, request: Bytes) -> Result<Json<
     })?;
     let shard = wanted.shard;
     let route = routes.shard(shard).ok_or_else(|| no_shard(shard))?;
-    let begun = route.facts.shard.make_base(wanted.entry).await;
+    let begun = route.cluster_state.shard.make_base(wanted.entry).await;
     let (entry, made) =
         begun.ok_or_else(|| Error::unavailable("the node does not own the data"))?;
     let base = tokio::time::timeout(BASE, made).await;

@@ -13,7 +13,7 @@ use store_shared::ClockSources;
 use tokio::sync::watch;
 use tracing::Instrument as _;
 
-use super::{beats::Beats, route::Route};
+use super::{heartbeats::Heartbeats, route::Route};
 use crate::background;
 
 /// Interval of the checks.
@@ -27,7 +27,7 @@ const HELD_BACK: Duration = Duration::from_secs(10);
 pub(super) struct ClockGuard {
     route: Route,
     source: Box<dyn ClockSource>,
-    beats: Beats,
+    heartbeats: Heartbeats,
     /// Whether this node has handed the data over because of a clock step that is not yet
     /// confirmed.
     handed_over: bool,
@@ -35,28 +35,30 @@ pub(super) struct ClockGuard {
 
 impl ClockGuard {
     pub(super) fn new(route: Route, source: Box<dyn ClockSource>) -> Self {
-        Self { route, source, beats: Beats::default(), handed_over: false }
+        Self { route, source, heartbeats: Heartbeats::default(), handed_over: false }
     }
 
     /// Compares the clocks periodically until `stop`.
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        self.look(monotonic_time()).await;
+        self.check(monotonic_time()).await;
         while background::has_waited(EVERY, &mut stop).await {
-            self.look(monotonic_time()).await;
+            self.check(monotonic_time()).await;
         }
     }
 
-    async fn look(&mut self, now: Duration) {
-        self.beats.note(&self.route.facts.seen(), now);
+    async fn check(&mut self, now: Duration) {
+        self.heartbeats.record(&self.route.cluster_state.seen(), now);
         match self.route.here() {
             Some(term) => {
-                self.route.facts.counts.off_ms.store(0, Ordering::Relaxed);
+                self.route.cluster_state.counts.off_ms.store(0, Ordering::Relaxed);
                 let status = term.shared.engine.clock().status();
                 // A step forward has to be confirmed; one back only slows time down.
                 let is_behind = status.mode == ClockMode::System && status.offset_ms < -MOST_OFF_MS;
                 if !status.unconfirmed && !is_behind {
                     self.handed_over = false;
-                } else if !self.handed_over && self.beats.has_other(self.route.facts.node, now) {
+                } else if !self.handed_over
+                    && self.heartbeats.has_other(self.route.cluster_state.node, now)
+                {
                     self.handed_over = true;
                     let offset_ms = status.offset_ms;
                     tracing::warn!(
@@ -76,13 +78,13 @@ impl ClockGuard {
         let Some(owner_ms) = self.owner_ms(now) else { return };
         let off_ms = self.source.wall_ms().saturating_sub(owner_ms);
         let is_off = off_ms.checked_abs().is_none_or(|off| MOST_OFF_MS < off);
-        let counts = &self.route.facts.counts;
+        let counts = &self.route.cluster_state.counts;
         let was_off = counts.off_ms.swap(if is_off { off_ms } else { 0 }, Ordering::Relaxed) != 0;
         match (was_off, is_off) {
             (false, false) => {}
-            (true, false) => self.route.facts.shard.hold_back(Duration::ZERO),
+            (true, false) => self.route.cluster_state.shard.defer_claim(Duration::ZERO),
             (was_off, true) => {
-                self.route.facts.shard.hold_back(HELD_BACK);
+                self.route.cluster_state.shard.defer_claim(HELD_BACK);
                 if !was_off {
                     tracing::warn!(off_ms, "the wall clock differs from the cluster's: correct it");
                 }
@@ -92,10 +94,10 @@ impl ClockGuard {
 
     /// Returns the database time in the owner's last heartbeat; `None` if that heartbeat is old.
     fn owner_ms(&self, now: Duration) -> Option<i64> {
-        let view = self.route.facts.seen();
-        let shard = self.route.facts.number;
+        let view = self.route.cluster_state.seen();
+        let shard = self.route.cluster_state.number;
         let (owner, epoch) = view.owner(shard)?;
-        if EVERY < self.beats.age(owner, now)? {
+        if EVERY < self.heartbeats.age(owner, now)? {
             return None;
         }
         let record = view.nodes.iter().find(|record| record.node == owner)?;

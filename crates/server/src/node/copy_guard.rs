@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::{facts::Facts, routes::Routes};
+use super::{cluster_state::ClusterState, routes::Routes};
 use crate::background;
 
 /// Interval of the checks.
@@ -16,17 +16,17 @@ const AGAIN: u32 = 60;
 
 /// Starts the task that detects a second process of the same node, until `stop`.
 pub(super) fn start(routes: &Routes, stop: &watch::Receiver<bool>) -> tokio::task::JoinHandle<()> {
-    tokio::spawn(run(routes.facts().clone(), stop.clone()))
+    tokio::spawn(run(routes.cluster_state().clone(), stop.clone()))
 }
 
-async fn run(facts: Facts, mut stop: watch::Receiver<bool>) {
+async fn run(cluster_state: ClusterState, mut stop: watch::Receiver<bool>) {
     let mut rests = 0;
     while background::has_waited(EVERY, &mut stop).await {
-        let doubled: Vec<Uuid> = facts.doubled();
+        let doubled: Vec<Uuid> = cluster_state.doubled();
         rests = if doubled.is_empty() { 0 } else { rests };
         if !doubled.is_empty() && rests == 0 {
             for node in doubled {
-                tracing::error!(%node, name = facts.name_of(node), "{}", WHAT);
+                tracing::error!(%node, name = cluster_state.name_of(node), "{}", WHAT);
             }
             rests = AGAIN;
         }

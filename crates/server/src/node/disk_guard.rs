@@ -9,7 +9,7 @@ use store::{Health, Kind};
 use tokio::sync::watch;
 use tracing::Instrument as _;
 
-use super::{beats::Beats, route::Route};
+use super::{heartbeats::Heartbeats, route::Route};
 use crate::background;
 
 /// Interval of the checks.
@@ -17,14 +17,15 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Starts the task that hands shards over when the disk is full, until `stop`.
 pub(super) fn start(route: &Route, stop: &watch::Receiver<bool>) -> tokio::task::JoinHandle<()> {
-    let guard = DiskGuard { route: route.clone(), beats: Beats::default(), handed_over: false };
+    let guard =
+        DiskGuard { route: route.clone(), heartbeats: Heartbeats::default(), handed_over: false };
     tokio::spawn(guard.run(stop.clone()).in_current_span())
 }
 
 /// State of the guard.
 struct DiskGuard {
     route: Route,
-    beats: Beats,
+    heartbeats: Heartbeats,
     /// Whether the shard was handed over since this node last had enough disk space. If it comes
     /// back, the other nodes have no space either, and it is not handed over again.
     handed_over: bool,
@@ -33,12 +34,12 @@ struct DiskGuard {
 impl DiskGuard {
     async fn run(mut self, mut stop: watch::Receiver<bool>) {
         while background::has_waited(EVERY, &mut stop).await {
-            self.look(monotonic_time()).await;
+            self.check(monotonic_time()).await;
         }
     }
 
-    async fn look(&mut self, now: Duration) {
-        self.beats.note(&self.route.facts.seen(), now);
+    async fn check(&mut self, now: Duration) {
+        self.heartbeats.record(&self.route.cluster_state.seen(), now);
         let Some(term) = self.route.here() else { return };
         let full = match term.shared.engine.store().health() {
             Health::Refusing(error) if error.kind == Kind::Full => Some(error),
@@ -48,7 +49,8 @@ impl DiskGuard {
         match full {
             None => self.handed_over = false,
             Some(error)
-                if !self.handed_over && self.beats.has_other(self.route.facts.node, now) =>
+                if !self.handed_over
+                    && self.heartbeats.has_other(self.route.cluster_state.node, now) =>
             {
                 self.handed_over = true;
                 tracing::warn!(%error, "the disk is full: handing over to another node");

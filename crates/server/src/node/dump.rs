@@ -7,10 +7,10 @@ use std::path::Path;
 use clock::Checkpoint;
 use cluster::{ClusterRecord, Ledger, NodeRecord, Phase, Settings, ShardRecord};
 use store::Store as _;
-use store_shared::Copying;
+use store_shared::CopyOptions;
 use uuid::Uuid;
 
-use super::{from_directory::Moved, ledger::ledger_failure};
+use super::{from_directory::MigrationProgress, ledger::ledger_failure};
 use crate::{
     checkpoint::CheckpointFile,
     config::Config,
@@ -26,13 +26,13 @@ pub(super) async fn dump_cluster<L: Ledger>(
     ledger: &L,
     (cluster, shard): (&ClusterRecord, u32),
     path: &Path,
-    tell: &mut (dyn FnMut(Moved) + Send),
+    tell: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<u64, Failure> {
     let directory = DataDir::open_to_fill(path).map_err(Failure::Refused)?;
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let tree = store_options(&config, plan_memory(&config), path);
-    let copying = Copying { cluster: cluster.id, shard, tree, until: None };
-    let mut told = |steps, bytes| tell(Moved { steps, bytes });
+    let copying = CopyOptions { cluster: cluster.id, shard, tree, until: None };
+    let mut told = |steps, bytes| tell(MigrationProgress { steps, bytes });
     let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure)?;
     let clock = clock_of(&copied.record, &copied.nodes)?;
     let snapshot = copied.tree.snapshot();

@@ -10,7 +10,7 @@ use cluster::{
 };
 use uuid::Uuid;
 
-use super::{about::About, ledger};
+use super::{about::NodeDescription, ledger};
 use crate::{background, data_dir::Refused, failure::Failure};
 
 /// Maximum number of attempts of an unanswered request, and the pause between them.
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A node that was removed.
 #[derive(Clone, Debug)]
-pub struct Forgotten {
+pub struct RemovedNode {
     /// Name of the node for people.
     pub name: String,
     /// Node id.
@@ -38,7 +38,7 @@ pub(super) async fn forget<L: Ledger>(
     cluster: &ClusterRecord,
     called: &str,
     silence: Duration,
-) -> Result<Forgotten, Failure> {
+) -> Result<RemovedNode, Failure> {
     let before = find(&nodes(ledger).await?, called)?;
     let name = shown(&before);
     background::wait_for(silence).await;
@@ -58,7 +58,7 @@ pub(super) async fn forget<L: Ledger>(
     }
     let (incarnation, beat) = moment(&before);
     match ask(ledger, Request::Forget { node, incarnation, beat }).await? {
-        Reply::Swapped(Swapped::Done) => Ok(Forgotten { name, node }),
+        Reply::Swapped(Swapped::Done) => Ok(RemovedNode { name, node }),
         _ => Err(is_alive(&name)),
     }
 }
@@ -66,7 +66,8 @@ pub(super) async fn forget<L: Ledger>(
 /// Finds a node by its name or id; the error message lists the known nodes.
 fn find(all: &[NodeRecord], called: &str) -> Result<NodeRecord, Failure> {
     let by_id = all.iter().find(|record| record.node.to_string() == called);
-    let mut by_name = all.iter().filter(|record| About::decode(&record.about).name == called);
+    let mut by_name =
+        all.iter().filter(|record| NodeDescription::decode(&record.about).name == called);
     let found: Vec<&NodeRecord> = by_id.map_or_else(|| by_name.by_ref().collect(), |one| vec![one]);
     let list = |records: &mut dyn Iterator<Item = &NodeRecord>| {
         records.map(|record| format!("{} ({})", shown(record), record.node)).collect::<Vec<_>>()
@@ -90,7 +91,7 @@ fn find(all: &[NodeRecord], called: &str) -> Result<NodeRecord, Failure> {
 
 /// Returns the display name, or the id if it has none.
 fn shown(record: &NodeRecord) -> String {
-    let name = About::decode(&record.about).name;
+    let name = NodeDescription::decode(&record.about).name;
     if name.is_empty() { record.node.to_string() } else { name }
 }
 
@@ -156,7 +157,8 @@ mod tests {
     async fn ledger(names: &[&str]) -> MemoryLedger {
         let ledger = MemoryLedger::new();
         for (number, name) in (1..).zip(names) {
-            let about = About { name: (*name).to_owned(), ..About::default() }.encode(PLACE);
+            let about = NodeDescription { name: (*name).to_owned(), ..NodeDescription::default() }
+                .encode(PLACE);
             let node = Uuid::from_u128(number);
             done(&ledger, Request::Enter { node, before: 0, about }).await;
         }
@@ -204,7 +206,8 @@ mod tests {
         let beat = Request::Beat { node: a, incarnation: 1, beat: 0, terms: Vec::new() };
         let refusal = ledger.execute(beat).await.unwrap();
         assert!(matches!(refusal, Reply::Swapped(Swapped::Refused(Some(_)))));
-        let about = About { name: "a again".to_owned(), ..About::default() }.encode(PLACE);
+        let about = NodeDescription { name: "a again".to_owned(), ..NodeDescription::default() }
+            .encode(PLACE);
         done(&ledger, Request::Enter { node: a, before: 1, about }).await;
         assert_eq!(names(&ledger).await, ["a again"]);
     }
@@ -229,7 +232,8 @@ mod tests {
     async fn a_node_that_moves_is_not_forgotten() {
         let node = Uuid::from_u128(1);
         let beat = Request::Beat { node, incarnation: 1, beat: 0, terms: Vec::new() };
-        let about = About { name: "a".to_owned(), ..About::default() }.encode(PLACE);
+        let about =
+            NodeDescription { name: "a".to_owned(), ..NodeDescription::default() }.encode(PLACE);
         for moved in [beat, Request::Enter { node, before: 1, about }] {
             // During the wait, and after the last check.
             for asked in [2, 4] {

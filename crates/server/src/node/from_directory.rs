@@ -30,7 +30,7 @@ use crate::{
 
 /// Progress of moving data from a directory into a cluster or back.
 #[derive(Clone, Copy, Debug)]
-pub struct Moved {
+pub struct MigrationProgress {
     /// Pieces of a base written, or journal entries read.
     pub steps: u64,
     /// Total size of these pieces or entries in bytes.
@@ -42,14 +42,14 @@ pub(super) async fn make_of_directory<L: Ledger>(
     ledger: &L,
     keyspace: &str,
     path: &Path,
-    tell: &mut (dyn FnMut(Moved) + Send),
+    tell: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<Uuid, Failure> {
     let directory = DataDir::open(path, true).map_err(Failure::Refused)?;
     let (base, clock) = read_directory(&directory)?;
     let mode = if clock.manual { ClockMode::Manual } else { ClockMode::System };
     let record = new_record(mode, 1)?;
     begin(ledger, keyspace, ClusterRecord { format: UNFINISHED, ..record.clone() }).await?;
-    let mut told = |pieces: u32, bytes| tell(Moved { steps: u64::from(pieces), bytes });
+    let mut told = |pieces: u32, bytes| tell(MigrationProgress { steps: u64::from(pieces), bytes });
     let put = base.put(ledger, record.id, clock.encode().into(), &mut told);
     put.await.map_err(ledger_failure)?;
     let finish = Request::ReplaceCluster { before: record.id, record: record.clone() };

@@ -6,15 +6,18 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use auth::Right;
 use axum::Router;
 use cosmos::{Duplex, Forwarded, SharedFeed};
-use mongo::{ClientStream, Ended, Rooms};
+use mongo::{ClientStream, ForwardAccounts, ServeEnd};
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{
-    link::{Call, Called, Guest, LinkTls, Passed, Purpose, Verdict, greet, keep_alive},
-    relaying,
-    route::{Route, Way},
+    link::{
+        Call, CallReply, ForwardedClient, ForwardedLogin, IncomingCall, LinkTls, Purpose,
+        accept_handshake, keep_alive,
+    },
+    progress_reports,
+    route::{Destination, Route},
     routes::Routes,
-    siblings, standings, users,
+    shard_relay, siblings, users,
 };
 use crate::{
     admin,
@@ -36,13 +39,13 @@ pub(super) struct Gateway {
     /// Routes of the admin address; `None` if it is off.
     pub(super) admin: Option<Router>,
     /// Accepts connections of the NoSQL API; `None` if the API is off.
-    pub(super) nosql: Option<Arc<cosmos::Entrance<AnyStore>>>,
+    pub(super) nosql: Option<Arc<cosmos::RoutingEndpoint<AnyStore>>>,
     /// TLS configuration of the link between nodes.
     pub(super) tls: Option<LinkTls>,
     /// Whether clients of the MongoDB API have to log in.
     pub(super) asks_for_login: bool,
     /// Memory accounts of forwarded messages.
-    pub(super) rooms: Rooms,
+    pub(super) rooms: ForwardAccounts,
     /// Becomes true when the process stops.
     pub(super) stopped: watch::Receiver<bool>,
 }
@@ -58,20 +61,23 @@ impl Entrance for Gateway {
         let mut shard = self.routes.any_shard();
         // The owner is looked up once the client has sent something.
         while self.until_stop(client.has_begun()).await == Some(true) {
-            let ended = match self.find_for(shard, peer, Guest::of(&who, client.user())).await {
-                Some(Way::Here(term)) => Some(term.serve_movable(&mut client, who.clone()).await),
-                Some(Way::There(passage)) => {
-                    self.until_stop(passage.pass_messages(&mut client, &self.rooms)).await
-                }
-                None => {
-                    client.refuse_login(&self.rooms.strangers).await;
-                    return;
-                }
-            };
+            let ended =
+                match self.find_for(shard, peer, ForwardedLogin::of(&who, client.user())).await {
+                    Some(Destination::Here(term)) => {
+                        Some(term.serve_movable(&mut client, who.clone()).await)
+                    }
+                    Some(Destination::There(passage)) => {
+                        self.until_stop(passage.pass_messages(&mut client, &self.rooms)).await
+                    }
+                    None => {
+                        client.refuse_login(&self.rooms.unknown_clients).await;
+                        return;
+                    }
+                };
             match ended {
-                Some(Ended::Moves) => {}
-                Some(Ended::Elsewhere(database)) => shard = self.routes.home(&database),
-                Some(Ended::Closed) | None => return,
+                Some(ServeEnd::Moves) => {}
+                Some(ServeEnd::Elsewhere(database)) => shard = self.routes.home(&database),
+                Some(ServeEnd::Closed) | None => return,
             }
         }
     }
@@ -89,8 +95,13 @@ impl Entrance for Gateway {
 
 impl Gateway {
     /// Finds the server that owns the shard, for a client of the MongoDB API.
-    async fn find_for(&self, shard: u32, client: SocketAddr, guest: Guest) -> Option<Way> {
-        let passed = Passed { client, secure: false, guest: Some(guest) };
+    async fn find_for(
+        &self,
+        shard: u32,
+        client: SocketAddr,
+        guest: ForwardedLogin,
+    ) -> Option<Destination> {
+        let passed = ForwardedClient { client, secure: false, guest: Some(guest) };
         let found = self.routes.shard(shard)?.find_for(Purpose::Mongo, &passed);
         self.until_stop(found).await.flatten()
     }
@@ -113,7 +124,7 @@ impl Gateway {
                 None => Box::new(stream),
             };
             let key = self.routes.first().dialer.key.clone();
-            greet(stream, key, &self.rooms.strangers).await
+            accept_handshake(stream, key, &self.rooms.unknown_clients).await
         };
         let called = match tokio::time::timeout(PATIENCE, greeted).await {
             Ok(Ok(called)) => called,
@@ -121,17 +132,17 @@ impl Gateway {
             Err(_) => return tracing::debug!(%peer, "unfinished call on the link"),
         };
         let Some(route) = self.routes.shard(called.call.shard) else {
-            let _ = called.answer(Verdict::NotOwner).await;
+            let _ = called.answer(CallReply::NotOwner).await;
             return;
         };
-        if called.call.purpose.is_word() {
-            hear(route, called.call.purpose);
-            let _ = called.answer(Verdict::Served).await;
+        if called.call.purpose.is_control_message() {
+            handle_control_message(route, called.call.purpose);
+            let _ = called.answer(CallReply::Served).await;
             return;
         }
         if called.call.purpose == Purpose::Standing {
-            if let Ok(stream) = called.answer(Verdict::Served).await {
-                standings::tell(&self.routes, stream).await;
+            if let Ok(stream) = called.answer(CallReply::Served).await {
+                progress_reports::send(&self.routes, stream).await;
             }
             return;
         }
@@ -144,20 +155,20 @@ impl Gateway {
     }
 
     /// Returns the term that serves a call, or the reason for refusing it.
-    fn accepted(&self, route: &Route, call: &Call) -> Result<Arc<Term>, Verdict> {
+    fn accepted(&self, route: &Route, call: &Call) -> Result<Arc<Term>, CallReply> {
         if call.cluster != route.dialer.cluster {
-            return Err(Verdict::OtherCluster);
+            return Err(CallReply::OtherCluster);
         }
-        let term = route.here().ok_or(Verdict::NotOwner)?;
+        let term = route.here().ok_or(CallReply::NotOwner)?;
         let is_on = match call.purpose {
             Purpose::Mongo | Purpose::Command | Purpose::Users | Purpose::UsersLater => {
-                term.shared.doors.mongo.is_some()
+                term.shared.apis.mongo.is_some()
             }
             Purpose::Nosql
             | Purpose::NosqlReader
             | Purpose::NosqlWriter
             | Purpose::Databases
-            | Purpose::Offers => term.shared.doors.cosmos.is_some(),
+            | Purpose::Offers => term.shared.apis.cosmos.is_some(),
             Purpose::Admin => self.admin.is_some(),
             Purpose::KnownAdmin
             | Purpose::HoldBack
@@ -167,22 +178,27 @@ impl Gateway {
             | Purpose::Standing => true,
         };
         if !is_on {
-            return Err(Verdict::Off);
+            return Err(CallReply::Off);
         }
         // An address without authentication treats every client as local. A client that came in by
         // a node whose admin address other machines can reach must not pass for one.
         if call.purpose == Purpose::Admin && route.dialer.open && !call.open {
-            return Err(Verdict::OtherAccess);
+            return Err(CallReply::OtherAccess);
         }
         Ok(term)
     }
 
-    async fn serve(&self, called: Called, (route, term): (&Route, Arc<Term>), peer: SocketAddr) {
-        let counts = &route.facts.counts;
+    async fn serve(
+        &self,
+        called: IncomingCall,
+        (route, term): (&Route, Arc<Term>),
+        peer: SocketAddr,
+    ) {
+        let counts = &route.cluster_state.counts;
         counts.received.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let Call { purpose, client, secure, guest, .. } = called.call.clone();
         let client = client.unwrap_or(peer);
-        let Ok(stream) = called.answer(Verdict::Served).await else { return };
+        let Ok(stream) = called.answer(CallReply::Served).await else { return };
         match purpose {
             Purpose::Mongo => {
                 // The forwarding node finds the server of messages that are not answered here.
@@ -191,8 +207,8 @@ impl Gateway {
                 let mut stream = ClientStream::passed_on(stream, user, asks);
                 match term.serve_movable(&mut stream, peer).await {
                     // A node that forwards to the wrong shard then finds the right one itself.
-                    Ended::Moves | Ended::Elsewhere(_) => stream.end_unbegun().await,
-                    Ended::Closed => {}
+                    ServeEnd::Moves | ServeEnd::Elsewhere(_) => stream.send_not_started().await,
+                    ServeEnd::Closed => {}
                 }
             }
             Purpose::Nosql => serve_nosql(term, stream, (client, secure, None)).await,
@@ -214,7 +230,7 @@ impl Gateway {
                 drop(term);
                 admin::serve_stream(routes, stream, client, self.stopped.clone()).await;
             }
-            Purpose::Command => relaying::run_command(&term, stream).await,
+            Purpose::Command => shard_relay::run_command(&term, stream).await,
             Purpose::Databases => siblings::show(&term, SharedFeed::Databases, stream).await,
             Purpose::Offers => siblings::show(&term, SharedFeed::Offers, stream).await,
             Purpose::Users => users::tell(&term, stream, false).await,
@@ -236,7 +252,7 @@ async fn serve_nosql(
     stream: Box<dyn Duplex>,
     (client, secure, right): (SocketAddr, bool, Option<Right>),
 ) {
-    let Some(here) = term.nosql_door() else { return };
+    let Some(here) = term.nosql_endpoint() else { return };
     // The connection outlives the term briefly.
     drop(term);
     let scheme = if secure { "https" } else { "http" };
@@ -245,15 +261,15 @@ async fn serve_nosql(
 }
 
 /// Handles a control message that another node has sent about a shard.
-fn hear(route: &Route, word: Purpose) {
-    let shard = &route.facts.shard;
-    standings::note_kept(route, word);
+fn handle_control_message(route: &Route, word: Purpose) {
+    let shard = &route.cluster_state.shard;
+    progress_reports::record_assignment(route, word);
     match word {
-        Purpose::HoldBack => shard.hold_back(HELD_BACK),
+        Purpose::HoldBack => shard.defer_claim(HELD_BACK),
         // A node with a deviating wall clock continues to leave free shards to other nodes.
-        Purpose::GoFirst | Purpose::Keep if route.facts.is_off() => {}
-        Purpose::GoFirst | Purpose::Keep => shard.go_first(),
-        Purpose::Look => shard.look(),
+        Purpose::GoFirst | Purpose::Keep if route.cluster_state.has_clock_skew() => {}
+        Purpose::GoFirst | Purpose::Keep => shard.claim_first(),
+        Purpose::Look => shard.refresh(),
         // Not control messages.
         _ => {}
     }

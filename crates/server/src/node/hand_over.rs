@@ -10,11 +10,11 @@ use uuid::Uuid;
 
 use super::{
     admin::no_shard,
-    facts::{Facts, node_called},
+    cluster_state::{ClusterState, node_called},
     link::Purpose,
+    progress_reports,
     route::Route,
     routes::Routes,
-    standings,
 };
 use crate::admin::error::{Error, Result};
 
@@ -41,7 +41,7 @@ pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> R
         Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))
     })?;
     let route = routes.shard(wanted.shard).ok_or_else(|| no_shard(wanted.shard))?;
-    let facts = &route.facts;
+    let cluster_state = &route.cluster_state;
     let target = match &wanted.to {
         Some(name) => named(route, name).await?,
         None => any(route).await?,
@@ -50,8 +50,8 @@ pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> R
     if !route.move_to(target, Purpose::Keep).await {
         return Err(Error::conflict("the new owner of the shard does not answer"));
     }
-    let mut view = facts.view.clone();
-    let (node, shard) = (facts.node, facts.number);
+    let mut view = cluster_state.view.clone();
+    let (node, shard) = (cluster_state.node, cluster_state.number);
     let is_another = |(owner, _)| owner != node;
     let owned = view.wait_for(|view| view.owner(shard).is_some_and(is_another));
     let owned = tokio::time::timeout(HAND_OVER, owned).await;
@@ -60,11 +60,11 @@ pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> R
     };
     let owner = owner.map(|(owner, _)| owner);
     let took = clock::monotonic_time().saturating_sub(began);
-    let mut cluster = facts.to_json(&BTreeMap::new());
+    let mut cluster = cluster_state.to_json(&BTreeMap::new());
     let shards = cluster.get_mut("shards").map(Value::take).unwrap_or_default();
     Ok(Json(json!({
-        "owner": owner.map(|owner| facts.name_of(owner)),
-        "wanted": facts.name_of(target),
+        "owner": owner.map(|owner| cluster_state.name_of(owner)),
+        "wanted": cluster_state.name_of(target),
         "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "shards": shards,
     })))
@@ -72,30 +72,31 @@ pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> R
 
 /// Returns the node with this name or id if it can take the shard.
 async fn named(route: &Route, name: &str) -> Result<Uuid> {
-    let target = find_node(&route.facts, name).await;
+    let target = find_node(&route.cluster_state, name).await;
     let target = target.ok_or_else(|| Error::bad_request(format!("there is no node {name}")))?;
-    if target == route.facts.node {
+    if target == route.cluster_state.node {
         return Err(Error::bad_request(format!("{name} already owns the data")));
     }
-    standings::may_own(route, target, name).await.map_err(|why| Error::conflict(&why))?;
+    progress_reports::may_own(route, target, name).await.map_err(|why| Error::conflict(&why))?;
     Ok(target)
 }
 
 /// Returns the node that owns the fewest shards among the nodes that can take this shard. Nodes
 /// that appear down come last, since each costs a timeout.
 async fn any(route: &Route) -> Result<Uuid> {
-    let facts = &route.facts;
-    let view = facts.seen();
+    let cluster_state = &route.cluster_state;
+    let view = cluster_state.seen();
     let owned = |node: Uuid| {
         let owners = view.shards.iter().filter_map(|shard| shard.owner);
         owners.filter(|(owner, _)| *owner == node).count()
     };
-    let mut others: Vec<Uuid> = facts.other_peers().into_iter().map(|(node, _)| node).collect();
-    let is_up = |node: Uuid| facts.node_state(node).is_some_and(|state| state.is_up());
+    let mut others: Vec<Uuid> =
+        cluster_state.other_peers().into_iter().map(|(node, _)| node).collect();
+    let is_up = |node: Uuid| cluster_state.node_state(node).is_some_and(|state| state.is_up());
     others.sort_by_key(|node| (!is_up(*node), owned(*node)));
     let mut why = "there is no other node".to_owned();
     for node in others {
-        match standings::may_own(route, node, &facts.name_of(node)).await {
+        match progress_reports::may_own(route, node, &cluster_state.name_of(node)).await {
             Ok(()) => return Ok(node),
             Err(not) => why = not,
         }
@@ -104,8 +105,8 @@ async fn any(route: &Route) -> Result<Uuid> {
 }
 
 /// Finds a node by its name or id. If no such node is known, waits up to [`SEEN`] for it to appear.
-async fn find_node(facts: &Facts, name: &str) -> Option<Uuid> {
-    let mut view = facts.view.clone();
+async fn find_node(cluster_state: &ClusterState, name: &str) -> Option<Uuid> {
+    let mut view = cluster_state.view.clone();
     let is_seen = view.wait_for(|view| node_called(view, name).is_some());
     let seen = tokio::time::timeout(SEEN, is_seen).await.ok()?.ok()?;
     node_called(&seen, name)

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    atomic_file::replace_atomically,
     data_dir::{DataDir, NODE_FILE, Refused},
     failure::{Failure, failed},
-    whole_file::write_whole,
 };
 
 /// Version of the file's format; other versions are refused.
@@ -62,7 +62,7 @@ fn make_identity(directory: &DataDir, cluster: Uuid) -> Result<Uuid, Failure> {
     let node = Uuid::new_v4();
     let stored = Stored { version: VERSION, node: node.to_string(), cluster: cluster.to_string() };
     let text = serde_json::to_vec(&stored).map_err(failed)?;
-    write_whole(&directory.path, NODE_FILE, &text).map_err(failed)?;
+    replace_atomically(&directory.path, NODE_FILE, &text).map_err(failed)?;
     Ok(node)
 }
 

@@ -15,7 +15,7 @@ use tower_service::Service;
 use super::{
     admin::pass_on,
     link::Purpose,
-    route::{NOBODY, Way},
+    route::{Destination, NO_CLIENT},
     routes::Routes,
 };
 use crate::admin::error::Error;
@@ -27,7 +27,7 @@ const ANSWER_MAX: usize = 8 << 20;
 
 /// The shards to which an admin request is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Asks {
+enum RequestScope {
     /// The first shard.
     First,
     /// The shard that owns this database of this API.
@@ -45,7 +45,7 @@ enum Asks {
     List(&'static str),
 }
 
-impl Asks {
+impl RequestScope {
     fn of(method: &Method, uri: &Uri) -> Self {
         let path = uri.path();
         if let Some(rest) = path.strip_prefix("/_ebb/databases/") {
@@ -74,37 +74,40 @@ impl Asks {
 /// Executes a request of the admin API: locally by `here`, or on the node that owns the shard it
 /// concerns, or on all nodes.
 pub(super) async fn answer(routes: &Routes, request: Request, here: Next) -> Response {
-    let asks = Asks::of(request.method(), request.uri());
-    if asks == Asks::First || routes.all().count() == 1 {
+    let scope = RequestScope::of(request.method(), request.uri());
+    if scope == RequestScope::First || routes.all().count() == 1 {
         return here.run(request).await;
     }
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
         return Error::bad_request("the body is too large").into_response();
     };
-    let asked = Asked { method: parts.method, uri: parts.uri, headers: parts.headers, body };
-    match asks {
-        Asks::First => asked.of_shard(routes, 0).await,
-        Asks::Home("nosql", name) => asked.of_shard(routes, routes.nosql_home(&name)).await,
-        Asks::Home(_, name) => asked.of_shard(routes, routes.home(&name)).await,
-        Asks::Either(name) => asked.of_either(routes, &name).await,
-        Asks::Each => asked.of_each(routes).await,
-        Asks::Clock => asked.of_clocks(routes).await,
-        Asks::Sum => asked.sum(routes).await,
-        Asks::List(name) => asked.list(routes, name).await,
+    let buffered =
+        BufferedRequest { method: parts.method, uri: parts.uri, headers: parts.headers, body };
+    match scope {
+        RequestScope::First => buffered.of_shard(routes, 0).await,
+        RequestScope::Home("nosql", name) => {
+            buffered.of_shard(routes, routes.nosql_home(&name)).await
+        }
+        RequestScope::Home(_, name) => buffered.of_shard(routes, routes.home(&name)).await,
+        RequestScope::Either(name) => buffered.of_either(routes, &name).await,
+        RequestScope::Each => buffered.of_each(routes).await,
+        RequestScope::Clock => buffered.of_clocks(routes).await,
+        RequestScope::Sum => buffered.sum(routes).await,
+        RequestScope::List(name) => buffered.list(routes, name).await,
     }
 }
 
 /// An admin request, held so that it can be sent several times.
 #[derive(Clone, Debug)]
-struct Asked {
+struct BufferedRequest {
     method: Method,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 }
 
-impl Asked {
+impl BufferedRequest {
     fn request(&self) -> Request {
         let mut request = Request::new(Body::from(self.body.clone()));
         *request.method_mut() = self.method.clone();
@@ -123,12 +126,12 @@ impl Asked {
 
     async fn of_shard(&self, routes: &Routes, shard: u32) -> Response {
         let Some(route) = routes.shard(shard) else { return unreached(shard) };
-        match route.find(Purpose::KnownAdmin, NOBODY, false).await {
-            Some(Way::Here(term)) => match term.known_routes().call(self.request()).await {
+        match route.find(Purpose::KnownAdmin, NO_CLIENT, false).await {
+            Some(Destination::Here(term)) => match term.known_routes().call(self.request()).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             },
-            Some(Way::There(passage)) => pass_on(passage, self.request()).await,
+            Some(Destination::There(passage)) => pass_on(passage, self.request()).await,
             None => unreached(shard),
         }
     }
@@ -148,7 +151,7 @@ impl Asked {
     async fn of_each(&self, routes: &Routes) -> Response {
         let mut answer = None;
         for route in routes.all() {
-            let of_shard = self.of_shard(routes, route.facts.number).await;
+            let of_shard = self.of_shard(routes, route.cluster_state.number).await;
             if !of_shard.status().is_success() {
                 return of_shard;
             }
@@ -168,7 +171,7 @@ impl Asked {
         let body = Bytes::from(json!({ "set": answer["now"] }).to_string());
         let set = Self { body, ..self.clone() };
         for route in routes.all().skip(1) {
-            let shard = route.facts.number;
+            let shard = route.cluster_state.number;
             let status = set.of_shard(routes, shard).await.status();
             // A concurrent move has already advanced it further.
             if !status.is_success() && status != StatusCode::CONFLICT {
@@ -183,7 +186,7 @@ impl Asked {
     async fn list(&self, routes: &Routes, name: &str) -> Response {
         let mut entries = Vec::new();
         for route in routes.all() {
-            let shard = route.facts.number;
+            let shard = route.cluster_state.number;
             let answer = self.of_shard(routes, shard).await;
             if !answer.status().is_success() {
                 return answer;
@@ -202,7 +205,7 @@ impl Asked {
     async fn sum(&self, routes: &Routes) -> Response {
         let mut sum: Option<Value> = None;
         for route in routes.all() {
-            let shard = route.facts.number;
+            let shard = route.cluster_state.number;
             let answer = self.of_shard(routes, shard).await;
             if !answer.status().is_success() {
                 return answer;
@@ -258,24 +261,24 @@ mod tests {
 
     #[test]
     fn who_answers() {
-        let home = |api, name: &str| Asks::Home(api, name.to_owned());
-        for (method, uri, asks) in [
+        let home = |api, name: &str| RequestScope::Home(api, name.to_owned());
+        for (method, uri, scope) in [
             ("GET", "/_ebb/databases/a%20b/collections/c/expiry?door=mongo", home("mongo", "a b")),
             ("GET", "/_ebb/databases/a/collections/c/indexes?x=1&door=nosql", home("nosql", "a")),
-            ("GET", "/_ebb/databases/a/collections/c/indexes?door=no", Asks::First),
-            ("GET", "/_ebb/databases/a/collections/c/expiry", Asks::Either("a".to_owned())),
-            ("GET", "/_ebb/clock", Asks::First),
-            ("POST", "/_ebb/clock", Asks::Clock),
-            ("POST", "/_ebb/clock/accept", Asks::Each),
-            ("PUT", "/_ebb/features", Asks::Each),
-            ("GET", "/_ebb/features", Asks::First),
-            ("GET", "/_ebb/expiry/series?step=1", Asks::Sum),
-            ("GET", "/_ebb/databases", Asks::List("databases")),
-            ("GET", "/_ebb/collections?database=a", Asks::List("collections")),
-            ("POST", "/_ebb/quickstart", Asks::First),
+            ("GET", "/_ebb/databases/a/collections/c/indexes?door=no", RequestScope::First),
+            ("GET", "/_ebb/databases/a/collections/c/expiry", RequestScope::Either("a".to_owned())),
+            ("GET", "/_ebb/clock", RequestScope::First),
+            ("POST", "/_ebb/clock", RequestScope::Clock),
+            ("POST", "/_ebb/clock/accept", RequestScope::Each),
+            ("PUT", "/_ebb/features", RequestScope::Each),
+            ("GET", "/_ebb/features", RequestScope::First),
+            ("GET", "/_ebb/expiry/series?step=1", RequestScope::Sum),
+            ("GET", "/_ebb/databases", RequestScope::List("databases")),
+            ("GET", "/_ebb/collections?database=a", RequestScope::List("collections")),
+            ("POST", "/_ebb/quickstart", RequestScope::First),
         ] {
             let method = method.parse().unwrap();
-            assert_eq!(Asks::of(&method, &uri.parse().unwrap()), asks, "{uri}");
+            assert_eq!(RequestScope::of(&method, &uri.parse().unwrap()), scope, "{uri}");
         }
     }
 

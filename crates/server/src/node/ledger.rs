@@ -58,19 +58,19 @@ pub(super) fn ledger_failure(error: store::Error) -> Failure {
 
 /// The cluster's ledger, with its own runtime: heartbeats of the lease must not wait for workers
 /// that clients keep busy.
-pub(crate) struct Connected {
+pub(crate) struct ClusterLedger {
     ledger: CassandraLedger,
     /// `None` only during `drop`.
     runtime: Option<Runtime>,
 }
 
-impl Ledger for Connected {
+impl Ledger for ClusterLedger {
     fn execute(&self, request: Request) -> impl Future<Output = Result<Reply, Unanswered>> + Send {
         self.ledger.execute(request)
     }
 }
 
-impl Drop for Connected {
+impl Drop for ClusterLedger {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             // Does not wait, since this may run in a task of another runtime.
@@ -80,7 +80,7 @@ impl Drop for Connected {
 }
 
 /// Connects to the cluster's ledger.
-pub(crate) async fn connect(config: &ClusterConfig) -> Result<Connected, Failure> {
+pub(crate) async fn connect(config: &ClusterConfig) -> Result<ClusterLedger, Failure> {
     let options = options_of(config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -91,7 +91,7 @@ pub(crate) async fn connect(config: &ClusterConfig) -> Result<Connected, Failure
     // Connections are bound to the runtime that creates them.
     let connected = runtime.spawn(async move { CassandraLedger::connect(&options).await }).await;
     match connected.map_err(failed).and_then(|connected| connected.map_err(ledger_failure)) {
-        Ok(ledger) => Ok(Connected { ledger, runtime: Some(runtime) }),
+        Ok(ledger) => Ok(ClusterLedger { ledger, runtime: Some(runtime) }),
         Err(failure) => {
             runtime.shutdown_background();
             Err(failure)

@@ -34,34 +34,34 @@ const STANDING: [Figure<u64>; 4] = [
         u64::from(route.here().is_some())
     }),
     ("cluster_epoch", "Epoch of the current owner of the data; 0: no owner", |route| {
-        route.facts.seen_shard().owner.map_or(0, |(_, epoch)| epoch)
+        route.cluster_state.seen_shard().owner.map_or(0, |(_, epoch)| epoch)
     }),
     ("cluster_applied_entry", "Number of the last entry that this node has applied", |route| {
-        route.facts.seen_shard().applied
+        route.cluster_state.seen_shard().applied
     }),
     (
         "cluster_behind_entries",
         "Number of committed entries that this node has not applied yet",
-        |route| route.facts.lag(),
+        |route| route.cluster_state.lag(),
     ),
 ];
 
 /// Counters of each shard.
 const COUNTED: [Figure<u64>; 3] = [
     ("cluster_terms", "Number of times that this node became the owner", |route| {
-        route.facts.counts.terms.load(Ordering::Relaxed)
+        route.cluster_state.counts.terms.load(Ordering::Relaxed)
     }),
     ("cluster_passed_on", "Number of connections and requests forwarded to the owner", |route| {
-        route.facts.counts.passed.load(Ordering::Relaxed)
+        route.cluster_state.counts.passed.load(Ordering::Relaxed)
     }),
     ("cluster_received", "Number of connections and requests forwarded by other nodes", |route| {
-        route.facts.counts.received.load(Ordering::Relaxed)
+        route.cluster_state.counts.received.load(Ordering::Relaxed)
     }),
 ];
 
 /// Registers the node's metrics. Those of a shard have its number as a label.
 fn of_node(routes: &Routes, registry: &mut Registry) {
-    let labels = |route: &Route| vec![("shard", route.facts.number.to_string())];
+    let labels = |route: &Route| vec![("shard", route.cluster_state.number.to_string())];
     for (name, what, read) in STANDING {
         let family = Family::<Labels, Gauge>::default();
         for route in routes.all() {
@@ -70,7 +70,7 @@ fn of_node(routes: &Routes, registry: &mut Registry) {
         }
         registry.register(name, what, family);
     }
-    let reached = ConstGauge::new(i64::from(routes.facts().hears()));
+    let reached = ConstGauge::new(i64::from(routes.cluster_state().reaches_ledger()));
     registry.register("cluster_reached", "Whether Cassandra replies to this node", reached);
     for (name, what, read) in COUNTED {
         let family = Family::<Labels, Counter>::default();

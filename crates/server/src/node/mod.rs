@@ -12,37 +12,39 @@
 //! Ownership is decided by the crates `cluster` and `store-shared`, never here.
 
 mod about;
-mod accepting;
 mod admin;
 #[cfg(test)]
 mod base_tests;
-mod beats;
 #[cfg(test)]
 mod clients_tests;
 mod clock_guard;
+mod cluster_state;
 mod copy;
 mod copy_guard;
 mod disk_guard;
 mod dump;
-mod facts;
 mod forgetting;
 mod from_directory;
 mod gateway;
 mod hand_over;
+mod heartbeats;
 mod identity;
 mod known_admin;
 mod ledger;
 mod link;
+mod loss_acceptance;
 mod metrics;
-mod moving;
+mod migration;
 #[cfg(test)]
-mod moving_tests;
-mod nosql_ways;
+mod migration_tests;
+mod nosql_routes;
 mod ownership;
 mod placement;
-mod relaying;
+mod progress_report;
+mod progress_reports;
 mod route;
 mod routes;
+mod shard_relay;
 #[cfg(test)]
 mod shards_admin_tests;
 #[cfg(test)]
@@ -50,8 +52,6 @@ mod shards_nosql_tests;
 #[cfg(test)]
 mod shards_tests;
 mod siblings;
-mod standing;
-mod standings;
 mod start;
 mod terms;
 #[cfg(test)]
@@ -59,11 +59,13 @@ mod tests;
 mod users;
 #[cfg(test)]
 mod users_tests;
-mod verifying;
+mod verification;
 
-pub use forgetting::Forgotten;
-pub use from_directory::Moved;
+pub use forgetting::RemovedNode;
+pub use from_directory::MigrationProgress;
 pub(crate) use ledger::connect;
-pub use moving::{NewCluster, accept_loss, dump_cluster, forget_node, init_cluster, verify_node};
+pub use migration::{
+    NewCluster, accept_loss, dump_cluster, forget_node, init_cluster, verify_node,
+};
 pub(crate) use start::{Node, Opened, open};
-pub use verifying::NodeVerified;
+pub use verification::NodeVerified;

@@ -17,7 +17,7 @@ use clock::monotonic_time;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::{beats::Beats, link::Purpose, routes::Routes};
+use super::{heartbeats::Heartbeats, link::Purpose, routes::Routes};
 use crate::background;
 
 /// Interval of the checks.
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// Decides which shards the node hands over or requests.
 pub(super) struct Placement {
     routes: Routes,
-    beats: Beats,
+    heartbeats: Heartbeats,
     /// Time of the last hand-over of each shard.
     moved: BTreeMap<u32, Duration>,
     /// Shards that an operator has assigned to this node, with the nodes alive at that time.
@@ -40,28 +40,34 @@ pub(super) struct Placement {
 
 impl Placement {
     fn new(routes: Routes) -> Self {
-        Self { routes, beats: Beats::default(), moved: BTreeMap::new(), kept: BTreeMap::new() }
+        Self {
+            routes,
+            heartbeats: Heartbeats::default(),
+            moved: BTreeMap::new(),
+            kept: BTreeMap::new(),
+        }
     }
 
     /// Checks the placement periodically until `stop`.
     async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        self.look(monotonic_time()).await;
+        self.check(monotonic_time()).await;
         while background::has_waited(EVERY, &mut stop).await {
-            self.look(monotonic_time()).await;
+            self.check(monotonic_time()).await;
         }
     }
 
     /// Hands over at most one shard that should belong to another node.
-    async fn look(&mut self, now: Duration) {
-        let facts = self.routes.facts();
-        self.beats.note(&facts.seen(), now);
-        let living = self.beats.living(now, SETTLED);
-        let owners = assign(facts.cluster.shards, &living, |node, shard| self.score(node, shard));
+    async fn check(&mut self, now: Duration) {
+        let cluster_state = self.routes.cluster_state();
+        self.heartbeats.record(&cluster_state.seen(), now);
+        let living = self.heartbeats.living(now, SETTLED);
+        let owners =
+            assign(cluster_state.cluster.shards, &living, |node, shard| self.score(node, shard));
         for (route, owner) in self.routes.all().zip(owners) {
-            let shard = route.facts.number;
+            let shard = route.cluster_state.number;
             let rests = self.moved.get(&shard).is_some_and(|at| now < *at + PAUSE);
             let is_kept = keeps(&mut self.kept, shard, &route.kept, &living);
-            if owner != route.facts.node && !rests && !is_kept && route.here().is_some() {
+            if owner != route.cluster_state.node && !rests && !is_kept && route.here().is_some() {
                 self.moved.insert(shard, now);
                 tracing::info!(shard, to = %owner, "moving the shard to another node");
                 if !route.move_to(owner, Purpose::GoFirst).await {
@@ -118,7 +124,7 @@ pub(super) fn start(
     routes: &Routes,
     stop: &watch::Receiver<bool>,
 ) -> Option<tokio::task::JoinHandle<()>> {
-    let spreads = 1 < routes.facts().cluster.shards;
+    let spreads = 1 < routes.cluster_state().cluster.shards;
     spreads.then(|| tokio::spawn(Placement::new(routes.clone()).run(stop.clone())))
 }
 

@@ -15,19 +15,19 @@ use axum::{body::Body, extract::Request, response::Response};
 use cosmos::Duplex;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use mongo::{ClientStream, Ended, Rooms};
+use mongo::{ClientStream, ForwardAccounts, ServeEnd};
 use store_shared::Role;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use uuid::Uuid;
 
 use super::{
-    facts::{Facts, Owner},
-    link::{Dialer, Passed, Purpose, Unreached, Verdict},
+    cluster_state::{ClusterState, Owner},
+    link::{CallReply, Dialer, ForwardedClient, Purpose, Unreached},
 };
-use crate::{background, listen::Places, term::Term};
+use crate::{background, listen::ConnectionLimits, term::Term};
 
 /// Address in calls of the node itself, which no client has caused.
-pub(super) const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+pub(super) const NO_CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Maximum time that a client waits until the shard has an owner.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -36,18 +36,18 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// How long an owner may take to commit pending writes and give the data up.
 const HAND_OVER: Duration = Duration::from_secs(2);
 /// Time limit for notifying the node to which a shard is to move.
-const ASKED: Duration = Duration::from_secs(2);
+const MOVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Time limit of a notification to other nodes.
-const WORD: Duration = Duration::from_millis(500);
+const CONTROL_TIMEOUT: Duration = Duration::from_millis(500);
 /// Time for which streams to the previous owner continue after a take-over.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const DRAIN_TIME: Duration = Duration::from_secs(1);
 /// Additional grace period for a response in progress, such as that of a hand-over.
-const LAST_ANSWER: Duration = Duration::from_secs(10);
+const RESPONSE_GRACE: Duration = Duration::from_secs(10);
 
 /// Finds the node that serves a shard, and opens streams to it.
 #[derive(Clone)]
 pub(super) struct Route {
-    pub(super) facts: Facts,
+    pub(super) cluster_state: ClusterState,
     pub(super) terms: watch::Receiver<Option<Arc<Term>>>,
     /// Set to the epoch in which this node is to release the shard.
     pub(super) given_up: watch::Sender<Option<u64>>,
@@ -58,34 +58,34 @@ pub(super) struct Route {
     pub(super) moving: Arc<tokio::sync::Mutex<()>>,
     pub(super) dialer: Dialer,
     /// Limits of connections, since a stream to the owner needs another file descriptor.
-    pub(super) places: Places,
+    pub(super) connection_limits: ConnectionLimits,
 }
 
 /// The destination of a stream.
-pub(super) enum Way {
+pub(super) enum Destination {
     /// This node.
     Here(Arc<Term>),
     /// Another node, over this stream.
-    There(Passage),
+    There(OwnerStream),
 }
 
 /// A stream to the owner.
-pub(super) struct Passage {
+pub(super) struct OwnerStream {
     stream: Box<dyn Duplex>,
     owner: Owner,
-    facts: Facts,
+    cluster_state: ClusterState,
     place: OwnedSemaphorePermit,
 }
 
 impl Route {
     pub(super) fn new(
-        facts: Facts,
+        cluster_state: ClusterState,
         terms: watch::Receiver<Option<Arc<Term>>>,
         dialer: Dialer,
-        places: Places,
+        connection_limits: ConnectionLimits,
     ) -> Self {
         let (given_up, kept, moving) = (watch::Sender::new(None), Arc::default(), Arc::default());
-        Self { facts, terms, given_up, kept, moving, dialer, places }
+        Self { cluster_state, terms, given_up, kept, moving, dialer, connection_limits }
     }
 
     /// Returns the current term if this node owns the shard.
@@ -95,14 +95,14 @@ impl Route {
 
     /// Returns whether a request would be served now, by this or another node.
     pub(super) fn would_serve(&self) -> bool {
-        self.here().is_some() || self.facts.why_unready().is_none()
+        self.here().is_some() || self.cluster_state.why_unready().is_none()
     }
 
     /// Ends the term that serves here and then releases the shard ([`give_up`](Self::give_up)).
     /// Returns false if that takes too long: other nodes then take the shard over without a
     /// hand-over.
     pub(super) async fn hand_over(&self) -> bool {
-        let Some(epoch) = self.facts.serving() else { return true };
+        let Some(epoch) = self.cluster_state.serving() else { return true };
         self.given_up.send_replace(Some(epoch));
         self.wait_until_given_up().await
     }
@@ -110,13 +110,13 @@ impl Route {
     /// Releases the shard once everything is committed, and notifies the other nodes.
     pub(super) async fn give_up(&self) {
         self.kept.store(false, Ordering::SeqCst);
-        self.facts.shard.hand_over();
+        self.cluster_state.shard.hand_over();
         self.wait_until_given_up().await;
-        self.tell_others(|_| Purpose::Look).await;
+        self.notify_others(|_| Purpose::Look).await;
     }
 
     async fn wait_until_given_up(&self) -> bool {
-        let mut role = self.facts.role.clone();
+        let mut role = self.cluster_state.role.clone();
         let given_up = role.wait_for(|role| !matches!(role, Role::Serving { .. }));
         tokio::time::timeout(HAND_OVER, given_up).await.is_ok()
     }
@@ -127,38 +127,38 @@ impl Route {
     /// first.
     pub(super) async fn move_to(&self, target: Uuid, word: Purpose) -> bool {
         let _moving = self.moving.lock().await;
-        let Some(peer) = self.facts.peer_of(target) else { return false };
+        let Some(peer) = self.cluster_state.peer_of(target) else { return false };
         // Older versions do not know every control message.
         let known = [word, Purpose::GoFirst];
         let mut heard = false;
         for word in known {
-            heard = heard || self.tell(&peer, word, ASKED).await;
+            heard = heard || self.send_control(&peer, word, MOVE_TIMEOUT).await;
         }
         if !heard {
             return false;
         }
         self.kept.store(false, Ordering::SeqCst);
-        self.tell_others(|node| if node == target { word } else { Purpose::HoldBack }).await;
+        self.notify_others(|node| if node == target { word } else { Purpose::HoldBack }).await;
         self.hand_over().await;
         // An earlier move may have told the target node not to claim the shard.
-        let _ = self.tell(&peer, word, WORD).await;
+        let _ = self.send_control(&peer, word, CONTROL_TIMEOUT).await;
         true
     }
 
     /// Sends a control message to a node; returns false if it does not confirm in time.
-    pub(super) async fn tell(&self, peer: &str, word: Purpose, within: Duration) -> bool {
+    pub(super) async fn send_control(&self, peer: &str, word: Purpose, within: Duration) -> bool {
         let call = self.dialer.call(peer, word, None);
         tokio::time::timeout(within, call).await.is_ok_and(|called| called.is_ok())
     }
 
     /// Sends control messages to all other nodes. A node that misses its message learns of the
     /// change later from the shard's record.
-    pub(super) async fn tell_others(&self, word: impl Fn(Uuid) -> Purpose) {
+    pub(super) async fn notify_others(&self, word: impl Fn(Uuid) -> Purpose) {
         let mut calls = tokio::task::JoinSet::new();
-        for (node, peer) in self.facts.other_peers() {
+        for (node, peer) in self.cluster_state.other_peers() {
             let (route, word) = (self.clone(), word(node));
             // Concurrent, so that a node that is down delays no other.
-            calls.spawn(async move { route.tell(&peer, word, WORD).await });
+            calls.spawn(async move { route.send_control(&peer, word, CONTROL_TIMEOUT).await });
         }
         while calls.join_next().await.is_some() {}
     }
@@ -170,36 +170,44 @@ impl Route {
         purpose: Purpose,
         client: SocketAddr,
         secure: bool,
-    ) -> Option<Way> {
-        self.find_for(purpose, &Passed { client, secure, guest: None }).await
+    ) -> Option<Destination> {
+        self.find_for(purpose, &ForwardedClient { client, secure, guest: None }).await
     }
 
     /// Does the same as `find`, and also passes on more information about the client.
-    pub(super) async fn find_for(&self, purpose: Purpose, passed: &Passed) -> Option<Way> {
+    pub(super) async fn find_for(
+        &self,
+        purpose: Purpose,
+        passed: &ForwardedClient,
+    ) -> Option<Destination> {
         let found = self.find_at_last(purpose, passed);
         tokio::time::timeout(PATIENCE, found).await.ok().flatten()
     }
 
-    async fn find_at_last(&self, purpose: Purpose, passed: &Passed) -> Option<Way> {
-        let (mut terms, mut view) = (self.terms.clone(), self.facts.view.clone());
+    async fn find_at_last(
+        &self,
+        purpose: Purpose,
+        passed: &ForwardedClient,
+    ) -> Option<Destination> {
+        let (mut terms, mut view) = (self.terms.clone(), self.cluster_state.view.clone());
         loop {
             if let Some(term) = terms.borrow_and_update().clone() {
-                return Some(Way::Here(term));
+                return Some(Destination::Here(term));
             }
             view.mark_unchanged();
-            if let Some(owner) = self.facts.other_owner() {
-                let place = self.places.take_descriptor()?;
+            if let Some(owner) = self.cluster_state.other_owner() {
+                let place = self.connection_limits.take_descriptor()?;
                 match self.dialer.call(&owner.peer, purpose, Some(passed)).await {
                     Ok(stream) => {
-                        self.facts.counts.passed.fetch_add(1, Ordering::Relaxed);
-                        return Some(Way::There(Passage {
+                        self.cluster_state.counts.passed.fetch_add(1, Ordering::Relaxed);
+                        return Some(Destination::There(OwnerStream {
                             stream,
                             owner,
-                            facts: self.facts.clone(),
+                            cluster_state: self.cluster_state.clone(),
                             place,
                         }));
                     }
-                    Err(Unreached::Refused(Verdict::NotOwner)) => {}
+                    Err(Unreached::Refused(CallReply::NotOwner)) => {}
                     Err(Unreached::Refused(verdict)) => {
                         tracing::warn!(?verdict, peer = owner.peer, "the owner refused a client");
                         return None;
@@ -210,7 +218,7 @@ impl Route {
                 }
             }
             // Neither the owner nor Cassandra is reachable: let drivers leave this node.
-            if !self.facts.hears() {
+            if !self.cluster_state.reaches_ledger() {
                 return None;
             }
             tokio::select! {
@@ -222,7 +230,7 @@ impl Route {
     }
 }
 
-impl Passage {
+impl OwnerStream {
     /// Returns the stream and its descriptor permit, which has to be held as long as the stream.
     pub(super) fn into_stream(self) -> (Box<dyn Duplex>, OwnedSemaphorePermit) {
         (self.stream, self.place)
@@ -230,10 +238,10 @@ impl Passage {
 
     /// Sends the only request over the stream; `None` if the outcome is unknown.
     pub(super) async fn exchange(self, request: Request<Body>) -> Option<Response> {
-        let (facts, owner) = (self.facts.clone(), self.owner.clone());
+        let (cluster_state, owner) = (self.cluster_state.clone(), self.owner.clone());
         let over = async {
-            is_over(facts, owner).await;
-            background::wait_for(LAST_ANSWER).await;
+            is_over(cluster_state, owner).await;
+            background::wait_for(RESPONSE_GRACE).await;
         };
         let (stream, place) = self.into_stream();
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
@@ -250,9 +258,9 @@ impl Passage {
     }
 
     /// Returns the stream for requests of the NoSQL API, valid until another node owns the data.
-    pub(super) fn into_nosql(self) -> cosmos::Passage {
-        let over = Box::pin(is_over(self.facts, self.owner));
-        cosmos::Passage { stream: self.stream, over, place: self.place }
+    pub(super) fn into_nosql(self) -> cosmos::ForwardConnection {
+        let over = Box::pin(is_over(self.cluster_state, self.owner));
+        cosmos::ForwardConnection { stream: self.stream, over, permit: self.place }
     }
 
     /// Forwards messages of the MongoDB API. Another node continues with the client if this one's
@@ -260,18 +268,19 @@ impl Passage {
     pub(super) async fn pass_messages(
         self,
         client: &mut ClientStream<impl Duplex>,
-        rooms: &Rooms,
-    ) -> Ended {
-        let is_home = self.facts.is_home();
-        let over = pin!(is_over(self.facts, self.owner));
+        rooms: &ForwardAccounts,
+    ) -> ServeEnd {
+        let is_home = self.cluster_state.is_home();
+        let over = pin!(is_over(self.cluster_state, self.owner));
         client.pass_on(self.stream, over, rooms, is_home.as_ref()).await
     }
 }
 
 /// Waits until another node owns the data, and for the grace period after that.
-async fn is_over(facts: Facts, owner: Owner) {
-    let (mut view, shard, owner) = (facts.view, facts.number, Some((owner.node, owner.epoch)));
+async fn is_over(cluster_state: ClusterState, owner: Owner) {
+    let (mut view, shard, owner) =
+        (cluster_state.view, cluster_state.number, Some((owner.node, owner.epoch)));
     // A dropped sender means that the node has stopped.
     let _ = view.wait_for(|view| view.owner(shard) != owner).await;
-    background::wait_for(LAST_WORDS).await;
+    background::wait_for(DRAIN_TIME).await;
 }

@@ -6,7 +6,7 @@ use cluster::home_shard;
 use cosmos::Home;
 
 use super::{
-    facts::{Facts, MONGODB, NOSQL},
+    cluster_state::{ClusterState, MONGODB, NOSQL},
     route::Route,
 };
 use crate::admin::health::why_unready;
@@ -39,7 +39,7 @@ impl Routes {
 
     /// Returns the home shard of a database of the MongoDB API.
     pub(super) fn home(&self, database: &str) -> u32 {
-        home_shard(MONGODB, database, self.facts().cluster.shards)
+        home_shard(MONGODB, database, self.cluster_state().cluster.shards)
     }
 
     /// Returns the home shard of a database of the NoSQL API.
@@ -49,7 +49,7 @@ impl Routes {
 
     /// Returns the shard that handles a request of the NoSQL API.
     pub(super) fn home_of(&self, home: &Home) -> u32 {
-        let shards = self.facts().cluster.shards;
+        let shards = self.cluster_state().cluster.shards;
         match home {
             Home::Any => self.any_shard(),
             Home::Named(database) => home_shard(NOSQL, database, shards),
@@ -60,7 +60,9 @@ impl Routes {
     /// Returns a shard served by this node, else the first, for clients that have not sent a
     /// request yet.
     pub(super) fn any_shard(&self) -> u32 {
-        self.all().find(|route| route.here().is_some()).map_or(0, |route| route.facts.number)
+        self.all()
+            .find(|route| route.here().is_some())
+            .map_or(0, |route| route.cluster_state.number)
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &Route> {
@@ -68,8 +70,8 @@ impl Routes {
     }
 
     /// Returns the node's view that is independent of the shard.
-    pub(super) fn facts(&self) -> &Facts {
-        &self.first.facts
+    pub(super) fn cluster_state(&self) -> &ClusterState {
+        &self.first.cluster_state
     }
 
     /// Returns why the node is not ready to follow the shards that it does not serve; `None` if it
@@ -77,7 +79,7 @@ impl Routes {
     pub(super) fn why_unready(&self) -> Option<String> {
         self.all()
             .filter(|route| route.here().is_none())
-            .find_map(|route| route.facts.why_unready())
+            .find_map(|route| route.cluster_state.why_unready())
     }
 
     /// Returns why the node is not ready to serve the shards that it owns or to follow the others;
@@ -90,6 +92,6 @@ impl Routes {
 
     /// Returns why writes to a shard that this node owns are stuck.
     pub(super) fn why_waiting(&self) -> Option<String> {
-        self.all().find_map(|route| route.facts.why_waiting())
+        self.all().find_map(|route| route.cluster_state.why_waiting())
     }
 }

@@ -3,17 +3,17 @@
 
 use std::{io, time::Duration};
 
-use cosmos::{Duplex, SharedFeed, Shown};
+use cosmos::{Duplex, FeedsOfShards, SharedFeed};
 use document::{DocBuf, DocRef, Document};
 use memory::Share;
-use mongo::{Answers, AskSiblings, Right, Sender, Siblings};
+use mongo::{OtherShards, OtherShardsTransport, Right, Sender, ShardReplies};
 use tokio::io::AsyncWriteExt;
 
 use super::{
-    link::{Purpose, read_piece, write_piece},
-    relaying::{self, Asked},
-    route::{NOBODY, Route, Way},
+    link::{Purpose, read_frame, write_frame},
+    route::{Destination, NO_CLIENT, Route},
     routes::Routes,
+    shard_relay::{self, CommandSource},
 };
 use crate::term::Term;
 
@@ -22,16 +22,21 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Routes to all other shards.
 #[derive(Clone)]
-struct Others {
+struct RoutedTransport {
     routes: Vec<Route>,
 }
 
-impl AskSiblings for Others {
-    fn ask<'a>(&'a self, command: Document, only: Option<u32>, held: &'a mut Share) -> Answers<'a> {
+impl OtherShardsTransport for RoutedTransport {
+    fn ask<'a>(
+        &'a self,
+        command: Document,
+        only: Option<u32>,
+        held: &'a mut Share,
+    ) -> ShardReplies<'a> {
         Box::pin(async move {
             let mut answers = Vec::with_capacity(self.routes.len());
             for route in &self.routes {
-                let shard = route.facts.number;
+                let shard = route.cluster_state.number;
                 if only.is_none_or(|only| only == shard) {
                     answers.push((shard, ask_one(route, &command, held).await?));
                 }
@@ -42,14 +47,14 @@ impl AskSiblings for Others {
 }
 
 /// Opens a stream to the server of a shard and performs `work` on it, within a time limit.
-async fn asked<T>(
+async fn with_stream<T>(
     route: &Route,
     purpose: Purpose,
-    ask: impl AsyncFnOnce(Way) -> io::Result<T>,
+    ask: impl AsyncFnOnce(Destination) -> io::Result<T>,
 ) -> io::Result<T> {
     let asked = async {
         // For internal calls no client is involved.
-        let way = route.find(purpose, NOBODY, false).await;
+        let way = route.find(purpose, NO_CLIENT, false).await;
         ask(way.ok_or_else(unreached)?).await
     };
     let late = |_| io::Error::from(io::ErrorKind::TimedOut);
@@ -66,28 +71,28 @@ async fn ask_one(route: &Route, command: &Document, held: &mut Share) -> io::Res
     let (database, command) = ("admin".to_owned(), command.to_buf());
     let ask = async |way| {
         let reply = match way {
-            Way::Here(term) => {
-                let door = term.shared.doors.mongo.clone().ok_or_else(unreached)?;
-                let reply = door.relay(sender, &database, command.bytes()).await;
+            Destination::Here(term) => {
+                let api = term.shared.apis.mongo.clone().ok_or_else(unreached)?;
+                let reply = api.relay(sender, &database, command.bytes()).await;
                 held.grow(reply.as_ref().map_or(0, |reply| reply.len()))?;
                 reply
             }
-            Way::There(passage) => {
+            Destination::There(passage) => {
                 // The permit is released once it has answered.
                 let (stream, _place) = passage.into_stream();
-                let asked = Asked::of(&sender, database);
-                relaying::ask(stream, (&asked, command.bytes()), held).await?
+                let asked = CommandSource::of(&sender, database);
+                shard_relay::ask(stream, (&asked, command.bytes()), held).await?
             }
         };
         let reply = reply.map_err(io::Error::other)?;
         document::validate(&reply).map_err(io::Error::other)?;
         Ok(DocRef::Raw(&reply).to_buf())
     };
-    asked(route, Purpose::Command, ask).await
+    with_stream(route, Purpose::Command, ask).await
 }
 
-impl cosmos::AskSiblings for Others {
-    fn ask<'a>(&'a self, feed: SharedFeed, held: &'a mut Share) -> Shown<'a> {
+impl cosmos::OtherShardsTransport for RoutedTransport {
+    fn ask<'a>(&'a self, feed: SharedFeed, held: &'a mut Share) -> FeedsOfShards<'a> {
         Box::pin(async move {
             let mut shown = Vec::with_capacity(self.routes.len());
             for route in &self.routes {
@@ -104,26 +109,26 @@ async fn ask_for_feed(route: &Route, feed: SharedFeed, held: &mut Share) -> io::
         SharedFeed::Offers => Purpose::Offers,
     };
     let ask = async |way| match way {
-        Way::Here(term) => {
-            let door = term.shared.doors.cosmos.clone().ok_or_else(unreached)?;
-            let text = door.own_feed(feed);
+        Destination::Here(term) => {
+            let api = term.shared.apis.cosmos.clone().ok_or_else(unreached)?;
+            let text = api.own_feed(feed);
             held.grow(text.len())?;
             Ok(text)
         }
-        Way::There(passage) => {
+        Destination::There(passage) => {
             let (mut stream, _place) = passage.into_stream();
-            read_piece(&mut *stream, held).await
+            read_frame(&mut *stream, held).await
         }
     };
-    asked(route, purpose, ask).await
+    with_stream(route, purpose, ask).await
 }
 
 /// Sends this shard's part of a feed to the server of another.
 pub(super) async fn show(term: &Term, feed: SharedFeed, mut stream: Box<dyn Duplex>) {
-    let Some(door) = term.shared.doors.cosmos.clone() else { return };
-    let text = door.own_feed(feed);
+    let Some(api) = term.shared.apis.cosmos.clone() else { return };
+    let text = api.own_feed(feed);
     let written = async {
-        write_piece(&mut *stream, &text).await?;
+        write_frame(&mut *stream, &text).await?;
         stream.flush().await
     };
     // On failure the caller finds the reply incomplete.
@@ -134,12 +139,12 @@ pub(super) async fn show(term: &Term, feed: SharedFeed, mut stream: Box<dyn Dupl
 pub(super) fn siblings_of(
     routes: &Routes,
     shard: u32,
-) -> (Option<Siblings>, Option<cosmos::Siblings>) {
-    let others = routes.all().filter(|route| route.facts.number != shard);
+) -> (Option<OtherShards>, Option<cosmos::OtherShards>) {
+    let others = routes.all().filter(|route| route.cluster_state.number != shard);
     let others: Vec<_> = others.cloned().collect();
     if others.is_empty() {
         return (None, None);
     }
-    let others = Others { routes: others };
-    (Some(Siblings::new(others.clone())), Some(cosmos::Siblings::new(others)))
+    let others = RoutedTransport { routes: others };
+    (Some(OtherShards::new(others.clone())), Some(cosmos::OtherShards::new(others)))
 }

@@ -11,7 +11,7 @@ use auth::{Key, Secret};
 use clock::{ClockSource as _, Machine};
 use cluster::{ClusterRecord, Ledger, Settings};
 use memory::Plan;
-use mongo::Rooms;
+use mongo::ForwardAccounts;
 use portal::Login;
 use store::Store as _;
 use store_shared::{
@@ -25,16 +25,18 @@ use tokio::{
 use tracing::Instrument as _;
 
 use super::{
-    about::{About, PLACE_BYTES, place_of},
-    admin, clock_guard, copy_guard, disk_guard,
-    facts::Facts,
+    about::{LOCATION_BYTES, NodeDescription, location_of},
+    admin, clock_guard,
+    cluster_state::ClusterState,
+    copy_guard, disk_guard,
     gateway::Gateway,
     identity::open_identity,
     ledger::read_cluster,
     link::{Dialer, LinkTls},
-    nosql_ways, placement, relaying,
+    nosql_routes, placement,
     route::Route,
     routes::Routes,
+    shard_relay,
     terms::{CurrentTerm, Terms},
 };
 use crate::{
@@ -47,11 +49,11 @@ use crate::{
     early_admin::EarlyAdmin,
     entrance::Bound,
     failure::{Failure, failed},
-    listen::{self, Taken},
+    listen::{self, BoundSocket},
     machine,
     open::store_options,
+    server_context::ServerContext,
     shares::plan_memory,
-    site::Site,
     term::end_tasks,
     test_clocks::clock_source,
 };
@@ -79,7 +81,7 @@ pub(crate) struct Node {
 
 /// An opened node with its shared state and tasks.
 pub(crate) struct Opened {
-    pub(crate) site: Arc<Site>,
+    pub(crate) context: Arc<ServerContext>,
     pub(crate) node: Node,
     /// Tasks of the listeners; they end after `stopped`.
     pub(crate) tasks: Vec<JoinHandle<()>>,
@@ -104,13 +106,14 @@ pub(crate) async fn open<L: Ledger>(
     let secret = Key::of(record.secret.bytes()).map_err(failed)?;
     own_key::keep_of_cluster(&config, &secret)?;
     let tokens = Some(Secret::from_bytes(secret.sign(&[b"nosql tokens"]).to_vec()));
-    let (site, mut bound) = Site::open(&config, Some(&data_dir), tokens, stopped).await?;
+    let (context, mut bound) =
+        ServerContext::open(&config, Some(&data_dir), tokens, stopped).await?;
     let early = EarlyAdmin::listen(&mut bound, stopped)?;
-    let link = addresses::take_setting(PEER, &cluster.peer_addr, &config).await?;
-    let about = Arc::new(about(cluster, &site, link.address));
-    let place = place_of(&data_dir).map_err(failed)?;
-    let mut settings = Settings::new(record.id, 0, node, about.encode(&place));
-    settings.place_bytes = PLACE_BYTES;
+    let link = addresses::bind_setting(PEER, &cluster.peer_addr, &config).await?;
+    let about = Arc::new(about(cluster, &context, link.address));
+    let location = location_of(&data_dir).map_err(failed)?;
+    let mut settings = Settings::new(record.id, 0, node, about.encode(&location));
+    settings.place_bytes = LOCATION_BYTES;
     let sources = clock_sources(&config);
     let clocks: Vec<_> =
         (0..record.shards).map(|_| shard_clock(&config, &settings, &sources)).collect();
@@ -120,11 +123,11 @@ pub(crate) async fn open<L: Ledger>(
         shard: 0,
         key: Key::of(&secret.sign(&[b"link between nodes"])).map_err(failed)?,
         tls: tls.clone(),
-        open: site.login == Login::Open,
+        open: context.login == Login::Open,
     };
-    let places = listen::Places::of_apis(site.config.limits.max_connections);
+    let limits = listen::ConnectionLimits::of_apis(context.config.limits.max_connections);
     let first = shared.shard(0).ok_or_else(|| failed("the cluster has no shard"))?;
-    let facts = Facts {
+    let cluster_state = ClusterState {
         number: 0,
         cluster: Arc::new(record),
         node,
@@ -134,28 +137,28 @@ pub(crate) async fn open<L: Ledger>(
         shard: Arc::clone(first),
         counts: Arc::default(),
     };
-    let (currents, routes) = routes_of(&shared, &facts, &dialer, &places);
-    let site = Arc::new(site);
+    let (currents, routes) = routes_of(&shared, &cluster_state, &dialer, &limits);
+    let context = Arc::new(context);
     let (stop_terms, terms_stopped) = watch::channel(false);
     let routes = Routes::of(routes.into_iter());
     let routes = routes.ok_or_else(|| failed("the cluster has no shard"))?;
     // Cannot be set already: the site was created here.
-    let _ = site.elsewhere.set(relaying::of(routes.clone(), site.memory.clone()));
+    let _ = context.elsewhere.set(shard_relay::of(routes.clone(), context.memory.clone()));
     let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
-        let (site, route, routes) = (Arc::clone(&site), route.clone(), routes.clone());
+        let (context, route, routes) = (Arc::clone(&context), route.clone(), routes.clone());
         // At error level, so that the shard appears in log lines whatever the level.
-        let span = tracing::error_span!("shard", number = route.facts.number);
-        let terms = Terms { site, route, routes, clock, current };
+        let span = tracing::error_span!("shard", number = route.cluster_state.number);
+        let terms = Terms { context, route, routes, clock, current };
         tokio::spawn(terms.run(terms_stopped.clone()).instrument(span))
     });
     let terms = terms.collect();
-    let gateway = Arc::new(gateway(&site, &routes, tls, stopped));
+    let gateway = Arc::new(gateway(&context, &routes, tls, stopped));
     let mut tasks = accept(bound, link, &gateway, stopped)?;
     tasks.extend(early.hand_to(&gateway));
     tasks.extend(start_guards(&routes, &sources, stopped));
     let node = Node { shared, routes, stop_terms, terms, data_dir };
     node.wait_until_ready().await;
-    Ok(Opened { site, node, tasks })
+    Ok(Opened { context, node, tasks })
 }
 
 /// Starts the tasks that check clocks, disks and data directory, and the placement of shards.
@@ -165,7 +168,7 @@ fn start_guards(
     stopped: &watch::Receiver<bool>,
 ) -> Vec<JoinHandle<()>> {
     let guards = routes.all().flat_map(|route| {
-        let span = tracing::error_span!("shard", number = route.facts.number);
+        let span = tracing::error_span!("shard", number = route.cluster_state.number);
         span.in_scope(|| {
             [clock_guard::start(route, sources, stopped), disk_guard::start(route, stopped)]
         })
@@ -176,36 +179,36 @@ fn start_guards(
 
 /// Creates the gateway.
 fn gateway(
-    site: &Site,
+    context: &ServerContext,
     routes: &Routes,
     tls: Option<LinkTls>,
     stopped: &watch::Receiver<bool>,
 ) -> Gateway {
     Gateway {
-        admin: site.pages.clone().map(|pages| admin::routes(routes.clone(), pages)),
+        admin: context.pages.clone().map(|pages| admin::routes(routes.clone(), pages)),
         routes: routes.clone(),
-        nosql: site.nosql.clone().map(|settings| nosql_ways::entrance(settings, routes.clone())),
+        nosql: context.nosql.clone().map(|nosql| nosql_routes::entrance(nosql, routes.clone())),
         tls,
-        asks_for_login: site.config.mongo_auth,
-        rooms: rooms(site),
+        asks_for_login: context.config.mongo_auth,
+        rooms: rooms(context),
         stopped: stopped.clone(),
     }
 }
 
 /// Returns the memory accounts of forwarded messages.
-fn rooms(site: &Site) -> Rooms {
-    let messages = site.memory.split_off(site.memory.limit() / PASSED);
-    Rooms { messages, strangers: site.strangers.clone() }
+fn rooms(context: &ServerContext) -> ForwardAccounts {
+    let messages = context.memory.split_off(context.memory.limit() / PASSED);
+    ForwardAccounts { messages, unknown_clients: context.strangers.clone() }
 }
 
 /// Returns the description that other nodes read from this node's record.
-fn about(cluster: &ClusterConfig, site: &Site, peer: SocketAddr) -> About {
-    About {
+fn about(cluster: &ClusterConfig, context: &ServerContext, peer: SocketAddr) -> NodeDescription {
+    NodeDescription {
         name: cluster.node_name.clone().unwrap_or_else(machine::node_name),
         peer: cluster.peer_advertise.clone().unwrap_or_else(|| peer.to_string()),
-        mongo: site.ready.mongo.clone(),
-        cosmos: site.ready.cosmos.clone(),
-        admin: site.ready.admin.clone(),
+        mongo: context.ready.mongo.clone(),
+        cosmos: context.ready.cosmos.clone(),
+        admin: context.ready.admin.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }
@@ -213,17 +216,17 @@ fn about(cluster: &ClusterConfig, site: &Site, peer: SocketAddr) -> About {
 /// Creates, for each shard, the channel for its term and its route.
 fn routes_of(
     shared: &SharedNode,
-    facts: &Facts,
+    cluster_state: &ClusterState,
     dialer: &Dialer,
-    places: &listen::Places,
+    limits: &listen::ConnectionLimits,
 ) -> (Vec<CurrentTerm>, Vec<Route>) {
     let shards = (0..).zip(shared.shards());
     shards
         .map(|(number, shard)| {
             let (current, terms) = watch::channel(None);
-            let facts = facts.of_shard(number, Arc::clone(shard));
+            let cluster_state = cluster_state.of_shard(number, Arc::clone(shard));
             let dialer = Dialer { shard: number, ..dialer.clone() };
-            (current, Route::new(facts, terms, dialer, places.clone()))
+            (current, Route::new(cluster_state, terms, dialer, limits.clone()))
         })
         .unzip()
 }
@@ -324,18 +327,18 @@ fn open_shared<L: Ledger>(
 
 fn accept(
     bound: Bound,
-    link: Taken,
+    link: BoundSocket,
     gateway: &Arc<Gateway>,
     stopped: &watch::Receiver<bool>,
 ) -> Result<Vec<JoinHandle<()>>, Failure> {
-    let places = gateway.routes.first().places.clone();
+    let limits = gateway.routes.first().connection_limits.clone();
     let listener = addresses::listen_on(PEER, link)?;
-    let mut tasks = bound.accept(gateway, stopped, &places)?;
+    let mut tasks = bound.accept(gateway, stopped, &limits)?;
     let gateway = Arc::clone(gateway);
     tasks.push(tokio::spawn(listen::accept_connections(
         listener,
         stopped.clone(),
-        places.of_link(),
+        limits.of_link(),
         move |stream, peer, _| Arc::clone(&gateway).called(stream, peer),
     )));
     Ok(tasks)
@@ -348,7 +351,7 @@ impl Node {
             let mut view = self.shared.view();
             for route in self.routes.all() {
                 let mut terms = route.terms.clone();
-                while !route.facts.has_looked() || !route.would_serve() {
+                while !route.cluster_state.has_read_nodes() || !route.would_serve() {
                     tokio::select! {
                         _ = view.changed() => {}
                         _ = terms.changed() => {}
@@ -368,7 +371,7 @@ impl Node {
         let mut given_up = JoinSet::new();
         for route in self.routes.all().filter(|route| route.here().is_some()) {
             let route = route.clone();
-            given_up.spawn(async move { (route.facts.number, route.hand_over().await) });
+            given_up.spawn(async move { (route.cluster_state.number, route.hand_over().await) });
         }
         while let Some(given_up) = given_up.join_next().await {
             if let Ok((shard, false)) = given_up {

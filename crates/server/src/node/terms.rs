@@ -21,7 +21,7 @@ use crate::{
     failure::{Failure, failed},
     features::Features,
     open::engine_options,
-    site::Site,
+    server_context::ServerContext,
     term::{Shards, Term},
 };
 
@@ -38,7 +38,7 @@ pub(super) type CurrentTerm = watch::Sender<Option<Arc<Term>>>;
 
 /// What a shard's terms are run with: settings, routes and clock.
 pub(super) struct Terms {
-    pub(super) site: Arc<Site>,
+    pub(super) context: Arc<ServerContext>,
     pub(super) route: Route,
     /// Routes of all shards.
     pub(super) routes: Routes,
@@ -50,18 +50,18 @@ pub(super) struct Terms {
 impl Terms {
     /// Runs the terms of a shard until `stop`, then ends the current term.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut role = self.route.facts.role.clone();
+        let mut role = self.route.cluster_state.role.clone();
         let mut given_up = self.route.given_up.subscribe();
         let mut reaper = CopyReaper::default();
         loop {
             let epoch = tokio::select! {
                 epoch = until_serving(&mut role) => epoch,
-                never = copy::tend(&mut reaper, &self.route.facts.shard) => match never {},
+                never = copy::tend(&mut reaper, &self.route.cluster_state.shard) => match never {},
                 _ = stop.wait_for(|stop| *stop) => return,
             };
             // The node has stopped.
             let Some(epoch) = epoch else { return };
-            let (tree, mut gone) = TermTree::new(Arc::clone(self.route.facts.shard.tree()));
+            let (tree, mut gone) = TermTree::new(Arc::clone(self.route.cluster_state.shard.tree()));
             let begun = tokio::select! {
                 begun = self.begin(tree) => Some(begun),
                 () = until_over(role.clone(), epoch) => None,
@@ -69,12 +69,12 @@ impl Terms {
             match begun {
                 Some(Ok(term)) => {
                     tracing::info!(epoch, "this node now owns the shard and serves it");
-                    self.route.facts.counts.terms.fetch_add(1, Ordering::Relaxed);
+                    self.route.cluster_state.counts.terms.fetch_add(1, Ordering::Relaxed);
                     self.current.send_replace(Some(term));
                     let others = self.route.clone();
                     // Clients on other nodes are waiting for an owner; notifying them must not
                     // delay serving.
-                    tokio::spawn(async move { others.tell_others(|_| Purpose::Look).await });
+                    tokio::spawn(async move { others.notify_others(|_| Purpose::Look).await });
                     let hands_over = tokio::select! {
                         () = until_over(role.clone(), epoch) => false,
                         _ = stop.wait_for(|stop| *stop) => false,
@@ -106,21 +106,21 @@ impl Terms {
         let clock = self.clock.current();
         let clock = clock.ok_or_else(|| Failure::Failed("the term has ended".to_owned()))?;
         let persist = Arc::new(InLease(Arc::clone(&self.clock)));
-        let options = engine_options(&self.site.config, self.site.plan, clock, persist);
+        let options = engine_options(&self.context.config, self.context.plan, clock, persist);
         let store = AnyStore::Shared(tree);
         let measured = store.tree_metrics();
         let engine = Engine::open(store, options).await.map_err(failed)?;
-        let features = Features::of_cluster(&engine, self.site.config.per_document_ttl);
-        let facts = &self.route.facts;
-        let (siblings, nosql_siblings) = siblings_of(&self.routes, facts.number);
+        let features = Features::of_cluster(&engine, self.context.config.per_document_ttl);
+        let cluster_state = &self.route.cluster_state;
+        let (siblings, nosql_siblings) = siblings_of(&self.routes, cluster_state.number);
         let shards = Shards {
-            is_home: facts.is_home(),
+            is_home: cluster_state.is_home(),
             siblings,
-            first: first_shard_of(&self.routes, facts.number),
-            nosql: facts.nosql_shard(),
+            first: first_shard_of(&self.routes, cluster_state.number),
+            nosql: cluster_state.nosql_shard(),
             nosql_siblings,
         };
-        Term::begin(&self.site, engine, (measured, None), features, shards).await
+        Term::begin(&self.context, engine, (measured, None), features, shards).await
     }
 
     /// Ends the term, and gives the data up once the engine is no longer used. For clients the
@@ -139,7 +139,7 @@ impl Terms {
 
     async fn end(&self) {
         if let Some(term) = self.current.send_replace(None) {
-            term.end(&self.site).await;
+            term.end(&self.context).await;
         }
     }
 }

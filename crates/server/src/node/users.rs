@@ -10,12 +10,12 @@ use std::{io, time::Duration};
 
 use cosmos::Duplex;
 use memory::Account;
-use mongo::{AskFirstShard, FirstShard, Heard};
+use mongo::{FirstShard, FirstShardTransport, UsersReply};
 use tokio::io::AsyncWriteExt;
 
 use super::{
-    link::{Purpose, read_piece, write_piece},
-    route::{NOBODY, Route, Way},
+    link::{Purpose, read_frame, write_frame},
+    route::{Destination, NO_CLIENT, Route},
     routes::Routes,
 };
 use crate::{any_store::AnyStore, background, term::Term};
@@ -32,15 +32,15 @@ const ANSWER_MAX: usize = 48 << 20;
 /// Maximum size of the token that identifies a version of the users, in bytes.
 const MARK_MAX: usize = 64;
 
-type Door = mongo::Door<AnyStore>;
+type MongoApi = mongo::MongoApi<AnyStore>;
 
 /// Requests users and roles from the first shard.
 struct First {
     route: Route,
 }
 
-impl AskFirstShard for First {
-    fn ask(&self, seen: Vec<u8>, waits: bool) -> Heard<'_> {
+impl FirstShardTransport for First {
+    fn ask(&self, seen: Vec<u8>, waits: bool) -> UsersReply<'_> {
         Box::pin(async move {
             if !has_owner(&self.route) {
                 return Ok(None);
@@ -58,51 +58,53 @@ impl AskFirstShard for First {
 /// Returns whether the first shard may have an owner, as far as this node knows. True also if the
 /// ledger does not answer.
 fn has_owner(route: &Route) -> bool {
-    let facts = &route.facts;
-    route.here().is_some() || facts.seen_shard().owner.is_some() || !facts.hears()
+    let cluster_state = &route.cluster_state;
+    route.here().is_some()
+        || cluster_state.seen_shard().owner.is_some()
+        || !cluster_state.reaches_ledger()
 }
 
 async fn ask(route: &Route, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     let off = || io::Error::new(io::ErrorKind::NotConnected, "the MongoDB API is off on that node");
     let purpose = if waits { Purpose::UsersLater } else { Purpose::Users };
-    match route.find(purpose, NOBODY, false).await {
-        Some(Way::Here(term)) => {
-            let door = term.shared.doors.mongo.clone().ok_or_else(off)?;
+    match route.find(purpose, NO_CLIENT, false).await {
+        Some(Destination::Here(term)) => {
+            let api = term.shared.apis.mongo.clone().ok_or_else(off)?;
             // Do not keep the term alive meanwhile.
             drop(term);
-            answer(&door, seen, waits).await
+            answer(&api, seen, waits).await
         }
-        Some(Way::There(passage)) => {
+        Some(Destination::There(passage)) => {
             let (mut stream, _place) = passage.into_stream();
-            write_piece(&mut *stream, seen).await?;
+            write_frame(&mut *stream, seen).await?;
             stream.flush().await?;
             // The copy has a bounded size and is kept, so it is not charged to an operation.
-            read_piece(&mut *stream, &mut Account::new(2 * ANSWER_MAX).share()).await
+            read_frame(&mut *stream, &mut Account::new(2 * ANSWER_MAX).share()).await
         }
         None => Err(io::Error::new(io::ErrorKind::NotConnected, "it has no owner")),
     }
 }
 
 /// Returns the users for a caller that has the version with the identifier `seen`.
-async fn answer(door: &Door, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
+async fn answer(api: &MongoApi, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     if waits {
         let changes = async {
-            while !door.has_other_users(seen) {
+            while !api.has_other_users(seen) {
                 background::wait_for(LOOK).await;
             }
         };
         let _ = tokio::time::timeout(WAIT, changes).await;
     }
-    door.told_users(seen).map_err(io::Error::other)
+    api.encode_users(seen).map_err(io::Error::other)
 }
 
 /// Sends users and roles to another shard's server.
 pub(super) async fn tell(term: &Term, mut stream: Box<dyn Duplex>, waits: bool) {
-    let Some(door) = term.shared.doors.mongo.clone() else { return };
+    let Some(api) = term.shared.apis.mongo.clone() else { return };
     let told = async {
-        let seen = read_piece(&mut *stream, &mut Account::new(MARK_MAX).share()).await?;
-        let answer = answer(&door, &seen, waits).await?;
-        write_piece(&mut *stream, &answer).await?;
+        let seen = read_frame(&mut *stream, &mut Account::new(MARK_MAX).share()).await?;
+        let answer = answer(&api, &seen, waits).await?;
+        write_frame(&mut *stream, &answer).await?;
         stream.flush().await
     };
     // On failure the caller finds the reply incomplete.

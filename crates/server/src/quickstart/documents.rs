@@ -10,7 +10,7 @@ use auth::Right;
 use bytes::Bytes;
 use clock::Instant;
 use document::{DocRef, Document, Number, Value, array, doc};
-use portal::{Doors, Refused, Sender};
+use portal::{Apis, Refused, Sender};
 
 use super::{
     COLLECTION, DATABASE, DEFAULT_TTL, Failure, Filled, Result,
@@ -23,15 +23,15 @@ const OTHER_OPTIONS: i64 = 85;
 
 /// Fills the collection, creating it if missing; returns the number of documents and the last
 /// expiration, or `None` if the API is off.
-pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
+pub(super) async fn fill_collection(apis: &Relayed, now: Instant) -> Result<Option<Filled>> {
     let pattern = || doc! { "_ts": 1 };
     let index = doc! { "key": pattern(), "name": "_ts_1", "expireAfterSeconds": DEFAULT_TTL };
     let make = doc! { "createIndexes": COLLECTION, "indexes": array![index] };
-    let Some(reply) = run_command(doors, make).await? else { return Ok(None) };
+    let Some(reply) = run_command(apis, make).await? else { return Ok(None) };
     // The sample's default was changed: restore it.
     if find_number(&reply, "code") == Some(OTHER_OPTIONS) {
         let index = doc! { "keyPattern": pattern(), "expireAfterSeconds": DEFAULT_TTL };
-        expect_success(run_command(doors, doc! { "collMod": COLLECTION, "index": index }).await?)?;
+        expect_success(run_command(apis, doc! { "collMod": COLLECTION, "index": index }).await?)?;
     } else {
         expect_success(Some(reply))?;
     }
@@ -43,14 +43,14 @@ pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Opt
     });
     let updates = Value::Array(statements.collect());
     let reply = expect_success(
-        run_command(doors, doc! { "update": COLLECTION, "updates": updates }).await?,
+        run_command(apis, doc! { "update": COLLECTION, "updates": updates }).await?,
     )?;
     if let Some(failed) = reply.get("writeErrors") {
         return Err(Failure::Refused(format!("the MongoDB API answers {failed:?}")));
     }
     // Asked instead of calculated: the server defines when a document expires.
     let fates = doc! { "ebbExpiry": COLLECTION, "ids": Value::Array(ids) };
-    let last_dies = last_death(&expect_success(run_command(doors, fates).await?)?).unwrap_or(now);
+    let last_dies = last_death(&expect_success(run_command(apis, fates).await?)?).unwrap_or(now);
     Ok(Some(Filled { count: all.len(), last_dies }))
 }
 
@@ -88,7 +88,7 @@ fn find_number(reply: &Document, name: &str) -> Option<i64> {
 
 /// Returns a successful reply; converts any other to a failure with the server's text.
 fn expect_success(reply: Option<Document>) -> Result<Document> {
-    let reply = reply.ok_or(Failure::NoDoor)?;
+    let reply = reply.ok_or(Failure::NoApi)?;
     if find_number(&reply, "ok") == Some(1) {
         return Ok(reply);
     }
@@ -97,12 +97,12 @@ fn expect_success(reply: Option<Document>) -> Result<Document> {
 }
 
 /// Runs a command in the sample's database with write access; `None` if the API is off.
-async fn run_command(doors: &Relayed, command: Document) -> Result<Option<Document>> {
+async fn run_command(apis: &Relayed, command: Document) -> Result<Option<Document>> {
     let command = Bytes::copy_from_slice(command.to_buf().bytes());
     let sender = Sender { right: Right::Write, peer: None, session: [0; 32] };
-    match doors.mongo(sender, DATABASE.to_owned(), command).await {
+    match apis.mongo(sender, DATABASE.to_owned(), command).await {
         Ok(reply) => Ok(Some(DocRef::Raw(&reply).to_tree())),
-        Err(Refused::DoorClosed) => Ok(None),
+        Err(Refused::ApiDisabled) => Ok(None),
         Err(Refused::Malformed(why) | Refused::TooLarge(why) | Refused::Ended(why)) => {
             Err(Failure::Refused(format!("the MongoDB API: {why}")))
         }

@@ -11,7 +11,7 @@ use axum::http::{Method, Request, StatusCode};
 use bytes::Bytes;
 use clock::Instant;
 use http_body_util::{BodyExt, Limited};
-use portal::Doors;
+use portal::Apis;
 use serde_json::{Value, json};
 
 use super::{
@@ -24,26 +24,25 @@ use crate::relayed::Relayed;
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 const KEY: &str = "/user";
 /// Name of the API in error texts.
-const DOOR: &str = "NoSQL";
+const API: &str = "NoSQL";
 
 /// Fills the container, creating it if missing; returns the number of items and the last
 /// expiration, or `None` if the API is off.
-pub(super) async fn fill_container(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
+pub(super) async fn fill_container(apis: &Relayed, now: Instant) -> Result<Option<Filled>> {
     let database = json!({ "id": DATABASE }).to_string();
-    let Some(made) = send_request(doors, Method::POST, "/dbs", &[], database).await? else {
+    let Some(made) = send_request(apis, Method::POST, "/dbs", &[], database).await? else {
         return Ok(None);
     };
     made.or_there_already()?;
-    make_container(doors).await?;
+    make_container(apis).await?;
     let items = format!("/dbs/{DATABASE}/colls/{COLLECTION}/docs");
     let mut last_dies = now;
     let all = sample_sessions(now);
     for session in &all {
         let key = json!([session.user]).to_string();
         let headers = [("x-ms-documentdb-partitionkey", key.as_str()), UPSERT];
-        let answer =
-            send_request(doors, Method::POST, &items, &headers, item_text(session)).await?;
-        let written = answer.ok_or(Failure::NoDoor)?.expect_success()?;
+        let answer = send_request(apis, Method::POST, &items, &headers, item_text(session)).await?;
+        let written = answer.ok_or(Failure::NoApi)?.expect_success()?;
         if let Some(seconds) = session.ttl.or(Some(DEFAULT_TTL)).filter(|ttl| 0 < *ttl) {
             // The time to live counts from the `_ts` assigned by the server.
             let ts = written["_ts"].as_i64().unwrap_or(now.seconds());
@@ -58,7 +57,7 @@ const UPSERT: (&str, &str) = ("x-ms-documentdb-is-upsert", "true");
 
 /// Creates the container, or restores its default time to live. A container with another partition
 /// key is not the sample and is left unchanged.
-async fn make_container(doors: &Relayed) -> Result<()> {
+async fn make_container(apis: &Relayed) -> Result<()> {
     let wanted = json!({
         "id": COLLECTION,
         "partitionKey": { "paths": [KEY], "kind": "Hash", "version": 2 },
@@ -66,12 +65,12 @@ async fn make_container(doors: &Relayed) -> Result<()> {
     });
     let all = format!("/dbs/{DATABASE}/colls");
     let one = format!("{all}/{COLLECTION}");
-    let made = send_request(doors, Method::POST, &all, &[], wanted.to_string()).await?;
-    if made.ok_or(Failure::NoDoor)?.or_there_already()?.is_some() {
+    let made = send_request(apis, Method::POST, &all, &[], wanted.to_string()).await?;
+    if made.ok_or(Failure::NoApi)?.or_there_already()?.is_some() {
         return Ok(());
     }
-    let read = send_request(doors, Method::GET, &one, &[], String::new()).await?;
-    let mut held = read.ok_or(Failure::NoDoor)?.expect_success()?;
+    let read = send_request(apis, Method::GET, &one, &[], String::new()).await?;
+    let mut held = read.ok_or(Failure::NoApi)?.expect_success()?;
     if held["partitionKey"]["paths"] != json!([KEY]) {
         return Err(Failure::Taken(format!(
             "the container {COLLECTION} of the database {DATABASE} has a partition key other than \
@@ -80,8 +79,8 @@ async fn make_container(doors: &Relayed) -> Result<()> {
     }
     if held["defaultTtl"] != json!(DEFAULT_TTL) {
         held["defaultTtl"] = json!(DEFAULT_TTL);
-        let replaced = send_request(doors, Method::PUT, &one, &[], held.to_string()).await?;
-        replaced.ok_or(Failure::NoDoor)?.expect_success()?;
+        let replaced = send_request(apis, Method::PUT, &one, &[], held.to_string()).await?;
+        replaced.ok_or(Failure::NoApi)?.expect_success()?;
     }
     Ok(())
 }
@@ -117,7 +116,7 @@ impl Answer {
         if self.status.is_success() {
             return Ok(body);
         }
-        Err(refused(DOOR, self.status, body["message"].as_str().unwrap_or_default()))
+        Err(refused(API, self.status, body["message"].as_str().unwrap_or_default()))
     }
 
     /// Checks a response as `expect_success` does, but returns `None` if the resource exists
@@ -132,7 +131,7 @@ impl Answer {
 
 /// Sends a request with write access; `None` if the API is off.
 async fn send_request(
-    doors: &Relayed,
+    apis: &Relayed,
     method: Method,
     path: &str,
     headers: &[(&str, &str)],
@@ -144,7 +143,7 @@ async fn send_request(
     }
     let wrong = |error: &dyn std::fmt::Display| Failure::Refused(error.to_string());
     let request = request.body(Bytes::from(body)).map_err(|error| wrong(&error))?;
-    let Some(response) = doors.nosql(Right::Write, request).await else { return Ok(None) };
+    let Some(response) = apis.nosql(Right::Write, request).await else { return Ok(None) };
     let status = response.status();
     let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES).collect().await;
     Ok(Some(Answer { status, body: body.map_err(|error| wrong(&error))?.to_bytes() }))

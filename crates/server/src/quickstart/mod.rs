@@ -25,7 +25,7 @@ const DEFAULT_TTL: i64 = 60;
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Both APIs are off.
-    NoDoor,
+    NoApi,
     /// The database or collection name is in use; the text suggests a remedy.
     Taken(String),
     /// Error text of an API.
@@ -35,7 +35,7 @@ pub(crate) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoDoor => f.write_str("no API is enabled to create a sample in"),
+            Self::NoApi => f.write_str("no API is enabled to create a sample in"),
             Self::Taken(why) | Self::Refused(why) => f.write_str(why),
         }
     }
@@ -70,18 +70,18 @@ impl Made {
 
 /// Creates or resets the sample in every API that is on. `now` is database time; sessions start
 /// shortly before it. A failure leaves a partial sample, which the next call completes.
-pub(crate) async fn make(doors: &Relayed, now: Instant) -> Result<Made> {
+pub(crate) async fn make(apis: &Relayed, now: Instant) -> Result<Made> {
     let made = Made {
-        nosql: items::fill_container(doors, now).await?,
-        mongo: documents::fill_collection(doors, now).await?,
+        nosql: items::fill_container(apis, now).await?,
+        mongo: documents::fill_collection(apis, now).await?,
     };
     match made.last_dies() {
         Some(_) => Ok(made),
-        None => Err(Failure::NoDoor),
+        None => Err(Failure::NoApi),
     }
 }
 
 /// Returns the failure for a response with an error status.
-fn refused(door: &str, status: StatusCode, text: &str) -> Failure {
-    Failure::Refused(format!("the {door} API answers {status}: {text}"))
+fn refused(api: &str, status: StatusCode, text: &str) -> Failure {
+    Failure::Refused(format!("the {api} API answers {status}: {text}"))
 }

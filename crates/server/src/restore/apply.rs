@@ -47,7 +47,7 @@ pub(super) fn apply_pieces(
                 }
             }
         });
-        TreeStore::make_of_pieces(options, &mut pieces)
+        TreeStore::create_from_pieces(options, &mut pieces)
     });
     match (failure, made) {
         (Some(failure), _) => Err(failure),

@@ -3,7 +3,7 @@
 use backup::{Header, Part};
 use clock::Checkpoint;
 
-use super::standing_clock::standing_clock;
+use super::stopped_clock::stopped_clock;
 use crate::{failure::Failure, features::Features};
 
 /// Clock and switches, which a backup contains after the data.
@@ -41,7 +41,7 @@ impl Ending {
         if clock.manual != (header.clock == backup::Clock::Manual) {
             return Err(wrong("its clock does not match its clock mode"));
         }
-        standing_clock(&clock).map(drop).map_err(Failure::Failed)
+        stopped_clock(&clock).map(drop).map_err(Failure::Failed)
     }
 
     pub(super) fn clock(&self) -> Result<Checkpoint, Failure> {

@@ -12,7 +12,7 @@ mod counting;
 mod ending;
 mod parts;
 mod run;
-mod standing_clock;
+mod stopped_clock;
 mod whole;
 
 pub use checked::{BackupChecked, clock_of_backup, verify_backup};

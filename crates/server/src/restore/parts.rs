@@ -20,19 +20,19 @@ const ROOM: u64 = 64 << 20;
 
 /// Limits the total size of the unpacked parts that are in memory.
 #[derive(Debug, Default)]
-struct Room {
-    taken: Mutex<Taken>,
+struct MemoryLimit {
+    taken: Mutex<MemoryUse>,
     freed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct MemoryUse {
     bytes: u64,
     /// Whether the consumer has stopped.
     is_closed: bool,
 }
 
-impl Room {
+impl MemoryLimit {
     /// Waits until the part fits into the limit, or no other part is pending.
     fn take(&self, bytes: u64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +42,7 @@ impl Room {
         taken.bytes = taken.bytes.saturating_add(bytes);
     }
 
-    fn change(&self, change: impl FnOnce(&mut Taken)) {
+    fn change(&self, change: impl FnOnce(&mut MemoryUse)) {
         change(&mut self.taken.lock().unwrap_or_else(PoisonError::into_inner));
         self.freed.notify_all();
     }
@@ -54,7 +54,7 @@ type Sent = (Result<Part, Failure>, u64);
 /// Iterator over the parts in order. Each part is considered used when the next is requested.
 pub(super) struct Parts<'a> {
     parts: Receiver<Sent>,
-    room: &'a Room,
+    room: &'a MemoryLimit,
     /// Bytes occupied by the part that is being used.
     held: u64,
 }
@@ -82,7 +82,7 @@ pub(super) fn with_parts<T>(
     reader: Reader<impl Read + Send>,
     work: impl FnOnce(Parts<'_>) -> T,
 ) -> T {
-    let room = Room::default();
+    let room = MemoryLimit::default();
     std::thread::scope(|scope| {
         let (sender, parts) = sync_channel(WAITING);
         scope.spawn(|| read_parts(reader, sender, &room));
@@ -90,7 +90,7 @@ pub(super) fn with_parts<T>(
     })
 }
 
-fn read_parts(mut reader: Reader<impl Read>, parts: SyncSender<Sent>, room: &Room) {
+fn read_parts(mut reader: Reader<impl Read>, parts: SyncSender<Sent>, room: &MemoryLimit) {
     loop {
         let mut bytes = 0;
         let part = reader.next_part_in(&mut |wanted| {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_bounded_and_one_part_is_always_taken() {
-        let room = Room::default();
+        let room = MemoryLimit::default();
         room.take(ROOM * 3);
         let (sender, taken) = sync_channel(2);
         std::thread::scope(|scope| {

@@ -9,7 +9,7 @@ use std::{
 
 use backup::{Header, Kind};
 use clock::Checkpoint;
-use engine::{Engine, KeepNothing};
+use engine::{DiscardCheckpoints, Engine};
 use store::Store as _;
 use store_tree::{TreeOptions, TreeStore};
 
@@ -17,7 +17,7 @@ use super::{
     apply::{apply_entries, apply_pieces, check_place, open_reader},
     counting::{count_live, prolong_all},
     ending::Ending,
-    standing_clock::standing_clock,
+    stopped_clock::stopped_clock,
 };
 use crate::{
     any_store::AnyStore,
@@ -196,7 +196,8 @@ fn apply_all(
             let tree = match &mut tree {
                 Some(tree) => tree,
                 none => none.insert(
-                    TreeStore::open_still(options, options.journal_folder()).map_err(failed)?,
+                    TreeStore::open_without_commits(options, options.journal_folder())
+                        .map_err(failed)?,
                 ),
             };
             apply_entries(tree, reader, to, progress)
@@ -228,10 +229,10 @@ async fn open_standing(
     clock: &Checkpoint,
     seconds: i64,
 ) -> Result<u64, Failure> {
-    let clock = Arc::new(standing_clock(clock).map_err(Failure::Failed)?);
-    let time = Engine::<AnyStore>::timepiece(&clock);
+    let clock = Arc::new(stopped_clock(clock).map_err(Failure::Failed)?);
+    let time = Engine::<AnyStore>::commit_clock(&clock);
     let store = TreeStore::open(options, time).map_err(failed)?;
-    let options = engine_options(config, plan_memory(config), clock, Arc::new(KeepNothing));
+    let options = engine_options(config, plan_memory(config), clock, Arc::new(DiscardCheckpoints));
     let engine = Engine::open(AnyStore::Tree(store), options).await.map_err(failed)?;
     let live = count_live(&engine).await?;
     if 0 < seconds {

@@ -10,10 +10,11 @@ use auth::Secret;
 use cosmos::Certificate;
 
 use crate::{
+    checksummed,
     config::Config,
     data_dir::{Refused, SECRETS_FOLDER},
     failure::{Failure, failed},
-    machine, sealed,
+    machine,
 };
 
 /// Certificate file, PEM, with a checksum if this server generated it.
@@ -35,7 +36,7 @@ pub(super) enum Source {
 /// Reads a certificate and its key; the error is a sentence that names the file.
 fn read_pair(certificate: &Path, key: &Path) -> Result<Certificate, String> {
     let text = |path: &Path| {
-        sealed::read_text(path).map_err(|error| format!("{}: {error}", path.display()))
+        checksummed::read_text(path).map_err(|error| format!("{}: {error}", path.display()))
     };
     let read = Certificate::from_pem(text(certificate)?, Secret::from_text(text(key)?));
     read.map_err(|error| format!("the certificate {}: {error}", certificate.display()))
@@ -73,9 +74,10 @@ impl Source {
         if let Self::Kept(folder) = self {
             fs::create_dir_all(folder).map_err(|error| wrong(&error))?;
             // Certificate last: its existence implies the key's.
-            sealed::write_text(folder, KEY, made.key().bytes()).map_err(|error| wrong(&error))?;
+            checksummed::write_text(folder, KEY, made.key().bytes())
+                .map_err(|error| wrong(&error))?;
             let text = made.certificate().as_bytes();
-            sealed::write_text(folder, CERTIFICATE, text).map_err(|error| wrong(&error))?;
+            checksummed::write_text(folder, CERTIFICATE, text).map_err(|error| wrong(&error))?;
         }
         Ok(made)
     }
@@ -97,7 +99,7 @@ impl Source {
 /// not damage: the next start generates them.
 pub(crate) fn find_damage(data_dir: &Path) -> Vec<io::Error> {
     let folder = data_dir.join(SECRETS_FOLDER);
-    let read = |name: &str| sealed::read_text(&folder.join(name)).map(Secret::from_text);
+    let read = |name: &str| checksummed::read_text(&folder.join(name)).map(Secret::from_text);
     let texts = [CERTIFICATE, KEY].map(|name| read(name).map(drop));
     let wrong = texts.into_iter().filter_map(Result::err);
     wrong.filter(|error| error.kind() == io::ErrorKind::InvalidData).collect()

@@ -24,11 +24,11 @@ const STATE_BYTES: usize = 16 * 1024;
 pub(crate) struct Limited<T = TcpStream> {
     io: T,
     /// `None` once the handshake is done.
-    stranger: Option<Stranger>,
+    handshake_limit: Option<HandshakeLimit>,
 }
 
 #[derive(Debug)]
-struct Stranger {
+struct HandshakeLimit {
     share: Share,
     sent: usize,
 }
@@ -36,13 +36,13 @@ struct Stranger {
 impl<T> Limited<T> {
     /// Creates a socket before its handshake; memory is charged to `share`.
     pub(super) fn new(io: T, share: Share) -> Self {
-        Self { io, stranger: Some(Stranger { share, sent: 0 }) }
+        Self { io, handshake_limit: Some(HandshakeLimit { share, sent: 0 }) }
     }
 
     /// Ends the limit when the handshake is done, and releases the memory charged for the
     /// handshake; the API that serves the client accounts for its data afterwards.
     pub(super) fn end_limit(&mut self) {
-        self.stranger = None;
+        self.handshake_limit = None;
     }
 }
 
@@ -54,10 +54,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Limited<T> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
-        let Some(stranger) = &mut self.stranger else { return Poll::Ready(Ok(())) };
-        stranger.sent += buffer.filled().len() - before;
-        let wanted = stranger.sent + STATE_BYTES;
-        if MOST_BYTES < stranger.sent || stranger.share.set(wanted).is_err() {
+        let Some(handshake_limit) = &mut self.handshake_limit else { return Poll::Ready(Ok(())) };
+        handshake_limit.sent += buffer.filled().len() - before;
+        let wanted = handshake_limit.sent + STATE_BYTES;
+        if MOST_BYTES < handshake_limit.sent || handshake_limit.share.set(wanted).is_err() {
             // Undo the read: a reader must not get bytes together with an error.
             buffer.set_filled(before);
             let text = "handshake too large, or too many at once";

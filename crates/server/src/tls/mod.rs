@@ -24,7 +24,7 @@ use std::{
 use arc_swap::ArcSwap;
 use cosmos::{Certificate, CurrentCertificate};
 pub(crate) use files::find_damage;
-pub(crate) use opening::{Opened, Opener};
+pub(crate) use opening::{ClientAcceptor, Opened};
 pub(crate) use socket::Socket;
 use tokio_rustls::{
     TlsAcceptor,

@@ -43,7 +43,7 @@ const METHODS: [&[u8; 3]; 7] = [b"GET", b"POS", b"HEA", b"PUT", b"DEL", b"OPT", 
 
 /// Accepts clients of one listener.
 #[derive(Clone)]
-pub(crate) struct Opener(Arc<Inner>);
+pub(crate) struct ClientAcceptor(Arc<Inner>);
 
 struct Inner {
     listener: Listener,
@@ -92,7 +92,7 @@ fn own_address(stream: &TcpStream) -> Option<IpAddr> {
 
 /// The protocol of a client, determined by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Begins {
+enum DetectedProtocol {
     WithHandshake,
     /// The bytes start with an HTTP method.
     WithRequest,
@@ -101,7 +101,7 @@ enum Begins {
     Unclear,
 }
 
-impl Begins {
+impl DetectedProtocol {
     fn of(first: &[u8]) -> Self {
         match first {
             [HANDSHAKE] | [HANDSHAKE, VERSION] => Self::Unclear,
@@ -112,7 +112,7 @@ impl Begins {
     }
 }
 
-impl Opener {
+impl ClientAcceptor {
     pub(crate) fn new(
         listener: Listener,
         mode: TlsMode,
@@ -133,12 +133,12 @@ impl Opener {
         mut stop: watch::Receiver<bool>,
     ) -> Option<Opened> {
         tokio::select! {
-            opened = self.let_in(stream, peer) => opened,
+            opened = self.accept_client(stream, peer) => opened,
             _ = stop.changed() => None,
         }
     }
 
-    async fn let_in(&self, stream: TcpStream, peer: SocketAddr) -> Option<Opened> {
+    async fn accept_client(&self, stream: TcpStream, peer: SocketAddr) -> Option<Opened> {
         let inner = &*self.0;
         let waits = match inner.listener {
             // Drivers may open connections in advance and stay silent.
@@ -146,16 +146,16 @@ impl Opener {
             Listener::Admin => Some(FIRST_BYTE_TIME),
         };
         let begun = wait_until_begun(&stream);
-        let begins = match waits {
+        let protocol = match waits {
             Some(time) => tokio::time::timeout(time, begun).await.ok()??,
             None => begun.await?,
         };
-        if begins == Begins::WithRequest && inner.listener == Listener::Mongo {
+        if protocol == DetectedProtocol::WithRequest && inner.listener == Listener::Mongo {
             answer_http(stream, inner.mode == TlsMode::Require, inner.portal).await;
             return None;
         }
-        match (begins, &inner.tls, inner.mode) {
-            (Begins::WithHandshake, Some(tls), TlsMode::Allow | TlsMode::Require) => {
+        match (protocol, &inner.tls, inner.mode) {
+            (DetectedProtocol::WithHandshake, Some(tls), TlsMode::Allow | TlsMode::Require) => {
                 // Boxed, so that connections without a handshake do not reserve its memory.
                 let finished = Box::pin(inner.finish_handshake(tls, stream)).await;
                 finished.map_err(|error| inner.report(peer, &error)).ok()
@@ -195,15 +195,15 @@ impl Inner {
 
 /// Peeks at the first bytes until they identify the protocol; `None` if the client leaves or sends
 /// too little for too long.
-async fn wait_until_begun(stream: &TcpStream) -> Option<Begins> {
+async fn wait_until_begun(stream: &TcpStream) -> Option<DetectedProtocol> {
     let mut first = [0; 3];
     let mut pause = FIRST_PAUSE;
     loop {
         let len = stream.peek(&mut first).await.ok()?;
         let seen = first.get(..len).filter(|seen| !seen.is_empty())?;
-        let begins = Begins::of(seen);
-        if begins != Begins::Unclear {
-            return Some(begins);
+        let protocol = DetectedProtocol::of(seen);
+        if protocol != DetectedProtocol::Unclear {
+            return Some(protocol);
         }
         if HANDSHAKE_TIME < pause {
             return None;
@@ -221,22 +221,22 @@ mod tests {
     #[test]
     fn the_first_bytes_tell() {
         for (first, want) in [
-            (&b"\x16"[..], Begins::Unclear),
-            (b"\x16\x03", Begins::Unclear),
-            (b"\x16\x03\x01", Begins::WithHandshake),
-            (b"\x16\x03\x04", Begins::WithHandshake),
+            (&b"\x16"[..], DetectedProtocol::Unclear),
+            (b"\x16\x03", DetectedProtocol::Unclear),
+            (b"\x16\x03\x01", DetectedProtocol::WithHandshake),
+            (b"\x16\x03\x04", DetectedProtocol::WithHandshake),
             // MongoDB messages of 22, 278 and 790 bytes.
-            (b"\x16\0\0", Begins::Otherwise),
-            (b"\x16\x01\0", Begins::Otherwise),
-            (b"\x16\x03\0", Begins::Otherwise),
-            (b"\x16\x03\x05", Begins::Otherwise),
-            (b"G", Begins::Otherwise),
-            (b"GET", Begins::WithRequest),
-            (b"get", Begins::Otherwise),
-            (b"PO", Begins::Otherwise),
-            (b"\x03\x16\x01", Begins::Otherwise),
+            (b"\x16\0\0", DetectedProtocol::Otherwise),
+            (b"\x16\x01\0", DetectedProtocol::Otherwise),
+            (b"\x16\x03\0", DetectedProtocol::Otherwise),
+            (b"\x16\x03\x05", DetectedProtocol::Otherwise),
+            (b"G", DetectedProtocol::Otherwise),
+            (b"GET", DetectedProtocol::WithRequest),
+            (b"get", DetectedProtocol::Otherwise),
+            (b"PO", DetectedProtocol::Otherwise),
+            (b"\x03\x16\x01", DetectedProtocol::Otherwise),
         ] {
-            assert_eq!(Begins::of(first), want, "{first:?}");
+            assert_eq!(DetectedProtocol::of(first), want, "{first:?}");
         }
     }
 
@@ -246,7 +246,8 @@ mod tests {
         let config = crate::config::Config::for_tests();
         let tls = Tls::open(&config).unwrap();
         let strangers = Account::new(1 << 20);
-        let opener = Opener::new(Listener::Mongo, TlsMode::Allow, tls, strangers.clone(), None);
+        let opener =
+            ClientAcceptor::new(Listener::Mongo, TlsMode::Allow, tls, strangers.clone(), None);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut client = TcpStream::connect(address).await.unwrap();
@@ -261,14 +262,14 @@ mod tests {
     /// wait.
     #[tokio::test(start_paused = true)]
     async fn who_does_not_go_on_with_a_handshake_is_given_up() {
-        for (bytes, let_in) in [
+        for (bytes, accept_client) in [
             (&b"\x16"[..], false),
             (b"\x16\x03", false),
             (b"\x16\x03\x01", false),
             (b"\x16\x03\x01\x02\0\x01", false),
             (b"\x16\0\0", true),
         ] {
-            assert_eq!(open_with(bytes).await, (let_in, 0), "{bytes:?}");
+            assert_eq!(open_with(bytes).await, (accept_client, 0), "{bytes:?}");
         }
     }
 }

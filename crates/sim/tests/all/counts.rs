@@ -239,7 +239,7 @@ fn sum_of_ones() -> pipeline::group::Field {
     pipeline::group::Field {
         name: "n".to_owned(),
         accumulator: pipeline::group::find_accumulator("$sum").unwrap(),
-        taken: pipeline::group::Taken {
+        arguments: pipeline::group::AccumulatorArguments {
             input: Expr::Literal(Value::Int32(1)),
             n: Expr::Absent,
             sort: pipeline::sort::Sort::default(),

@@ -229,7 +229,7 @@ fn changed_rows_are_noticed() {
         let body = sample(rng);
         let draft = HeaderDraft {
             lifetime: [Lifetime::Inherit, Lifetime::Never, Lifetime::After(20)][rng.usize(0..3)],
-            birth: rng.bool().then(|| rng.u64(..)),
+            creation_stamp: rng.bool().then(|| rng.u64(..)),
             dates: (0..rng.u32(0..3)).map(|index| (index, rng.i64(..))).collect(),
             body_checksum: body_checksum(body.bytes()),
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::{
-    BirthOrder, Collection, ContainerDefinition, DefaultTtl, Error, IndexSpec, IndexUse,
+    Collection, ContainerDefinition, CreationOrder, DefaultTtl, Error, IndexSpec, IndexUse,
     ItemAction, ItemKey, ItemRange, ItemWrite, ItemWriter, Kind, Lifetime, Model, Namespace,
     Partition, Policy, Scan, ScanOrder, VersionMatch,
 };
@@ -99,20 +99,20 @@ impl Shelf {
         select: &Arc<Select>,
         items: usize,
         no_index: bool,
-        from: Option<(Resume, BirthOrder)>,
-    ) -> Result<(Shown, Option<(Resume, BirthOrder)>), Kind> {
+        from: Option<(Resume, CreationOrder)>,
+    ) -> Result<(Shown, Option<(Resume, CreationOrder)>), Kind> {
         let streams = select.streams_rows();
-        let first = if streams { BirthOrder::WhereFew } else { BirthOrder::Never };
-        let (resume, births) =
-            from.map_or((None, first), |(resume, births)| (Some(resume), births));
+        let first = if streams { CreationOrder::WhereFew } else { CreationOrder::Never };
+        let (resume, creation_order) =
+            from.map_or((None, first), |(resume, creation_order)| (Some(resume), creation_order));
         let limit = PageLimit { items, bytes: usize::MAX };
         let run = Run::new(Arc::clone(select), Context::default(), resume, limit);
         let scan = Scan {
             sarg: select.sarg().clone(),
             after: run.start_after(),
-            births,
+            creation_order,
             order: select.order_paths().unwrap_or_default(),
-            seek: run.seek_place(),
+            seek: run.seek_position(),
             no_index,
             ..Scan::of(ItemRange::all())
         };
@@ -121,9 +121,9 @@ impl Shelf {
         let scanned =
             ready(self.kit.engine.scan_items(&self.container(), &scan, &context, &mut feed));
         let scanned = scanned.map_err(|error| error.kind)?;
-        let births = match feed.2 {
-            ScanOrder::ByBirth => BirthOrder::Always,
-            ScanOrder::ByKey | ScanOrder::AsAsked => BirthOrder::Never,
+        let creation_order = match feed.2 {
+            ScanOrder::ByCreation => CreationOrder::Always,
+            ScanOrder::ByKey | ScanOrder::AsRequested => CreationOrder::Never,
         };
         let page = feed.0.finish_page(scanned.ended).map_err(|error| Error::from(error).kind)?;
         let values: Vec<String> =
@@ -131,12 +131,12 @@ impl Shelf {
         let rows = if scanned.ordered { values.len() as u64 } else { scanned.items };
         let shown = Shown { values, more: page.resume.is_some(), rows, indexes: scanned.indexes };
         let resume = page.resume.map(|resume| Resume::from_bytes(&resume.to_bytes()).unwrap());
-        Ok((shown, resume.map(|resume| (resume, births))))
+        Ok((shown, resume.map(|resume| (resume, creation_order))))
     }
 
     /// One step of path maintenance, which changes no item: requests paths, builds them, stops a
     /// build, continues it, or restarts.
-    fn tend_paths(&mut self, random: &mut fastrand::Rng) {
+    fn maintain_paths(&mut self, random: &mut fastrand::Rng) {
         let (engine, container) = (self.kit.engine.clone(), self.container());
         match random.u8(..6) {
             0 | 1 => {
@@ -232,7 +232,7 @@ impl Both {
     /// Performs a step between two queries.
     fn step(&mut self, random: &mut fastrand::Rng) {
         match random.u8(..24) {
-            0..=9 => self.kept.tend_paths(random),
+            0..=9 => self.kept.maintain_paths(random),
             10..=17 => self.change_items(random),
             18..=20 => {
                 let to = self.kept.kit.now_ms() + random.i64(1..1_500);
@@ -253,7 +253,7 @@ impl Both {
                 for shelf in [&self.kept, &self.built] {
                     shelf.kit.move_to(to);
                 }
-                ready(self.kept.kit.engine.tend_paths(Some(2))).unwrap();
+                ready(self.kept.kit.engine.maintain_paths(Some(2))).unwrap();
             }
             _ => self.kept.check(),
         }
@@ -289,7 +289,7 @@ impl Both {
             }
             // Paths may start and stop being indexed between two pages.
             if random.u8(..4) == 0 {
-                self.kept.tend_paths(random);
+                self.kept.maintain_paths(random);
             }
         }
         let whole = self.kept.page(&select, usize::MAX, true, None);

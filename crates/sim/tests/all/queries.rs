@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clock::Instant;
 use document::{DocRef, Document, Value, ValueRef, array, json};
 use engine::{
-    BirthOrder, Collection, ContainerDefinition, DefaultTtl, Error, Flow, IndexSpec, Item,
+    Collection, ContainerDefinition, CreationOrder, DefaultTtl, Error, Flow, IndexSpec, Item,
     ItemAction, ItemKey, ItemRange, ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Namespace,
     Partition, Policy, PolicyRule, Scan, ScanOrder, VersionMatch,
 };
@@ -34,7 +34,7 @@ impl ItemSink for Feed {
     fn begin(&mut self, comes: ScanOrder, at: Instant) -> Result<(), Error> {
         self.2 = comes;
         self.0.start_over_at(at.ms);
-        self.0.set_sorted(comes == ScanOrder::AsAsked || self.1);
+        self.0.set_sorted(comes == ScanOrder::AsRequested || self.1);
         Ok(())
     }
 
@@ -42,7 +42,7 @@ impl ItemSink for Feed {
         // Only a plan that streams depends on the order of the scan.
         match self.2 {
             ScanOrder::ByKey if self.1 => Ok(self.0.feed_row(&item.key, item.document())?),
-            _ => Ok(self.0.feed_row(&item.birth.to_be_bytes(), item.document())?),
+            _ => Ok(self.0.feed_row(&item.creation_stamp.to_be_bytes(), item.document())?),
         }
     }
 }
@@ -82,17 +82,17 @@ impl Shelf {
     /// Returns the results of all pages of a query, and whether an index was used.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
-        let mut births =
-            if select.streams_rows() { BirthOrder::WhereFew } else { BirthOrder::Never };
+        let mut creation_order =
+            if select.streams_rows() { CreationOrder::WhereFew } else { CreationOrder::Never };
         loop {
             let limit = PageLimit { items, bytes: usize::MAX };
             let run = Run::new(Arc::clone(select), Context::default(), resume, limit);
             let scan = Scan {
                 sarg: select.sarg().clone(),
                 after: run.start_after(),
-                births,
+                creation_order,
                 order: select.order_paths().unwrap_or_default(),
-                seek: run.seek_place(),
+                seek: run.seek_position(),
                 no_index,
                 ..Scan::of(ItemRange::all())
             };
@@ -102,11 +102,11 @@ impl Shelf {
                 ready(self.kit.engine.scan_items(&self.container, &scan, &context, &mut feed));
             let page = scanned.and_then(|scanned| {
                 used |= !scanned.indexes.is_empty();
-                assert!(feed.2 == ScanOrder::ByBirth || births == BirthOrder::Never);
-                births = if feed.2 == ScanOrder::ByBirth {
-                    BirthOrder::Always
+                assert!(feed.2 == ScanOrder::ByCreation || creation_order == CreationOrder::Never);
+                creation_order = if feed.2 == ScanOrder::ByCreation {
+                    CreationOrder::Always
                 } else {
-                    BirthOrder::Never
+                    CreationOrder::Never
                 };
                 Ok(feed.0.finish_page(scanned.ended)?)
             });

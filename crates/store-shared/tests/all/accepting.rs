@@ -6,7 +6,7 @@ use std::{fs, time::Duration};
 use bytes::Bytes;
 use cluster::{BaseRecord, Ledger as _, NodeState, Reply, Request, ShardRecord};
 use store::{Error, Kind, Store as _, laws::ManualTime};
-use store_shared::{Accepting, Loss, Role};
+use store_shared::{Loss, LossInspection, Role};
 use uuid::Uuid;
 
 use crate::{
@@ -40,9 +40,9 @@ async fn shard(nodes: &Nodes) -> ShardRecord {
     record
 }
 
-fn accepting(nodes: &Nodes) -> Accepting<'_, cluster::MemoryLedger> {
+fn accepting(nodes: &Nodes) -> LossInspection<'_, cluster::MemoryLedger> {
     let silence = Duration::from_millis(50);
-    Accepting { ledger: &*nodes.ledger, cluster: Uuid::from_u128(1), shard: 0, silence }
+    LossInspection { ledger: &*nodes.ledger, cluster: Uuid::from_u128(1), shard: 0, silence }
 }
 
 async fn accept(nodes: &Nodes, loss: &Loss) -> Result<(), Error> {
@@ -88,12 +88,12 @@ fn wait_until_noted(machine: &Machine) {
 /// Checks that a node that was ahead has rebuilt its copy and equals the owner.
 async fn assert_made_again(node: &OneShard, owner: &OneShard, numbers: std::ops::Range<u64>) {
     for _ in 0..6_000 {
-        if node.copies_thrown_away() == 1 && *node.role().borrow() == Role::Following {
+        if node.discarded_copies() == 1 && *node.role().borrow() == Role::Following {
             break;
         }
         std::thread::park_timeout(Duration::from_millis(5));
     }
-    assert_eq!(node.copies_thrown_away(), 1, "{node:?}");
+    assert_eq!(node.discarded_copies(), 1, "{node:?}");
     wait_until_level(node, owner);
     assert_eq!(node.tree().last_entry(), owner.tree().last_entry());
     assert_eq!(held(node, numbers.clone()).await, held(owner, numbers).await);
@@ -102,10 +102,10 @@ async fn assert_made_again(node: &OneShard, owner: &OneShard, numbers: std::ops:
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_before_a_lost_entry_is_served_and_nobody_keeps_what_was_behind() {
     let nodes = Nodes::new(ManualTime::default());
-    let [ahead, unsure, behind] = [(); 3].map(|()| Machine::new());
+    let [ahead, may_have_diverged, behind] = [(); 3].map(|()| Machine::new());
     let owner = nodes.start(&ahead);
     nodes.take_over(&owner);
-    let doubtful = nodes.start(&unsure);
+    let doubtful = nodes.start(&may_have_diverged);
     write(&owner, 0..20).await;
     wait_until_level(&doubtful, &owner);
     let follower = nodes.start(&behind);
@@ -113,13 +113,13 @@ async fn what_was_before_a_lost_entry_is_served_and_nobody_keeps_what_was_behind
     wait_until_noted(&behind);
     drop((follower, doubtful));
     // The state after a crash: the position was saved before the last entries were applied.
-    let place = place_of(&unsure);
-    let noted = fs::read(&place).unwrap();
-    let doubtful = nodes.start(&unsure);
+    let position = place_of(&may_have_diverged);
+    let noted = fs::read(&position).unwrap();
+    let doubtful = nodes.start(&may_have_diverged);
     write(&owner, 20..60).await;
     wait_until_level(&doubtful, &owner);
     drop((owner, doubtful));
-    fs::write(&place, noted).unwrap();
+    fs::write(&position, noted).unwrap();
     // Entry 1 is the first of the epoch.
     let lost = 1 + 30 + 1;
     let back = nodes.ledger.lose_entry(0, 1, lost);
@@ -134,9 +134,9 @@ async fn what_was_before_a_lost_entry_is_served_and_nobody_keeps_what_was_behind
     accept(&nodes, &loss).await.unwrap();
     nodes.take_over(&node);
     assert_eq!(held(&node, 0..60).await, Vec::from_iter(0..30));
-    assert_eq!(node.copies_thrown_away(), 0);
+    assert_eq!(node.discarded_copies(), 0);
     // Whether new entries arrive before the check or not.
-    let doubtful = nodes.start(&unsure);
+    let doubtful = nodes.start(&may_have_diverged);
     assert_made_again(&doubtful, &node, 0..60).await;
     write(&node, 60..100).await;
     let former = nodes.start(&ahead);
@@ -215,7 +215,7 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
             std::thread::park_timeout(Duration::from_millis(1));
         }
     });
-    let alive = Accepting { silence: Duration::from_millis(500), ..accepting(&nodes) };
+    let alive = LossInspection { silence: Duration::from_millis(500), ..accepting(&nodes) };
     let refused = alive.find().await.unwrap_err();
     assert!(refused.to_string().contains("a node serves shard 0"), "{refused}");
     drop(owner);
@@ -230,7 +230,7 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
     let owner = nodes.start(&machine);
     nodes.take_over(&owner);
     assert_eq!(held(&owner, 0..20).await, Vec::from_iter(0..20));
-    assert_eq!(owner.copies_thrown_away(), 0);
+    assert_eq!(owner.discarded_copies(), 0);
     let Ok(Reply::Nodes(records)) = nodes.ledger.execute(Request::ReadNodes).await else {
         panic!("no nodes");
     };

@@ -93,7 +93,7 @@ async fn bases_come_and_the_journal_goes(nodes: Nodes) {
     let follower = nodes.start(second);
     assert_same(&late, &owner, &acknowledged).await;
     assert_same(&follower, &owner, &acknowledged).await;
-    assert_eq!(follower.copies_thrown_away(), 0, "it was loaded, not damaged");
+    assert_eq!(follower.discarded_copies(), 0, "it was loaded, not damaged");
     drop((follower, owner));
     nodes.take_over(&late);
     let follower = nodes.start(second);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use clock::{Checkpoint, Clock, ClockMode, ClockSource, Instant};
-use cluster::{Heritage, TermRecord};
+use cluster::{ClockLowerBounds, TermRecord};
 use store::{Commit, Mutation, Outcome, Space, Stamp, Store as _, laws::ManualTime};
 use store_shared::{NodeClock as _, Role, ShardClock, ShardClockOptions};
 
@@ -281,25 +281,26 @@ async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
         lease_ms: LEASE_MS,
     });
     let said = |bytes: &[u8]| Checkpoint::decode_whole(bytes).unwrap();
-    let heritage = Heritage { beat: None, least: Bytes::new(), seen_alive: false, released: false };
+    let lower_bounds =
+        ClockLowerBounds { beat: None, least: Bytes::new(), seen_alive: false, released: false };
     for answered_before in [true, false] {
-        clock.open(&heritage).unwrap();
+        clock.open(&lower_bounds).unwrap();
         let before = said(&clock.checkpoint());
         let moved = Checkpoint { number: before.number + 1, ms: before.ms + 60_000, ..before };
         let moving = tokio::spawn({
             let clock = Arc::clone(&clock);
             async move { clock.persist(moved).await }
         });
-        while !clock.has_news() {
+        while !clock.has_new_checkpoint() {
             tokio::task::yield_now().await;
         }
         assert_eq!(said(&clock.checkpoint()).ms, moved.ms);
         // The beat is in flight, or its reply has just arrived: the clock itself has not moved yet.
         if answered_before {
-            clock.note_renewed();
+            clock.confirm_checkpoint();
         }
         assert_eq!(said(&clock.finish()).ms, moved.ms);
-        clock.note_renewed();
+        clock.confirm_checkpoint();
         assert!(moving.await.unwrap());
         // No further move is possible.
         assert!(!clock.persist(Checkpoint { ms: moved.ms + 1, ..moved }).await);
@@ -333,13 +334,13 @@ async fn a_clock_that_goes_on_from_a_look_begins_with_the_wall_clock_where_that_
         };
         let noted = boot.now_ns() - u64::try_from(elapsed_ms * 1_000_000).unwrap();
         let term = TermRecord { shard: 0, epoch: 1, committed: 0, clock: made.encode().into() };
-        let heritage = Heritage {
+        let lower_bounds = ClockLowerBounds {
             beat: Some((term, noted)),
             least: Bytes::new(),
             seen_alive: true,
             released: false,
         };
-        clock.open(&heritage).unwrap();
+        clock.open(&lower_bounds).unwrap();
         let begins = clock.current().unwrap().last_used().ms;
         let about = wall - behind_ms - 50..wall - behind_ms + 200;
         assert!(about.contains(&begins), "{late_ms}: {}", begins - wall);
@@ -356,18 +357,23 @@ fn the_next_beat_carries_a_clock_that_has_just_begun_at_once() {
             boot_id: [1; 16],
             lease_ms: LEASE_MS,
         });
-        assert!(!clock.has_news());
+        assert!(!clock.has_new_checkpoint());
         clock
-            .open(&Heritage { beat: None, seen_alive: false, released: false, least: Bytes::new() })
+            .open(&ClockLowerBounds {
+                beat: None,
+                seen_alive: false,
+                released: false,
+                least: Bytes::new(),
+            })
             .unwrap();
-        assert!(clock.has_news());
+        assert!(clock.has_new_checkpoint());
         assert!(!clock.checkpoint().is_empty());
-        assert!(!clock.has_news());
-        clock.note_renewed();
+        assert!(!clock.has_new_checkpoint());
+        clock.confirm_checkpoint();
         clock.current().unwrap().now_blocking().unwrap();
         clock.finish();
-        assert!(!clock.has_news());
+        assert!(!clock.has_new_checkpoint());
         clock.end();
-        assert!(!clock.has_news());
+        assert!(!clock.has_new_checkpoint());
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use journal::{AppendFailure, EncodedEntry, Entry, Held, Journal, JournalFolder, OpenJournal};
+use journal::{
+    AppendFailure, EncodedEntry, Entry, Journal, JournalExtent, JournalFolder, OpenJournal,
+};
 use parking_lot::{Condvar, Mutex};
 use store::{Error, Kind};
 
@@ -94,8 +96,8 @@ impl Journal for FaultyJournal {
         self.write(|journal| journal.append(group))
     }
 
-    fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
-        self.write(|journal| journal.keep(group))
+    fn append_unsynced(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.write(|journal| journal.append_unsynced(group))
     }
 
     fn sync(&self) -> Result<(), Error> {
@@ -109,8 +111,8 @@ impl Journal for FaultyJournal {
         self.journal.read(after, limit_bytes)
     }
 
-    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
-        self.journal.cut(before, floors)
+    fn truncate_before(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        self.journal.truncate_before(before, floors)
     }
 
     fn end(&self) -> u64 {
@@ -121,8 +123,8 @@ impl Journal for FaultyJournal {
         self.journal.floors()
     }
 
-    fn held(&self) -> Held {
-        self.journal.held()
+    fn extent(&self) -> JournalExtent {
+        self.journal.extent()
     }
 
     fn bytes_after(&self, after: u64) -> u64 {
@@ -133,7 +135,7 @@ impl Journal for FaultyJournal {
         self.journal.group_bytes_max()
     }
 
-    fn has_one_user(&self) -> bool {
-        self.journal.has_one_user()
+    fn has_single_user(&self) -> bool {
+        self.journal.has_single_user()
     }
 }

@@ -9,9 +9,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use cluster::{Heritage, MemoryLedger, Settings};
+use cluster::{ClockLowerBounds, MemoryLedger, Settings};
 use journal::OpenJournal;
-use store::{Error, Store as _, Timepiece, laws::ManualTime};
+use store::{CommitClock, Error, Store as _, laws::ManualTime};
 use store_shared::{NodeClock, NodeOptions, Role, ShardOptions, SharedNode, SharedShard};
 use store_tree::TreeOptions;
 use tempfile::TempDir;
@@ -35,11 +35,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Still;
 
 impl NodeClock for Still {
-    fn begin(&self, _: &Heritage) -> Bytes {
+    fn begin(&self, _: &ClockLowerBounds) -> Bytes {
         Bytes::new()
     }
 
-    fn open(&self, _: &Heritage) -> Result<(), Error> {
+    fn open(&self, _: &ClockLowerBounds) -> Result<(), Error> {
         Ok(())
     }
 
@@ -47,11 +47,11 @@ impl NodeClock for Still {
         Bytes::new()
     }
 
-    fn has_news(&self) -> bool {
+    fn has_new_checkpoint(&self) -> bool {
         false
     }
 
-    fn note_renewed(&self) {}
+    fn confirm_checkpoint(&self) {}
 
     fn finish(&self) -> Bytes {
         Bytes::new()
@@ -137,7 +137,7 @@ impl Nodes {
 
     /// Starts a node that uses the test's time.
     pub(crate) fn start(&self, machine: &Machine) -> OneShard {
-        self.start_with(machine, Arc::new(Still), self.time.timepiece())
+        self.start_with(machine, Arc::new(Still), self.time.commit_clock())
     }
 
     /// Starts a node with this clock.
@@ -145,7 +145,7 @@ impl Nodes {
         &self,
         machine: &Machine,
         clock: Arc<dyn NodeClock>,
-        time: Arc<dyn Timepiece>,
+        time: Arc<dyn CommitClock>,
     ) -> OneShard {
         let options = self.one_shard(machine, clock, time);
         OneShard::of(SharedNode::open(options, Arc::clone(&self.ledger)).unwrap())
@@ -153,10 +153,10 @@ impl Nodes {
 
     /// Starts a node with this local copy of the journal.
     pub(crate) fn start_on(&self, machine: &Machine, own: impl OpenJournal) -> OneShard {
-        let options = self.one_shard(machine, Arc::new(Still), self.time.timepiece());
+        let options = self.one_shard(machine, Arc::new(Still), self.time.commit_clock());
         let own: Arc<dyn OpenJournal> = Arc::new(own);
-        let place = |_| Some(Arc::clone(&own));
-        let node = SharedNode::open_on(options, place, Arc::clone(&self.ledger));
+        let position = |_| Some(Arc::clone(&own));
+        let node = SharedNode::open_on(options, position, Arc::clone(&self.ledger));
         OneShard::of(node.unwrap())
     }
 
@@ -179,7 +179,7 @@ impl Nodes {
         let shard_options = (0..shards).map(|shard| ShardOptions {
             tree: options(shard),
             clock: Arc::new(Still),
-            time: self.time.timepiece(),
+            time: self.time.commit_clock(),
         });
         let node_options = self.options(machine, shard_options.collect());
         let own =
@@ -191,7 +191,7 @@ impl Nodes {
         &self,
         machine: &Machine,
         clock: Arc<dyn NodeClock>,
-        time: Arc<dyn Timepiece>,
+        time: Arc<dyn CommitClock>,
     ) -> NodeOptions {
         self.options(machine, vec![ShardOptions { tree: self.tree_options(machine), clock, time }])
     }
@@ -199,7 +199,7 @@ impl Nodes {
     fn options(&self, machine: &Machine, shards: Vec<ShardOptions>) -> NodeOptions {
         let about = Bytes::from_static(b"test");
         let mut settings = Settings::new(Uuid::from_u128(1), 0, machine.id, about);
-        (settings.watch, settings.read) = (20 * MS, 5 * MS);
+        (settings.poll_interval, settings.read) = (20 * MS, 5 * MS);
         (settings.idle, settings.again) = (5 * MS, 5 * MS);
         (settings.hold_bytes, settings.hold_entries) = (HOLD_BYTES, HOLD_ENTRIES);
         settings.read_bytes = READ_BYTES;

@@ -262,7 +262,7 @@ async fn a_node_whose_journal_was_damaged_makes_its_copy_again() {
         bytes[*rng.choice(&said).unwrap()] ^= 1 << rng.u8(..8);
         std::fs::write(path, bytes).unwrap();
         let follower = nodes.start(&machine);
-        wiped += follower.copies_thrown_away();
+        wiped += follower.discarded_copies();
         write(&owner, round * 100 + 50, &mut acknowledged).await;
         assert_equal(&follower, &owner, &acknowledged).await;
         wait_for(&follower, |role| *role == Role::Following).await;

@@ -17,7 +17,7 @@ fn open(directory: &TempDir, archive: Archiving) -> TreeStore {
         segment_bytes: 4 << 20,
         ..TreeOptions::new(directory.path())
     };
-    TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
+    TreeStore::open(&options, ManualTime::default().commit_clock()).unwrap()
 }
 
 /// Returns incompressible bytes.

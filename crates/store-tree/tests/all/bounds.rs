@@ -113,7 +113,7 @@ fn open(path: &Path) -> TreeStore {
         segment_bytes: SEGMENT,
         ..TreeOptions::new(path)
     };
-    TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
+    TreeStore::open(&options, ManualTime::default().commit_clock()).unwrap()
 }
 
 /// Incompressible rows of 64 KB with an index entry each.

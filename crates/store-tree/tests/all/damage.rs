@@ -24,7 +24,7 @@ fn open(path: &Path) -> Result<TreeStore, Error> {
         cache_bytes: 1 << 20,
         ..TreeOptions::new(path)
     };
-    TreeStore::open(&options, ManualTime::default().timepiece())
+    TreeStore::open(&options, ManualTime::default().commit_clock())
 }
 
 fn rows(from: u32) -> Commit {

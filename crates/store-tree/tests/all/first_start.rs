@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::laws::copy_of_one_moment;
 
 fn open(directory: &TempDir) -> TreeStore {
-    let time = ManualTime::default().timepiece();
+    let time = ManualTime::default().commit_clock();
     TreeStore::open(&TreeOptions::new(directory.path()), time).unwrap()
 }
 

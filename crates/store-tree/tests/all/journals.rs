@@ -48,7 +48,7 @@ impl OnMemory {
     pub(crate) fn open_here(&self) -> TreeStore {
         let journals = Arc::new(self.journals.clone());
         let options = options(self.directory.path());
-        TreeStore::open_on(&options, journals, self.time.timepiece(), true).unwrap()
+        TreeStore::open_on(&options, journals, self.time.commit_clock(), true).unwrap()
     }
 
     /// Copies the directory while a store has it open.
@@ -116,7 +116,7 @@ async fn has(store: &TreeStore, key: &'static str) -> bool {
 /// Waits until the store was reopened after a failure, and resumes commits.
 fn go_on(store: &TreeStore) {
     for _ in 0..2_000 {
-        if store.health() == Health::Anew {
+        if store.health() == Health::Reopened {
             store.resume_commits();
             return;
         }
@@ -152,7 +152,7 @@ async fn a_directory_that_is_ahead_of_the_journal_is_refused() {
     bench.journals = MemoryJournals::default();
     let journals = Arc::new(bench.journals.clone());
     let options = options(bench.directory.path());
-    let opened = TreeStore::open_on(&options, journals, bench.time.timepiece(), true);
+    let opened = TreeStore::open_on(&options, journals, bench.time.commit_clock(), true);
     assert_eq!(opened.unwrap_err().kind, Kind::Corrupt);
 }
 
@@ -177,7 +177,7 @@ impl Pair {
         let stores = benches.each_ref().map(|bench| {
             let journals = Arc::new(bench.journals.clone());
             let options = options(bench.directory.path());
-            let store = TreeStore::open_on(&options, journals, time.timepiece(), leads);
+            let store = TreeStore::open_on(&options, journals, time.commit_clock(), leads);
             leads = false;
             store.unwrap()
         });
@@ -297,7 +297,7 @@ async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     let directory = TempDir::new().unwrap();
     let options = options(directory.path());
     let journal = Arc::new(options.journal_folder());
-    let copy = TreeStore::open_on(&options, journal.clone(), time.timepiece(), false).unwrap();
+    let copy = TreeStore::open_on(&options, journal.clone(), time.commit_clock(), false).unwrap();
     copy.follow(entries.clone()).unwrap();
     copy.close().await.unwrap();
     let held = copy.snapshot();
@@ -309,7 +309,7 @@ async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     }
     assert!(copy.is_wiping());
     drop(held);
-    while copy.is_wiping() || copy.health() != Health::Anew {
+    while copy.is_wiping() || copy.health() != Health::Reopened {
         std::thread::park_timeout(std::time::Duration::from_millis(1));
     }
     assert_eq!(copy.last_entry(), Ok(1));
@@ -319,7 +319,7 @@ async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     drop(copy);
     // A closed store is wiped when it is opened.
     TreeStore::wipe_at_opening(directory.path()).unwrap();
-    let copy = TreeStore::open_on(&options, journal, time.timepiece(), false).unwrap();
+    let copy = TreeStore::open_on(&options, journal, time.commit_clock(), false).unwrap();
     assert_eq!(copy.last_entry(), Ok(1));
     copy.follow(entries).unwrap();
     assert!(copy.snapshot().get(Space::Catalog, b"key 7").await.unwrap().is_some());
@@ -363,20 +363,20 @@ async fn a_store_that_is_made_of_a_base_is_as_the_one_it_was_made_of() {
     let options = options(directory.path());
     let open = || {
         let journal = Arc::new(options.journal_folder());
-        TreeStore::open_on(&options, journal, time.timepiece(), false).unwrap()
+        TreeStore::open_on(&options, journal, time.commit_clock(), false).unwrap()
     };
     let copy = open();
     let mut pieces = 0;
     while let Some(piece) = reader.next_piece(4_000).unwrap() {
         assert!(piece.len() < 6_000);
-        copy.keep_piece(pieces, &piece).unwrap();
+        copy.store_piece(pieces, &piece).unwrap();
         pieces += 1;
     }
     assert!(10 < pieces);
     drop(reader);
     assert_eq!(copy.last_entry(), Ok(1), "not yet");
     copy.load_base(pieces).unwrap();
-    while copy.is_loading() || copy.health() != Health::Anew {
+    while copy.is_loading() || copy.health() != Health::Reopened {
         std::thread::park_timeout(std::time::Duration::from_millis(1));
     }
     copy.resume_commits();
@@ -427,7 +427,7 @@ async fn pieces_of_two_moments_make_no_store() {
     let directory = TempDir::new().unwrap();
     let options = options(directory.path());
     let journal = Arc::new(options.journal_folder());
-    let copy = TreeStore::open_on(&options, journal, time.timepiece(), false).unwrap();
+    let copy = TreeStore::open_on(&options, journal, time.commit_clock(), false).unwrap();
     let mut pieces = 0;
     for n in [1, 2] {
         owner.commit(vec![put(n)]).await.unwrap();
@@ -436,7 +436,7 @@ async fn pieces_of_two_moments_make_no_store() {
         while let Some(piece) = reader.next_piece(1_000).unwrap() {
             // All pieces but one of the second base.
             if n == 1 || pieces != 3 {
-                copy.keep_piece(pieces, &piece).unwrap();
+                copy.store_piece(pieces, &piece).unwrap();
             }
             pieces += 1;
         }
@@ -448,7 +448,7 @@ async fn pieces_of_two_moments_make_no_store() {
     let failure = copy.opening_failure().unwrap();
     assert_eq!(failure.kind, Kind::Corrupt, "{failure}");
     copy.wipe(&failure).unwrap();
-    while copy.is_wiping() || copy.health() != Health::Anew {
+    while copy.is_wiping() || copy.health() != Health::Reopened {
         std::thread::park_timeout(std::time::Duration::from_millis(1));
     }
     assert_eq!((copy.last_entry(), copy.is_loading()), (Ok(1), false));

@@ -11,8 +11,8 @@ use std::{
 };
 
 use journal::{
-    AppendFailure, EncodedEntry, Entry, Held, Journal, JournalFolder, JournalOptions, LocalJournal,
-    OpenJournal,
+    AppendFailure, EncodedEntry, Entry, Journal, JournalExtent, JournalFolder, JournalOptions,
+    LocalJournal, OpenJournal,
 };
 use store::{Commit, Error, Mutation, Space, Store as _, laws::ManualTime};
 use store_tree::{TreeOptions, TreeStore};
@@ -54,7 +54,7 @@ impl Journal for KeptJournal {
     }
 
     fn follow(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
-        self.journal.keep(group)
+        self.journal.append_unsynced(group)
     }
 
     fn sync(&self) -> Result<(), Error> {
@@ -68,8 +68,8 @@ impl Journal for KeptJournal {
         self.journal.read(after, limit_bytes)
     }
 
-    fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
-        self.journal.cut(before, floors)
+    fn truncate_before(&self, before: u64, floors: &[u8]) -> Result<(), Error> {
+        self.journal.truncate_before(before, floors)
     }
 
     fn end(&self) -> u64 {
@@ -80,8 +80,8 @@ impl Journal for KeptJournal {
         self.journal.floors()
     }
 
-    fn held(&self) -> Held {
-        self.journal.held()
+    fn extent(&self) -> JournalExtent {
+        self.journal.extent()
     }
 
     fn bytes_after(&self, after: u64) -> u64 {
@@ -92,7 +92,7 @@ impl Journal for KeptJournal {
         self.journal.group_bytes_max()
     }
 
-    fn has_one_user(&self) -> bool {
+    fn has_single_user(&self) -> bool {
         false
     }
 }
@@ -114,7 +114,7 @@ impl Copy {
         let options = self.options();
         let synced = Arc::clone(&self.synced);
         let journal = Arc::new(KeptFolder { folder: options.journal_of_copy(), synced });
-        let time = ManualTime::default().timepiece();
+        let time = ManualTime::default().commit_clock();
         self.store
             .get_or_insert_with(|| TreeStore::open_on(&options, journal, time, false).unwrap())
     }
@@ -133,7 +133,7 @@ impl Copy {
 fn forget_behind(options: &TreeOptions, synced: u64) {
     let folder = options.journal_of_copy();
     let old = folder.open(0, false).unwrap();
-    let first = old.held().first;
+    let first = old.extent().first;
     let mut entries = Vec::new();
     while let Some(entry) = old.read(first - 1 + entries.len() as u64, 0).unwrap().first() {
         if synced < entry.n {

@@ -124,7 +124,7 @@ fn open(path: &Path) -> TreeStore {
         segment_bytes: 128 * 1024,
         ..TreeOptions::new(path)
     };
-    TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
+    TreeStore::open(&options, ManualTime::default().commit_clock()).unwrap()
 }
 
 /// Runs steps until it is killed, reporting progress.

@@ -71,7 +71,7 @@ impl Bench for Tree {
 
     async fn open(&mut self) -> TreeStore {
         let directory = TempDir::new().unwrap();
-        let store = TreeStore::open(&options(directory.path()), self.time.timepiece());
+        let store = TreeStore::open(&options(directory.path()), self.time.commit_clock());
         self.directory = Some(directory);
         store.unwrap()
     }
@@ -80,7 +80,7 @@ impl Bench for Tree {
         let before = self.directory.as_ref().unwrap().path();
         let after = copy_of_one_moment(before);
         drop(store);
-        let store = TreeStore::open(&options(after.path()), self.time.timepiece());
+        let store = TreeStore::open(&options(after.path()), self.time.commit_clock());
         self.directory = Some(after);
         store.unwrap()
     }
@@ -105,11 +105,11 @@ fn put(key: String) -> Commit {
 async fn a_second_process_is_refused() {
     let directory = TempDir::new().unwrap();
     let time = ManualTime::default();
-    let held = TreeStore::open(&options(directory.path()), time.timepiece()).unwrap();
-    let refused = TreeStore::open(&options(directory.path()), time.timepiece());
+    let held = TreeStore::open(&options(directory.path()), time.commit_clock()).unwrap();
+    let refused = TreeStore::open(&options(directory.path()), time.commit_clock());
     assert_eq!(refused.unwrap_err().kind, store::Kind::Refused);
     drop(held);
-    TreeStore::open(&options(directory.path()), time.timepiece()).unwrap();
+    TreeStore::open(&options(directory.path()), time.commit_clock()).unwrap();
 }
 
 fn megabytes(space: Space, count: usize) -> Commit {
@@ -144,7 +144,7 @@ impl store::DropPredicate for DropAll {
 async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
     let directory = TempDir::new().unwrap();
     let time = ManualTime::default();
-    let store = TreeStore::open(&options(directory.path()), time.timepiece()).unwrap();
+    let store = TreeStore::open(&options(directory.path()), time.commit_clock()).unwrap();
     let (rows, other) = (Space::Rows(1), Space::Rows(2));
     store.create_space(rows).unwrap();
     store.create_space(other).unwrap();
@@ -158,7 +158,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
     assert!(store.filtered_through(rows) < store.published());
     let crashed = copy_of_one_moment(directory.path());
     drop(store);
-    let again = TreeStore::open(&options(crashed.path()), time.timepiece()).unwrap();
+    let again = TreeStore::open(&options(crashed.path()), time.commit_clock()).unwrap();
     assert!(again.snapshot().get(rows, b"filler 0").await.unwrap().is_none());
     assert!(again.snapshot().get(other, b"filler 0").await.unwrap().is_some());
     assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
@@ -169,7 +169,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
 async fn a_hole_in_the_journal_is_noticed() {
     let directory = TempDir::new().unwrap();
     let time = ManualTime::default();
-    let store = TreeStore::open(&options(directory.path()), time.timepiece()).unwrap();
+    let store = TreeStore::open(&options(directory.path()), time.commit_clock()).unwrap();
     for n in 0..200 {
         store.commit(vec![put(format!("key {n}"))]).await.unwrap();
     }
@@ -189,14 +189,14 @@ async fn a_hole_in_the_journal_is_noticed() {
         bytes[used / 2] ^= 0xff;
         std::fs::write(&journal, bytes).unwrap();
     }
-    let refused = TreeStore::open(&options(after.path()), time.timepiece());
+    let refused = TreeStore::open(&options(after.path()), time.commit_clock());
     assert_eq!(refused.unwrap_err().kind, store::Kind::Corrupt);
     let accepted = TreeOptions { accept_loss: true, ..options(after.path()) };
-    let store = TreeStore::open(&accepted, time.timepiece()).unwrap();
+    let store = TreeStore::open(&accepted, time.commit_clock()).unwrap();
     store.commit(vec![put("after the loss".to_owned())]).await.unwrap();
     drop(store);
     // An accepted loss is not reported again.
-    let store = TreeStore::open(&options(after.path()), time.timepiece()).unwrap();
+    let store = TreeStore::open(&options(after.path()), time.commit_clock()).unwrap();
     let held = store.snapshot().get(Space::Catalog, b"after the loss").await.unwrap();
     assert!(held.is_some());
 }
@@ -222,7 +222,7 @@ async fn a_fence_may_be_the_last_to_hold_the_store() {
     let directory = TempDir::new().unwrap();
     let time = ManualTime::default();
     let options = options(directory.path());
-    let store = std::sync::Arc::new(TreeStore::open(&options, time.timepiece()).unwrap());
+    let store = std::sync::Arc::new(TreeStore::open(&options, time.commit_clock()).unwrap());
     let (go, wait) = std::sync::mpsc::channel();
     let holder = Holder { go: std::sync::Mutex::new(wait), _store: std::sync::Arc::clone(&store) };
     let commit = put("k".to_owned()).with_fence(std::sync::Arc::new(holder));
@@ -236,7 +236,7 @@ async fn a_fence_may_be_the_last_to_hold_the_store() {
     go.send(()).unwrap();
     let again = (0..1_000).find_map(|_| {
         std::thread::park_timeout(std::time::Duration::from_millis(10));
-        TreeStore::open(&options, time.timepiece()).ok()
+        TreeStore::open(&options, time.commit_clock()).ok()
     });
     let held = again.expect("the store lets go of its directory").snapshot();
     assert!(held.get(Space::Catalog, b"k").await.unwrap().is_some());

@@ -6,7 +6,7 @@ use store_tree::{TreeOptions, TreeStore};
 async fn a_batch_is_one_wait_and_as_large_as_it_has_commits() {
     let directory = tempfile::tempdir().unwrap();
     let time = ManualTime::default();
-    let store = TreeStore::open(&TreeOptions::new(directory.path()), time.timepiece()).unwrap();
+    let store = TreeStore::open(&TreeOptions::new(directory.path()), time.commit_clock()).unwrap();
     let commit = |conditions: Vec<Condition>| {
         Commit::new(conditions, |_| {
             vec![Mutation::Put { space: Space::Catalog, key: "k".into(), value: "v".into() }]

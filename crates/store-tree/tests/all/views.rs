@@ -52,7 +52,7 @@ fn open_with_bound(directory: &TempDir, buffer_bytes: u64, old_views: OldViewsBo
         cache_bytes: MIB,
         ..TreeOptions::new(directory.path())
     };
-    TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
+    TreeStore::open(&options, ManualTime::default().commit_clock()).unwrap()
 }
 
 fn key(number: u64) -> Bytes {

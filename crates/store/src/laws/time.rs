@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
-use crate::contract::Timepiece;
+use crate::contract::CommitClock;
 
 /// Database time that advances only when a test sets it.
 #[derive(Clone, Debug, Default)]
@@ -18,12 +18,12 @@ impl ManualTime {
     }
 
     /// Returns the clock as the type that stores take.
-    pub fn timepiece(&self) -> Arc<dyn Timepiece> {
+    pub fn commit_clock(&self) -> Arc<dyn CommitClock> {
         Arc::new(self.clone())
     }
 }
 
-impl Timepiece for ManualTime {
+impl CommitClock for ManualTime {
     fn monotonic_ns(&self) -> u64 {
         0
     }

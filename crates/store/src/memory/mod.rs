@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use crate::{
     commit::{Commit, Mutation, Outcome, Stamp},
     contract::{
-        Capabilities, Direction, DropPredicate, KeyRange, Limit, Page, Snapshot, Store, Timepiece,
+        Capabilities, CommitClock, Direction, DropPredicate, KeyRange, Limit, Page, Snapshot, Store,
     },
     error::{Error, Kind},
     health::Health,
@@ -64,7 +64,7 @@ impl Gate {
 struct MemoryShared {
     data: Mutex<MemoryData>,
     sequencer: tokio::sync::Mutex<Sequencer>,
-    time: Arc<dyn Timepiece>,
+    time: Arc<dyn CommitClock>,
     flight: InFlight,
     published: AtomicU64,
     predicate: Mutex<Option<Arc<dyn DropPredicate>>>,
@@ -87,17 +87,17 @@ impl std::fmt::Debug for MemoryStore {
 
 impl MemoryStore {
     /// Creates an empty store whose commits are stamped by `time`.
-    pub fn new(time: Arc<dyn Timepiece>) -> Self {
+    pub fn new(time: Arc<dyn CommitClock>) -> Self {
         Self::bounded(usize::MAX, time)
     }
 
     /// Creates an empty store that refuses commits that need more space once it holds `limit`
     /// bytes.
-    pub fn bounded(limit: usize, time: Arc<dyn Timepiece>) -> Self {
+    pub fn bounded(limit: usize, time: Arc<dyn CommitClock>) -> Self {
         Self::with_data(MemoryData::default(), Stamp { seq: 0, at_ms: i64::MIN }, limit, time)
     }
 
-    fn with_data(data: MemoryData, last: Stamp, limit: usize, time: Arc<dyn Timepiece>) -> Self {
+    fn with_data(data: MemoryData, last: Stamp, limit: usize, time: Arc<dyn CommitClock>) -> Self {
         let shared = MemoryShared {
             data: Mutex::new(data),
             sequencer: tokio::sync::Mutex::new(Sequencer::starting_after(last)),
@@ -113,7 +113,7 @@ impl MemoryStore {
 
     /// Returns a new store with the data that a restart would find: all published commits and
     /// nothing else.
-    pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
+    pub fn reopen(&self, time: Arc<dyn CommitClock>) -> Self {
         let seq = self.published();
         let data = self.shared.data.lock();
         let mut copy = MemoryData::default();
@@ -338,7 +338,7 @@ impl Store for MemoryStore {
     }
 
     fn resume_commits(&self) {
-        // This store never reports `Anew`.
+        // This store never reports `Reopened`.
     }
 
     fn health(&self) -> Health {

@@ -3,7 +3,7 @@
 use document::doc;
 
 use super::*;
-use crate::place::Calm;
+use crate::interfaces::Calm;
 
 /// Numbers up to ten, three per page; fails after `left` pages.
 struct Numbers {
@@ -138,7 +138,7 @@ fn a_run_that_was_killed_at_its_end_is_known_to_be_whole() {
     let whole = run(&asked(&file, false), 99).unwrap();
     run(&asked(&folder.path().join("b"), false), 1).unwrap_err();
     let cut: ExportState = state::load(&folder.path().join("b.export-state")).unwrap().unwrap();
-    let content = Content::up_to(&File::open(&file).unwrap(), whole.bytes).unwrap();
+    let content = ContentFingerprint::up_to(&File::open(&file).unwrap(), whole.bytes).unwrap();
     let (documents, bytes) = (whole.documents, whole.bytes);
     let finished = ExportState { documents, bytes, content, is_finished: true, ..cut };
     // Before the rename, after it, and with both names.

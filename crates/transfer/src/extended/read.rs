@@ -21,10 +21,10 @@ pub(crate) enum Reading {
 /// Parses a text with one object; an error has the reason and the position.
 pub(crate) fn parse_document(text: &[u8], reading: Reading) -> Result<DocBuf, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    // The deserializer's limit is fixed; `Room` limits the depth and protects the stack.
+    // The deserializer's limit is fixed; `ParseContext` limits the depth and protects the stack.
     deserializer.disable_recursion_limit();
-    let room = Room { depth: MAX_DEPTH, reading };
-    let built = Whole(room).deserialize(&mut deserializer).and_then(|built| {
+    let room = ParseContext { depth: MAX_DEPTH, reading };
+    let built = DocumentSeed(room).deserialize(&mut deserializer).and_then(|built| {
         deserializer.end()?;
         Ok(built)
     });
@@ -33,12 +33,12 @@ pub(crate) fn parse_document(text: &[u8], reading: Reading) -> Result<DocBuf, St
 
 /// Remaining nesting depth, and the interpretation of type wrappers.
 #[derive(Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct ParseContext {
     depth: usize,
     reading: Reading,
 }
 
-impl Room {
+impl ParseContext {
     fn inner<E: serde::de::Error>(self) -> Result<Self, E> {
         match self.depth.checked_sub(1) {
             Some(depth) => Ok(Self { depth, ..self }),
@@ -48,9 +48,9 @@ impl Room {
 }
 
 /// Deserializes a document into bytes of its own.
-pub(super) struct Whole(pub(super) Room);
+pub(super) struct DocumentSeed(pub(super) ParseContext);
 
-impl<'de> DeserializeSeed<'de> for Whole {
+impl<'de> DeserializeSeed<'de> for DocumentSeed {
     type Value = DocBuf;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<DocBuf, D::Error> {
@@ -58,7 +58,7 @@ impl<'de> DeserializeSeed<'de> for Whole {
     }
 }
 
-impl<'de> Visitor<'de> for Whole {
+impl<'de> Visitor<'de> for DocumentSeed {
     type Value = DocBuf;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,14 +78,14 @@ fn fill<'de, A: MapAccess<'de>>(
     builder: &mut DocBuilder,
     first: Option<String>,
     mut access: A,
-    room: Room,
+    room: ParseContext,
 ) -> Result<(), A::Error> {
     let mut next = first;
     while let Some(name) = next {
         if name.contains('\0') {
             return Err(A::Error::custom("a name contains the character U+0000"));
         }
-        access.next_value_seed(Slot { put: Named { builder, name: &name }, room })?;
+        access.next_value_seed(ValueSeed { put: Named { builder, name: &name }, room })?;
         if MAX_DOCUMENT_BYTES < builder.len() {
             return Err(A::Error::custom("the document is larger than 16 MiB"));
         }
@@ -95,7 +95,7 @@ fn fill<'de, A: MapAccess<'de>>(
 }
 
 /// Destination of a value: a field of a document, or the next element of an array.
-trait Put {
+trait ValueTarget {
     fn value(&mut self, value: ValueRef<'_>);
     fn document(&mut self, fill: impl FnOnce(&mut DocBuilder));
     fn array(&mut self, fill: impl FnOnce(&mut ArrayBuilder<'_>));
@@ -106,7 +106,7 @@ struct Named<'a> {
     name: &'a str,
 }
 
-impl Put for Named<'_> {
+impl ValueTarget for Named<'_> {
     fn value(&mut self, value: ValueRef<'_>) {
         self.builder.append(self.name, value);
     }
@@ -122,7 +122,7 @@ impl Put for Named<'_> {
 
 struct Element<'a, 'b>(&'a mut ArrayBuilder<'b>);
 
-impl Put for Element<'_, '_> {
+impl ValueTarget for Element<'_, '_> {
     fn value(&mut self, value: ValueRef<'_>) {
         self.0.push(value);
     }
@@ -137,12 +137,12 @@ impl Put for Element<'_, '_> {
 }
 
 /// Deserializes a value into its destination.
-struct Slot<P> {
+struct ValueSeed<P> {
     put: P,
-    room: Room,
+    room: ParseContext,
 }
 
-impl<'de, P: Put> DeserializeSeed<'de> for Slot<P> {
+impl<'de, P: ValueTarget> DeserializeSeed<'de> for ValueSeed<P> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -150,7 +150,7 @@ impl<'de, P: Put> DeserializeSeed<'de> for Slot<P> {
     }
 }
 
-impl<'de, P: Put> Visitor<'de> for Slot<P> {
+impl<'de, P: ValueTarget> Visitor<'de> for ValueSeed<P> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -197,7 +197,7 @@ impl<'de, P: Put> Visitor<'de> for Slot<P> {
         let mut read = Ok(());
         self.put.array(|array| {
             read = loop {
-                match access.next_element_seed(Slot { put: Element(array), room }) {
+                match access.next_element_seed(ValueSeed { put: Element(array), room }) {
                     Ok(Some(())) if MAX_DOCUMENT_BYTES < array.len() => {
                         break Err(A::Error::custom("the document is larger than 16 MiB"));
                     }

@@ -9,7 +9,7 @@ use serde::{
     de::{Error as _, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 
-use super::read::{Room, Whole};
+use super::read::{DocumentSeed, ParseContext};
 
 /// Names of the wrappers. `$regex` is excluded because it is an operator in filters.
 const NAMES: [&str; 16] = [
@@ -111,14 +111,14 @@ struct Id {
 pub(super) fn read_wrapped<'de, A: MapAccess<'de>>(
     name: &str,
     mut access: A,
-    room: Room,
+    room: ParseContext,
 ) -> Result<Value, A::Error> {
     let wrong = || A::Error::custom(format!("the value of {name} is malformed"));
     let inner: Inner = access.next_value()?;
     let second: Option<String> = access.next_key()?;
     let value = match (name, inner, second.as_deref()) {
         ("$code", Inner::Text(code), Some("$scope")) => {
-            let scope = access.next_value_seed(Whole(room))?.as_ref().to_tree();
+            let scope = access.next_value_seed(DocumentSeed(room))?.as_ref().to_tree();
             if access.next_key::<String>()?.is_some() {
                 return Err(wrong());
             }

@@ -9,7 +9,7 @@ use std::{
 use document::ValueRef;
 
 use super::*;
-use crate::place::{Calm, with_field};
+use crate::interfaces::{Calm, with_field};
 
 /// Documents by id, and how many more are accepted before the connection is lost.
 #[derive(Clone, Debug, Default)]

@@ -16,8 +16,8 @@ use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
 
 use crate::{
     endpoint::{Login, MongoAddress},
+    interfaces::SharedMonitor,
     limits::{CONNECTS, GLANCE, MAX_GLANCES},
-    place::Watcher,
     tls::{client_config, with_advice},
 };
 
@@ -30,7 +30,7 @@ impl<T: Read + Write> Duplex for T {}
 pub(super) struct Connection {
     stream: Box<dyn Duplex>,
     place: String,
-    watch: Watcher,
+    watch: SharedMonitor,
     /// Id of the last request, which its reply repeats.
     request: i32,
     outgoing: Vec<u8>,
@@ -45,7 +45,7 @@ impl fmt::Debug for Connection {
 
 impl Connection {
     /// Connects, performs the handshake and logs in.
-    pub(super) fn open(address: &MongoAddress, watch: Watcher) -> Result<Self, String> {
+    pub(super) fn open(address: &MongoAddress, watch: SharedMonitor) -> Result<Self, String> {
         let place = address.shown();
         let failed = |error: io::Error| format!("no answer from {place}: {error}");
         let authority = address.authority.as_deref();
@@ -142,7 +142,7 @@ impl Connection {
     fn fill(&mut self, mut bytes: &mut [u8]) -> io::Result<()> {
         let mut glances = 0;
         while !bytes.is_empty() {
-            if !self.watch.goes_on() {
+            if !self.watch.should_continue() {
                 return Err(io::Error::other("interrupted"));
             }
             match self.stream.read(bytes) {

@@ -7,7 +7,7 @@ use mongo_client::{Error, Sequence, whole_number};
 use super::connection::{Connection, begin};
 use crate::{
     endpoint::MongoAddress,
-    place::{Mode, Outcome, Sink, Watcher, with_field},
+    interfaces::{Mode, Outcome, SharedMonitor, Sink, with_field},
 };
 
 /// Error codes about a single document: its size, depth, fields or a duplicate key. Other codes
@@ -36,7 +36,7 @@ impl MongoSink {
         collection: &str,
         mode: Mode,
         ordered: bool,
-        watch: Watcher,
+        watch: SharedMonitor,
     ) -> Result<Self, String> {
         let connection = Connection::open(address, watch)?;
         let (database, collection) = (database.to_owned(), collection.to_owned());

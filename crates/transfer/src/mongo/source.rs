@@ -8,8 +8,8 @@ use super::connection::{Connection, begin};
 use crate::{
     endpoint::MongoAddress,
     extended::{Reading, Style, parse_document, write_document},
+    interfaces::{Page, SharedMonitor, Source},
     limits::PAGE_DOCUMENTS,
-    place::{Page, Source, Watcher},
 };
 
 /// Parameters of a read.
@@ -48,7 +48,7 @@ impl MongoSource {
         address: &MongoAddress,
         find: Find,
         mark: Option<&str>,
-        watch: Watcher,
+        watch: SharedMonitor,
     ) -> Result<Self, String> {
         let of = |name: &str, text: &str| match text.is_empty() {
             true => Ok(DocBuf::default()),

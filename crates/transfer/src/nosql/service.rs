@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::{
     endpoint::{HTTPS, NoSqlAddress},
+    interfaces::SharedMonitor,
     limits::{CONNECTS, MAX_ANSWER_BYTES, TRIES, WORKERS},
-    place::Watcher,
     tls::{http_authority, with_advice},
 };
 
@@ -29,14 +29,14 @@ const CONTAINER: (&str, &str) = ("colls", "");
 const ITEMS: (&str, &str) = ("docs", "/docs");
 
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) status: u16,
     /// Continuation token of the next page.
     pub(super) continuation: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     /// Returns the server's error message on one line.
     pub(super) fn reason(&self) -> String {
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
@@ -62,7 +62,7 @@ pub(super) struct Service {
     path: String,
     /// Name of the container in error messages.
     shown: String,
-    watch: Watcher,
+    watch: SharedMonitor,
 }
 
 impl Service {
@@ -71,7 +71,7 @@ impl Service {
         address: &NoSqlAddress,
         database: &str,
         container: &str,
-        watch: Watcher,
+        watch: SharedMonitor,
     ) -> Result<Self, String> {
         let config = ureq::Agent::config_builder();
         let config = match address.base.starts_with(HTTPS) {
@@ -112,12 +112,12 @@ impl Service {
     }
 
     /// Reads a page of items.
-    pub(super) fn read_feed(&self, headers: &[(&str, &str)]) -> Result<Answer, String> {
+    pub(super) fn read_feed(&self, headers: &[(&str, &str)]) -> Result<Response, String> {
         self.ask(ITEMS, None, headers)
     }
 
     /// Sends a POST to the items: a new item, or a query.
-    pub(super) fn post(&self, body: &[u8], headers: &[(&str, &str)]) -> Result<Answer, String> {
+    pub(super) fn post(&self, body: &[u8], headers: &[(&str, &str)]) -> Result<Response, String> {
         self.ask(ITEMS, Some(body), headers)
     }
 
@@ -127,9 +127,9 @@ impl Service {
         (kind, under): (&str, &str),
         body: Option<&[u8]>,
         headers: &[(&str, &str)],
-    ) -> Result<Answer, String> {
+    ) -> Result<Response, String> {
         for _ in 0..TRIES {
-            if !self.watch.goes_on() {
+            if !self.watch.should_continue() {
                 return Err("interrupted".to_owned());
             }
             let (answer, later) = self.ask_once((kind, under), body, headers)?;
@@ -146,7 +146,7 @@ impl Service {
         (kind, under): (&str, &str),
         body: Option<&[u8]>,
         headers: &[(&str, &str)],
-    ) -> Result<(Answer, Option<Duration>), String> {
+    ) -> Result<(Response, Option<Duration>), String> {
         let verb = if body.is_some() { "post" } else { "get" };
         let ms = u64::try_from(clock::wall_ms()).unwrap_or_default();
         let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_millis(ms));
@@ -183,7 +183,7 @@ impl Service {
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
         let body = body.map_err(failed)?;
-        Ok((Answer { status, continuation, body }, later.map(Duration::from_millis)))
+        Ok((Response { status, continuation, body }, later.map(Duration::from_millis)))
     }
 
     /// Returns the value of the header `authorization`.
@@ -211,7 +211,7 @@ mod tests {
             ("", "404"),
         ] {
             let body = body.as_bytes().to_vec();
-            let answer = Answer { status: 404, continuation: None, body };
+            let answer = Response { status: 404, continuation: None, body };
             assert_eq!(answer.reason(), want);
         }
     }

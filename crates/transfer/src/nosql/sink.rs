@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     endpoint::NoSqlAddress,
+    interfaces::{Mode, Outcome, SharedMonitor, Sink, with_field},
     limits::WORKERS,
-    place::{Mode, Outcome, Sink, Watcher, with_field},
 };
 
 /// Text by which a server's message about an existing id is recognized.
@@ -36,7 +36,7 @@ impl NoSqlSink {
         container: &str,
         mode: Mode,
         ordered: bool,
-        watch: Watcher,
+        watch: SharedMonitor,
     ) -> Result<Self, String> {
         if mode == Mode::Merge {
             return Err("--mode merge is for the MongoDB API; \

@@ -4,12 +4,12 @@ use document::{DocBuf, Value, json};
 
 use super::{
     item,
-    service::{Answer, Service},
+    service::{Response, Service},
 };
 use crate::{
     endpoint::NoSqlAddress,
+    interfaces::{Page, SharedMonitor, Source},
     limits::{MAX_DEPTH, PAGE_DOCUMENTS},
-    place::{Page, Source, Watcher},
 };
 
 /// A container as the source of documents.
@@ -33,7 +33,7 @@ impl NoSqlSource {
         query: &str,
         fields: Vec<String>,
         mark: Option<&str>,
-        watch: Watcher,
+        watch: SharedMonitor,
     ) -> Result<Self, String> {
         let service = Service::new(address, database, container, watch)?;
         let (query, continuation) = (query.to_owned(), mark.map(str::to_owned));
@@ -41,7 +41,7 @@ impl NoSqlSource {
         Ok(Self { service, query, fields, continuation, id })
     }
 
-    fn ask(&self) -> Result<Answer, String> {
+    fn ask(&self) -> Result<Response, String> {
         let most = PAGE_DOCUMENTS.to_string();
         let mut headers = vec![("x-ms-max-item-count", most.as_str())];
         if let Some(continuation) = &self.continuation {

@@ -21,7 +21,7 @@ impl Bounded {
         self.length += part.len();
     }
 
-    pub(super) const fn is_whole(&self) -> bool {
+    pub(super) const fn is_complete(&self) -> bool {
         self.length <= MAX_LINE_BYTES
     }
 }

@@ -50,8 +50,8 @@ impl Elements {
                 (Expected::First | Expected::Element, Some(_)) => {
                     self.expected = Expected::Comma;
                     let text = self.element()?;
-                    let (next, is_whole) = (self.bytes.at, text.is_whole());
-                    return Ok(Some(Text { line, next, bytes: text.bytes, is_whole }));
+                    let (next, is_complete) = (self.bytes.at, text.is_complete());
+                    return Ok(Some(Text { line, next, bytes: text.bytes, is_complete }));
                 }
             };
             self.bytes.take(1);

@@ -15,9 +15,14 @@ impl Lines {
         loop {
             let line = self.bytes.at.line;
             let Some(text) = self.next_line()? else { return Ok(None) };
-            let is_whole = text.is_whole();
-            if !is_whole || !text.bytes.trim_ascii().is_empty() {
-                return Ok(Some(Text { line, next: self.bytes.at, bytes: text.bytes, is_whole }));
+            let is_complete = text.is_complete();
+            if !is_complete || !text.bytes.trim_ascii().is_empty() {
+                return Ok(Some(Text {
+                    line,
+                    next: self.bytes.at,
+                    bytes: text.bytes,
+                    is_complete,
+                }));
             }
         }
     }

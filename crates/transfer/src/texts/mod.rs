@@ -16,14 +16,14 @@ use lines::Lines;
 
 /// A position in a file between two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FilePosition {
     /// Offset in bytes.
     pub(crate) offset: u64,
     /// Line number at the offset, from 1.
     pub(crate) line: u64,
 }
 
-impl Place {
+impl FilePosition {
     /// The start of a file.
     pub(crate) const START: Self = Self { offset: 0, line: 1 };
 }
@@ -34,10 +34,10 @@ pub(crate) struct Text {
     /// Line number at the start of the text, from 1.
     pub(crate) line: u64,
     /// Start of the next text.
-    pub(crate) next: Place,
+    pub(crate) next: FilePosition,
     pub(crate) bytes: Vec<u8>,
     /// Whether the text is complete; one that is too long is truncated.
-    pub(crate) is_whole: bool,
+    pub(crate) is_complete: bool,
 }
 
 pub(crate) enum Texts {
@@ -50,20 +50,20 @@ pub(crate) enum Texts {
 /// A buffered input with its position.
 struct Bytes {
     input: BufReader<Box<dyn Read>>,
-    at: Place,
+    at: FilePosition,
 }
 
 impl Texts {
     /// Opens a file at a position; standard input if there is no path.
-    pub(crate) fn open(path: Option<&Path>, from: Place) -> Result<Self, String> {
-        let mut bytes = Bytes::open(path, Place::START)?;
+    pub(crate) fn open(path: Option<&Path>, from: FilePosition) -> Result<Self, String> {
+        let mut bytes = Bytes::open(path, FilePosition::START)?;
         bytes.skip_mark()?;
         let is_array = bytes.next_of_text()? == Some(b'[');
-        if from != Place::START {
+        if from != FilePosition::START {
             bytes = Bytes::open(path, from)?;
         }
         Ok(match is_array {
-            true if from == Place::START => {
+            true if from == FilePosition::START => {
                 bytes.take(1);
                 Self::Elements(Elements::at_first(bytes))
             }
@@ -97,7 +97,7 @@ pub(crate) fn open_at(path: Option<&Path>, offset: u64) -> Result<Box<dyn Read>,
 }
 
 impl Bytes {
-    fn open(path: Option<&Path>, at: Place) -> Result<Self, String> {
+    fn open(path: Option<&Path>, at: FilePosition) -> Result<Self, String> {
         Ok(Self { input: BufReader::with_capacity(1 << 18, open_at(path, at.offset)?), at })
     }
 
@@ -147,10 +147,10 @@ mod tests {
     use super::*;
 
     /// Line of a text, the text, and the position after it.
-    type Seen = (u64, String, Place);
+    type Seen = (u64, String, FilePosition);
 
     /// Returns the texts of a file from a position, and the error that ended it.
-    fn texts(content: &[u8], from: Place) -> (Vec<Seen>, Result<(), String>) {
+    fn texts(content: &[u8], from: FilePosition) -> (Vec<Seen>, Result<(), String>) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();
         let mut texts = Texts::open(Some(file.path()), from).unwrap();
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn an_array_has_a_text_for_each_element() {
         let content = b"\xef\xbb\xbf \n[{\"a\":[1,{}],\"b\":\"]},\\\"\\\\\"},{\n\"c\":1}\n, 5,\"x,\" ,]x]\n\n";
-        let (found, ended) = texts(content, Place::START);
+        let (found, ended) = texts(content, FilePosition::START);
         let shown: Vec<(u64, &str)> = found.iter().map(|it| (it.0, it.1.as_str())).collect();
         let wanted = [
             (2, "{\"a\":[1,{}],\"b\":\"]},\\\"\\\\\"}"),
@@ -203,7 +203,7 @@ mod tests {
             ("[{}}]", 1, Err("line 1: a comma or the end of the array is missing")),
             ("[}]", 1, Ok(())),
         ] {
-            let (found, was) = texts(content.as_bytes(), Place::START);
+            let (found, was) = texts(content.as_bytes(), FilePosition::START);
             assert_eq!((found.len(), was), (elements, ended.map_err(str::to_owned)), "{content}");
         }
     }

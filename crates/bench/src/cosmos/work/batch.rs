@@ -76,6 +76,6 @@ pub(super) async fn run_batches(
     };
     let figures = closed_loop::run_workers(target, plan, worker).await?;
     target.delete_container(CONTAINER).await?;
-    target.rest_machine().await;
+    target.wait_until_idle().await;
     Ok(figures)
 }

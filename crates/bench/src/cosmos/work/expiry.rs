@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::{
     super::{
         container::Container,
-        items::{self, Life},
+        items::{self, Lifetime},
         limits::{CHECK_PAUSE_MAX, DEFAULT_TTL, MARGIN, PARTITION_ITEMS},
         link::Link,
-        load::{self, Stock},
+        load::{self, ItemRange},
         target::Target,
     },
     Settings,
@@ -23,10 +23,10 @@ use super::{
 use crate::{
     closed_loop::{self, Plan, Worker},
     error::{Error, Result},
+    expiry_observer::{BLUR, ExpiryObserver, is_expiring},
     figures::Figures,
     limits::{CHECK_PAUSE, REST_BETWEEN},
     pause,
-    witness::{BLUR, Witness, is_mortal},
 };
 
 /// The container whose odd items expire.
@@ -38,7 +38,7 @@ const MISSING: u16 = 404;
 
 /// Reads single items.
 struct Reader {
-    witness: Arc<Witness>,
+    expiry_observer: Arc<ExpiryObserver>,
     choice: Choice,
 }
 
@@ -53,41 +53,46 @@ impl Worker<Link> for Reader {
             MISSING => false,
             _ => return answer.require_success().map(|_| ()),
         };
-        self.witness.judge_read(sent, number, there)
+        self.expiry_observer.judge_read(sent, number, there)
     }
 }
 
 /// Runs queries of one partition, for ids and for the count, and checks their results until the run
 /// ends.
-async fn look_by_queries(
+async fn check_by_queries(
     mut link: Link,
     container: Container,
-    witness: Arc<Witness>,
+    expiry_observer: Arc<ExpiryObserver>,
     items: u64,
     mut rng: Rng,
 ) -> Result<()> {
-    while !witness.is_over() {
+    while !expiry_observer.is_over() {
         let begin = clock::monotonic_time();
         // The first item of a random partition: the query reads the whole partition.
         let first = rng.u64(..items) / PARTITION_ITEMS * PARTITION_ITEMS;
         let partition = items::partition_key(first);
         let there = first..items.min(first + PARTITION_ITEMS);
         let (all, mortals) =
-            (there.end - there.start, there.filter(|number| is_mortal(*number)).count() as u64);
+            (there.end - there.start, there.filter(|number| is_expiring(*number)).count() as u64);
 
         let body = query::query_body("SELECT VALUE c.id", &partition, "");
         let sent = clock::monotonic_time();
         let answer = query::ask_query(&mut link, &container, Some(&partition), &body, None).await?;
-        let found = count_mortal(&answer.parse_json()?);
+        let found = count_expiring(&answer.parse_json()?);
         // The page may not be the last, so it cannot show missing items.
-        witness.judge_request(sent, clock::monotonic_time(), found, 0);
+        expiry_observer.judge_request(sent, clock::monotonic_time(), found, 0);
 
         let body = query::query_body("SELECT VALUE COUNT(1)", &partition, "");
         let sent = clock::monotonic_time();
         let answer = query::ask_query(&mut link, &container, Some(&partition), &body, None).await?;
         let count = query::sum_numbers(&answer.parse_json()?)?;
         let beyond = count.saturating_sub(all - mortals);
-        witness.judge_request(sent, clock::monotonic_time(), beyond, all.saturating_sub(count));
+        expiry_observer.judge_request(
+            sent,
+            clock::monotonic_time(),
+            beyond,
+            all.saturating_sub(count),
+        );
         pause::pause_for(pause_after(clock::monotonic_time().saturating_sub(begin))).await;
     }
     Ok(())
@@ -100,13 +105,13 @@ fn pause_after(look: Duration) -> Duration {
 }
 
 /// Returns the number of ids of expiring items.
-fn count_mortal(answer: &Value) -> u64 {
+fn count_expiring(answer: &Value) -> u64 {
     let ids = answer.get("Documents").and_then(Value::as_array).map(Vec::as_slice);
     let numbers = ids.unwrap_or_default().iter().filter_map(|id| {
         let digits = id.as_str()?.trim_start_matches(|letter: char| !letter.is_ascii_digit());
         digits.parse().ok()
     });
-    numbers.filter(|number| is_mortal(*number)).count() as u64
+    numbers.filter(|number| is_expiring(*number)).count() as u64
 }
 
 /// Loads the items, and returns the instant of the monotonic clock at which half of them expire.
@@ -114,16 +119,17 @@ fn count_mortal(answer: &Value) -> u64 {
 async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
     let container = target.create_container(CONTAINER, Some(DEFAULT_TTL)).await?;
     let begin = clock::monotonic_time();
-    let survivors = Stock { count: items.div_ceil(2), first: 0, step: 2, life: Life::Endless };
-    load::load_stock(target, &container, survivors).await?;
+    let survivors =
+        ItemRange { count: items.div_ceil(2), first: 0, step: 2, life: Lifetime::Endless };
+    load::load_items(target, &container, survivors).await?;
     let took = clock::monotonic_time().saturating_sub(begin);
     let before = REST_BETWEEN + plan.warmup + plan.duration + plan.warmup;
     // Time for loading the second half, estimated generously, plus the quiet window.
     let wait = took * 2 + MARGIN + before;
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
     let second = clock::wall_ms().saturating_add(wait).div_euclid(1000) + 1;
-    let mortals = Stock { count: items / 2, first: 1, step: 2, life: Life::Until(second) };
-    load::load_stock(target, &container, mortals).await?;
+    let mortals = ItemRange { count: items / 2, first: 1, step: 2, life: Lifetime::Until(second) };
+    load::load_items(target, &container, mortals).await?;
     let left = second.saturating_mul(1000) - clock::wall_ms();
     let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
     // The quiet window would not end before the items expire.
@@ -132,13 +138,13 @@ async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Conta
         return Err(Error::Usage(why.to_owned()));
     }
     let at = clock::monotonic_time() + left;
-    target.rest_machine().await;
+    target.wait_until_idle().await;
     Ok((container, at))
 }
 
 /// Measures reads in a window without expiry, then in a window in which half of the items expire.
 /// The figures are those of the second window. The figures of the first window and the findings of
-/// the witness are extras.
+/// the observer are extras.
 pub(super) async fn run_expiry(
     target: &Target,
     plan: Plan,
@@ -146,22 +152,23 @@ pub(super) async fn run_expiry(
 ) -> Result<Figures> {
     let items = settings.sizes.expiry_items;
     let (container, at) = prepare_items(target, plan, items).await?;
-    let witness = Arc::new(Witness::default());
-    witness.all_live_until(at.saturating_sub(BLUR));
-    witness.dead_from(at);
+    let expiry_observer = Arc::new(ExpiryObserver::default());
+    expiry_observer.all_live_until(at.saturating_sub(BLUR));
+    expiry_observer.expired_from(at);
     let reader = |worker| Reader {
-        witness: Arc::clone(&witness),
+        expiry_observer: Arc::clone(&expiry_observer),
         choice: Choice { container: container.clone(), items, rng: settings.worker_rng(worker) },
     };
     let (link, rng) = (target.connect_link().await?, settings.worker_rng(plan.connections));
-    let looker = look_by_queries(link, container.clone(), Arc::clone(&witness), items, rng);
+    let looker =
+        check_by_queries(link, container.clone(), Arc::clone(&expiry_observer), items, rng);
     let looker = tokio::spawn(looker);
     let quiet = closed_loop::run_workers(target, plan, reader).await?;
     let during = Plan { warmup: at.saturating_sub(clock::monotonic_time()), ..plan };
     let mut figures = closed_loop::run_workers(target, during, reader).await?;
-    witness.end_looking();
+    expiry_observer.stop_observers();
     looker.await.map_err(|error| Error::Usage(error.to_string()))??;
-    witness.add_to_figures(&mut figures, &quiet);
+    expiry_observer.add_to_figures(&mut figures, &quiet);
     target.delete_container(CONTAINER).await?;
     Ok(figures)
 }
@@ -188,7 +195,7 @@ mod tests {
             (json!({ "Documents": ["user", 7, null, "user5"] }), 1),
             (json!(null), 0),
         ] {
-            assert_eq!(count_mortal(&answer), want, "{answer}");
+            assert_eq!(count_expiring(&answer), want, "{answer}");
         }
     }
 }

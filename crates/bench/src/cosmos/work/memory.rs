@@ -15,7 +15,7 @@ pub(super) async fn run_memory(target: &mut Target, settings: &Settings) -> Resu
         return Err(Error::Usage(why.to_owned()));
     };
     target.need_items(settings.sizes.items).await?;
-    target.rest_machine().await;
+    target.wait_until_idle().await;
     let mut figures = Figures { connections: 1, ..Figures::default() };
     figures.add_extra("resident as found, MB", megabytes(at_rest));
     figures.add_extra("resident with the items, MB", megabytes(process::resident_memory(pid)?));

@@ -95,6 +95,6 @@ pub(super) async fn run_upserts(
     let choice = Choice::shared_items(target, settings).await?;
     let worker = |worker| Writer { choice: choice(worker), body: String::with_capacity(2048) };
     let figures = closed_loop::run_workers(target, plan, worker).await?;
-    target.rest_machine().await;
+    target.wait_until_idle().await;
     Ok(figures)
 }

@@ -7,7 +7,7 @@ use std::{
 
 use auth::Key;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use cosmos::{Certificate, CurrentCertificate, Door, Keys, Settings, Shard, WELL_KNOWN_KEY};
+use cosmos::{Certificate, CurrentCertificate, Keys, NoSqlApi, Settings, Shard, WELL_KNOWN_KEY};
 use document::{Document, Value, json};
 use test_kit::{Kit, PausingStore};
 use tokio::{
@@ -21,7 +21,7 @@ pub(crate) struct Client {
     pub(crate) kit: Kit,
     pub(crate) stop: tokio::sync::watch::Sender<bool>,
     /// The API, as long as something serves this client.
-    pub(crate) door: Weak<Door<PausingStore>>,
+    pub(crate) api: Weak<NoSqlApi<PausingStore>>,
 }
 
 #[derive(Debug)]
@@ -73,11 +73,11 @@ impl Answer {
 fn given() -> Settings {
     Settings {
         memory: memory::Account::default(),
-        strangers: memory::Account::default(),
+        unknown_clients: memory::Account::default(),
         account: "test".to_owned(),
         endpoint: None,
         shard: Shard::default(),
-        siblings: None,
+        other_shards: None,
         opened: std::sync::Arc::default(),
         hosts: None,
         keys: Keys::well_known().unwrap().into(),
@@ -86,7 +86,7 @@ fn given() -> Settings {
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("test").unwrap())),
         needs_tls: false,
         give_way: || {},
-        run_apart: |work| work(),
+        block_in_place: |work| work(),
         audit: None,
         enforce_throughput: false,
         slow: None,
@@ -138,7 +138,7 @@ impl Client {
 
     /// Returns another client of the same API.
     pub(crate) async fn beside(&self) -> Self {
-        Self::at(self.door.upgrade().unwrap(), Kit::default()).await
+        Self::at(self.api.upgrade().unwrap(), Kit::default()).await
     }
 
     /// Sends bytes without waiting for a response.
@@ -156,18 +156,18 @@ impl Client {
 
     async fn of(settings: Settings) -> Self {
         let kit = Kit::default();
-        let door: Arc<Door<PausingStore>> = Door::new(kit.engine.clone(), settings).unwrap();
-        Self::at(door, kit).await
+        let api: Arc<NoSqlApi<PausingStore>> = NoSqlApi::new(kit.engine.clone(), settings).unwrap();
+        Self::at(api, kit).await
     }
 
-    async fn at(door: Arc<Door<PausingStore>>, kit: Kit) -> Self {
+    async fn at(api: Arc<NoSqlApi<PausingStore>>, kit: Kit) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (far, _) = listener.accept().await.unwrap();
         let (stop, stopped) = tokio::sync::watch::channel(false);
-        let held = Arc::downgrade(&door);
-        tokio::spawn(cosmos::serve(door, far, stopped));
-        Self { stream, kit, stop, door: held }
+        let held = Arc::downgrade(&api);
+        tokio::spawn(cosmos::serve(api, far, stopped));
+        Self { stream, kit, stop, api: held }
     }
 
     /// Returns a client with a database `d` and a container `c` with this definition and the

@@ -5,7 +5,7 @@ use store::{KeyRange, Store};
 
 use super::{Candidate, Finder, Progress};
 use crate::{
-    access::Access,
+    access::AccessPath,
     error::Halt,
     limits::{FIRST_PAGE_ROWS, PAGE_ROWS},
     view::{LiveView, Pages, charge_keys},
@@ -19,9 +19,9 @@ impl Finder {
         context: &Context,
         wanted: usize,
     ) -> Result<bool, Halt> {
-        self.note_access(view, context);
-        if let Access::Ids(ids) = &self.chosen.access {
-            context.budget.note_examined(1);
+        self.record_access(view, context);
+        if let AccessPath::Ids(ids) = &self.chosen.access {
+            context.budget.record_examined(1);
             let id = ids.get(self.at).cloned();
             self.at += 1;
             self.ahead.extend(id.map(Candidate::Id));
@@ -35,8 +35,8 @@ impl Finder {
     }
 
     /// Records the access path, and counts a use of its index the first time.
-    pub(super) fn note_access<S: Store>(&mut self, view: &LiveView<S>, context: &Context) {
-        context.budget.note_access(|| self.chosen.access.way());
+    pub(super) fn record_access<S: Store>(&mut self, view: &LiveView<S>, context: &Context) {
+        context.budget.record_access(|| self.chosen.access.label());
         if let Some((used, index)) = self.uncounted.take() {
             used.note(&view.collection, index, view.instant.ms.div_euclid(1000));
         }
@@ -52,7 +52,7 @@ impl Finder {
                 Progress::NotBegun => self.pages_over(self.range_at(self.at)?.clone()),
             };
             if !pages.is_done() {
-                return Some(pages.at_most(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS)));
+                return Some(pages.with_max_rows(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS)));
             }
             // Everything read ahead of this range is used up: go to the next range.
             self.at += 1;
@@ -74,7 +74,7 @@ impl Finder {
         pages: &mut Pages,
     ) -> Result<usize, Halt> {
         Ok(match &self.chosen.access {
-            Access::Index { index, .. } => {
+            AccessPath::Index { index, .. } => {
                 let page = view.next_entries(index, pages).await?.unwrap_or_default();
                 self.ahead.extend(page.items.into_iter().map(Candidate::Entry));
                 page.examined

@@ -5,7 +5,7 @@ use store::Store;
 
 use super::{Finder, Progress};
 use crate::{
-    access::Access,
+    access::AccessPath,
     error::Halt,
     view::{LiveView, charge_keys},
 };
@@ -20,8 +20,8 @@ impl Finder {
         wanted: usize,
     ) -> Result<Option<u64>, Halt> {
         let Some(mut pages) = self.begin_page(wanted) else { return Ok(None) };
-        self.note_access(view, context);
-        let by_index = matches!(self.chosen.access, Access::Index { .. });
+        self.record_access(view, context);
+        let by_index = matches!(self.chosen.access, AccessPath::Index { .. });
         let page = match by_index {
             true => view.count_entries(&mut pages).await?,
             false => view.count_rows(&mut pages).await?,

@@ -8,7 +8,7 @@ use store::Store;
 
 use super::{Candidate, Finder};
 use crate::{
-    access::Access,
+    access::AccessPath,
     catalog::IndexSpec,
     error::{Error, Halt},
     keys,
@@ -35,7 +35,7 @@ impl Finder {
                 return Ok(Some(order.key_of(row.document())));
             }
             let key = match (self.ahead.front(), &self.chosen.access) {
-                (Some(Candidate::Entry(entry)), Access::Index { index, .. }) => {
+                (Some(Candidate::Entry(entry)), AccessPath::Index { index, .. }) => {
                     key_of_entry(index, &entry.key, order)
                 }
                 (Some(Candidate::Id(id)), _) => key_of_id(id, order),

@@ -26,7 +26,7 @@ use store::Store;
 
 use super::{Candidate, Finder, Progress};
 use crate::{
-    access::{Access, ChosenAccess},
+    access::{AccessPath, ChosenAccess},
     error::Halt,
     keys,
     limits::{PAGE_ROWS, ROW_WORK},
@@ -76,9 +76,9 @@ impl LongKeys {
     pub(super) fn of_walk(chosen: &ChosenAccess, sort: Option<&Sort>) -> Option<Self> {
         let sort = sort.filter(|sort| chosen.sorted && !sort.parts.is_empty())?;
         let (components, before) = match &chosen.access {
-            Access::Ids(_) | Access::Branches { .. } => return None,
-            Access::Rows(_) => (vec![false], 0),
-            Access::Index { index, .. } => {
+            AccessPath::Ids(_) | AccessPath::Branches { .. } => return None,
+            AccessPath::Rows(_) => (vec![false], 0),
+            AccessPath::Index { index, .. } => {
                 let is_part = |path: &str| sort.parts.iter().any(|part| part.path.as_str() == path);
                 let fields = index.key.iter();
                 let fields = fields.map(|(path, descending)| (path.as_str(), *descending));
@@ -220,7 +220,7 @@ impl Finder {
         prefix: &[u8],
     ) -> Result<(Vec<(SortKey, Row)>, Bytes, Share), Halt> {
         let mut rows = Vec::new();
-        let mut held = context.holding.share();
+        let mut held = context.operation_memory.share();
         let mut end = Bytes::new();
         loop {
             let Some(key) = self.next_key() else {

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use pipeline::{
     Filter,
-    exec::{Stage, Tally},
+    exec::{CountPipeline, Stage},
 };
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
     seen::SeenRows,
 };
 use crate::{
-    access::{Access, ChosenAccess, ChosenBranch, Residual, choose_access},
+    access::{AccessPath, ChosenAccess, ChosenBranch, Residual, choose_access},
     catalog::CollectionState,
     error::Error,
 };
@@ -31,7 +31,7 @@ impl Finder {
         let mut chosen = choose_access(state, &find.filter, find.sort.as_ref(), &find.hint)?;
         let by_keys = chosen.is_skipped_by_keys();
         let branches = match &mut chosen.access {
-            Access::Branches { branches, disjoint } => {
+            AccessPath::Branches { branches, disjoint } => {
                 // The order that all branches yield.
                 let order = find.sort.as_ref();
                 let order = order.filter(|sort| chosen.sorted && !sort.parts.is_empty());
@@ -94,7 +94,7 @@ impl Finder {
                 explain.keys_examined += branch.keys_examined;
                 explain.documents_examined += branch.documents_examined;
             }
-        } else if matches!(self.chosen.access, Access::Rows(_)) {
+        } else if matches!(self.chosen.access, AccessPath::Rows(_)) {
             // A row is also an entry of the primary key. If that is not used, all rows, including
             // skipped ones, count as examined documents.
             match explain.index {
@@ -126,11 +126,11 @@ impl Finder {
     }
 
     /// Returns the count that the stages need, if it can be determined without reading rows.
-    pub(crate) fn plan_count(&mut self, stages: &[Stage]) -> Option<Tally> {
+    pub(crate) fn plan_count(&mut self, stages: &[Stage]) -> Option<CountPipeline> {
         let by_keys = self.chosen.is_counted_by_keys() && self.to_skip == 0;
-        let tally = by_keys.then(|| Tally::of_stages(stages)).flatten();
-        self.explain.counted = self.explain.index.is_some() && tally.is_some();
-        tally
+        let count_pipeline = by_keys.then(|| CountPipeline::of_stages(stages)).flatten();
+        self.explain.counted = self.explain.index.is_some() && count_pipeline.is_some();
+        count_pipeline
     }
 
     /// Returns whether the planned collection and index still exist.
@@ -142,7 +142,7 @@ impl Finder {
             // An index that has become multikey may name rows several times, for which this finder
             // was planned without `seen`.
             && match &self.chosen.access {
-                Access::Index { index, .. } => state
+                AccessPath::Index { index, .. } => state
                     .record
                     .indexes
                     .iter()

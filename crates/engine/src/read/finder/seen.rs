@@ -22,7 +22,7 @@ impl SeenRows {
         if !self.keys.insert(row_key.into()) {
             return Ok(false);
         }
-        let held = self.held.get_or_insert_with(|| context.holding.share());
+        let held = self.held.get_or_insert_with(|| context.operation_memory.share());
         held.grow(row_key.len() + SEEN_BYTES)?;
         Ok(true)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, Document, Value};
-use evaluation::{Context, Holding, Spill};
+use evaluation::{Context, OperationMemory, Spill};
 use memory::Account;
 use pipeline::exec::{Row, Source};
 use spill::{Area, Limits};
@@ -27,8 +27,9 @@ impl Place {
     }
 
     fn context(&self) -> Arc<Context> {
-        let (holding, spill) = (Holding::from_account(&self.account), Spill::To(self.area.clone()));
-        Arc::new(Context { holding, spill, now_ms: 1000, ..Context::default() })
+        let (operation_memory, spill) =
+            (OperationMemory::from_account(&self.account), Spill::To(self.area.clone()));
+        Arc::new(Context { operation_memory, spill, now_ms: 1000, ..Context::default() })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Part, Row, TABLE};
+use super::{LanguagePart, Row, TABLE};
 use crate::{
     error::Error, filter, projection, shell_text::document, sort, support::Support, update,
 };
@@ -11,34 +11,37 @@ use crate::{
 fn example(row: &Row) -> String {
     let name = row.name;
     match (row.part, name) {
-        (Part::Filter, "$and" | "$or" | "$nor") => format!("{{{name}: [{{a: 1}}]}}"),
-        (Part::Filter, "$expr" | "$comment" | "$alwaysTrue" | "$alwaysFalse" | "$sampleRate") => {
+        (LanguagePart::Filter, "$and" | "$or" | "$nor") => format!("{{{name}: [{{a: 1}}]}}"),
+        (
+            LanguagePart::Filter,
+            "$expr" | "$comment" | "$alwaysTrue" | "$alwaysFalse" | "$sampleRate",
+        ) => {
             format!("{{{name}: 1}}")
         }
-        (Part::Filter, "$jsonSchema" | "$text" | "$where") => format!("{{{name}: {{}}}}"),
-        (Part::Filter, "$in" | "$nin" | "$all") => format!("{{a: {{{name}: [1]}}}}"),
-        (Part::Filter, "$not") => "{a: {$not: {$gt: 1}}}".to_owned(),
-        (Part::Filter, "$elemMatch") => "{a: {$elemMatch: {b: 1}}}".to_owned(),
-        (Part::Filter, "$mod") => "{a: {$mod: [2, 1]}}".to_owned(),
-        (Part::Filter, "$regex") => "{a: {$regex: 'x'}}".to_owned(),
-        (Part::Filter, "$options") => "{a: {$regex: 'x', $options: 'i'}}".to_owned(),
-        (Part::Filter, _) => format!("{{a: {{{name}: 1}}}}"),
-        (Part::Projection, "$") => "{'a.$': 1}".to_owned(),
-        (Part::Projection, "$elemMatch") => "{a: {$elemMatch: {b: 1}}}".to_owned(),
-        (Part::Projection, "$meta") => "{a: {$meta: 'textScore'}}".to_owned(),
-        (Part::Projection, _) => format!("{{a: {{{name}: 1}}}}"),
-        (Part::Sort, "$meta") => "{a: {$meta: 'textScore'}}".to_owned(),
-        (Part::Sort, "$natural") => "{$natural: 1}".to_owned(),
-        (Part::Sort, order) => format!("{{a: {order}}}"),
-        (Part::Update, "$[<identifier>]") => "{$set: {'a.$[x]': 1}}".to_owned(),
-        (Part::Update, "$" | "$[]") => format!("{{$set: {{'a.{name}': 1}}}}"),
-        (Part::Update, "$rename") => "{$rename: {a: 'b'}}".to_owned(),
-        (Part::Update, "$currentDate") => "{$currentDate: {a: true}}".to_owned(),
-        (Part::Update, "$bit") => "{$bit: {a: {or: 1}}}".to_owned(),
-        (Part::Update, "$pullAll") => "{$pullAll: {a: [1]}}".to_owned(),
-        (Part::Update, _) => format!("{{{name}: {{a: 1}}}}"),
-        (Part::UpdateModifier, "$each") => "{$push: {a: {$each: []}}}".to_owned(),
-        (Part::UpdateModifier, _) => format!("{{$push: {{a: {{$each: [], {name}: 1}}}}}}"),
+        (LanguagePart::Filter, "$jsonSchema" | "$text" | "$where") => format!("{{{name}: {{}}}}"),
+        (LanguagePart::Filter, "$in" | "$nin" | "$all") => format!("{{a: {{{name}: [1]}}}}"),
+        (LanguagePart::Filter, "$not") => "{a: {$not: {$gt: 1}}}".to_owned(),
+        (LanguagePart::Filter, "$elemMatch") => "{a: {$elemMatch: {b: 1}}}".to_owned(),
+        (LanguagePart::Filter, "$mod") => "{a: {$mod: [2, 1]}}".to_owned(),
+        (LanguagePart::Filter, "$regex") => "{a: {$regex: 'x'}}".to_owned(),
+        (LanguagePart::Filter, "$options") => "{a: {$regex: 'x', $options: 'i'}}".to_owned(),
+        (LanguagePart::Filter, _) => format!("{{a: {{{name}: 1}}}}"),
+        (LanguagePart::Projection, "$") => "{'a.$': 1}".to_owned(),
+        (LanguagePart::Projection, "$elemMatch") => "{a: {$elemMatch: {b: 1}}}".to_owned(),
+        (LanguagePart::Projection, "$meta") => "{a: {$meta: 'textScore'}}".to_owned(),
+        (LanguagePart::Projection, _) => format!("{{a: {{{name}: 1}}}}"),
+        (LanguagePart::Sort, "$meta") => "{a: {$meta: 'textScore'}}".to_owned(),
+        (LanguagePart::Sort, "$natural") => "{$natural: 1}".to_owned(),
+        (LanguagePart::Sort, order) => format!("{{a: {order}}}"),
+        (LanguagePart::Update, "$[<identifier>]") => "{$set: {'a.$[x]': 1}}".to_owned(),
+        (LanguagePart::Update, "$" | "$[]") => format!("{{$set: {{'a.{name}': 1}}}}"),
+        (LanguagePart::Update, "$rename") => "{$rename: {a: 'b'}}".to_owned(),
+        (LanguagePart::Update, "$currentDate") => "{$currentDate: {a: true}}".to_owned(),
+        (LanguagePart::Update, "$bit") => "{$bit: {a: {or: 1}}}".to_owned(),
+        (LanguagePart::Update, "$pullAll") => "{$pullAll: {a: [1]}}".to_owned(),
+        (LanguagePart::Update, _) => format!("{{{name}: {{a: 1}}}}"),
+        (LanguagePart::UpdateModifier, "$each") => "{$push: {a: {$each: []}}}".to_owned(),
+        (LanguagePart::UpdateModifier, _) => format!("{{$push: {{a: {{$each: [], {name}: 1}}}}}}"),
     }
 }
 
@@ -46,10 +49,10 @@ fn parse(row: &Row) -> Result<(), Error> {
     let text = document(&example(row)).to_buf();
     let text = text.as_ref();
     match row.part {
-        Part::Filter => filter::parse(text).map(drop),
-        Part::Projection => projection::parse_find(text).map(drop),
-        Part::Sort => sort::parse(text).map(drop),
-        Part::Update | Part::UpdateModifier => {
+        LanguagePart::Filter => filter::parse(text).map(drop),
+        LanguagePart::Projection => projection::parse_find(text).map(drop),
+        LanguagePart::Sort => sort::parse(text).map(drop),
+        LanguagePart::Update | LanguagePart::UpdateModifier => {
             let filters = document("{f: [{x: 1}]}");
             let filters = filters.get("f").and_then(|filters| filters.as_ref().as_array());
             let filters = filters.filter(|_| row.name == "$[<identifier>]");
@@ -63,7 +66,7 @@ fn rows_say_what_parsers_do() {
     for row in TABLE {
         let parsed = parse(row);
         // `find` handles it as the scan direction and does not pass it to the parser.
-        if (row.part, row.name) == (Part::Sort, "$natural") {
+        if (row.part, row.name) == (LanguagePart::Sort, "$natural") {
             assert!(parsed.is_err(), "{row:?}");
             continue;
         }
@@ -88,13 +91,13 @@ fn parsers_know_nothing_without_a_row() {
     let names = filter::FIELD_OPERATORS.iter().map(|(name, _)| *name);
     let top = filter::TOP_OPERATORS.iter().map(|(name, _)| *name);
     let none: Vec<&str> = Vec::new();
-    assert_eq!(missing(Part::Filter, names.chain(top).collect()), none);
+    assert_eq!(missing(LanguagePart::Filter, names.chain(top).collect()), none);
     let names = projection::FIND_OPERATORS.iter().map(|(name, _)| *name);
-    assert_eq!(missing(Part::Projection, names.collect()), none);
+    assert_eq!(missing(LanguagePart::Projection, names.collect()), none);
     let names = update::UPDATE_OPERATORS.iter().map(|(name, _)| *name);
-    assert_eq!(missing(Part::Update, names.collect()), none);
+    assert_eq!(missing(LanguagePart::Update, names.collect()), none);
     let names = update::PUSH_MODIFIERS.iter().map(|(name, _)| *name);
-    assert_eq!(missing(Part::UpdateModifier, names.collect()), none);
+    assert_eq!(missing(LanguagePart::UpdateModifier, names.collect()), none);
 }
 
 #[test]

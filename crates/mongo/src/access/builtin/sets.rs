@@ -225,9 +225,9 @@ const USERS: [&str; 2] = ["system.roles", "system.users"];
 
 /// Builds the privileges of a role.
 #[derive(Default)]
-pub(super) struct Maker(Privileges);
+pub(super) struct PrivilegeBuilder(Privileges);
 
-impl Maker {
+impl PrivilegeBuilder {
     fn add(&mut self, resource: Resource, actions: Actions) {
         // Cannot fail: the roles have far fewer resources than the limit, which a test checks.
         let _ = self.0.add(Privilege::new(resource, actions));
@@ -246,47 +246,47 @@ impl Maker {
     }
 }
 
-pub(super) fn read(to: &mut Maker, database: &str) {
+pub(super) fn read(to: &mut PrivilegeBuilder, database: &str) {
     to.on(database, "", READ);
     to.on(database, "system.js", READ);
 }
 
-pub(super) fn read_write(to: &mut Maker, database: &str) {
+pub(super) fn read_write(to: &mut PrivilegeBuilder, database: &str) {
     to.on(database, "", READ_WRITE);
     to.on(database, "system.js", READ_WRITE);
 }
 
-pub(super) fn db_admin(to: &mut Maker, database: &str) {
+pub(super) fn db_admin(to: &mut PrivilegeBuilder, database: &str) {
     to.on(database, "", DB_ADMIN);
     to.on(database, "system.profile", PROFILE);
 }
 
-pub(super) fn user_admin(to: &mut Maker, database: &str) {
+pub(super) fn user_admin(to: &mut PrivilegeBuilder, database: &str) {
     to.on(database, "", USER_ADMIN);
 }
 
-pub(super) fn db_owner(to: &mut Maker, database: &str) {
+pub(super) fn db_owner(to: &mut PrivilegeBuilder, database: &str) {
     read_write(to, database);
     db_admin(to, database);
     user_admin(to, database);
 }
 
-pub(super) fn read_any_database(to: &mut Maker) {
+pub(super) fn read_any_database(to: &mut PrivilegeBuilder) {
     read(to, "");
     to.on_cluster(Actions::of(&[Action::ListDatabases]));
 }
 
-pub(super) fn read_write_any_database(to: &mut Maker) {
+pub(super) fn read_write_any_database(to: &mut PrivilegeBuilder) {
     read_write(to, "");
     to.on_cluster(Actions::of(&[Action::ListDatabases]));
 }
 
-pub(super) fn db_admin_any_database(to: &mut Maker) {
+pub(super) fn db_admin_any_database(to: &mut PrivilegeBuilder) {
     db_admin(to, "");
     to.on_cluster(Actions::of(&[Action::ListDatabases]));
 }
 
-pub(super) fn user_admin_any_database(to: &mut Maker) {
+pub(super) fn user_admin_any_database(to: &mut PrivilegeBuilder) {
     user_admin(to, "");
     to.on_cluster(Actions::of(&[
         Action::AuthSchemaUpgrade,
@@ -298,7 +298,7 @@ pub(super) fn user_admin_any_database(to: &mut Maker) {
     to.on("admin", "system.roles", WATCH);
 }
 
-pub(super) fn cluster_monitor(to: &mut Maker) {
+pub(super) fn cluster_monitor(to: &mut PrivilegeBuilder) {
     to.on_cluster(MONITOR_CLUSTER);
     to.on("", "", MONITOR_DATABASES);
     to.on("", "system.profile", Actions::of(&[Action::Find]));
@@ -309,7 +309,7 @@ pub(super) fn cluster_monitor(to: &mut Maker) {
     to.on("local", "system.replset", Actions::of(&[Action::Find]));
 }
 
-pub(super) fn cluster_manager(to: &mut Maker) {
+pub(super) fn cluster_manager(to: &mut PrivilegeBuilder) {
     to.on_cluster(MANAGE_CLUSTER);
     to.on("", "", MANAGE_DATABASES);
     to.on("config", "", WATCH.union(MANAGE_OWN));
@@ -318,19 +318,19 @@ pub(super) fn cluster_manager(to: &mut Maker) {
     to.on("local", "system.replset", WATCH);
 }
 
-pub(super) fn host_manager(to: &mut Maker) {
+pub(super) fn host_manager(to: &mut PrivilegeBuilder) {
     to.on_cluster(MANAGE_HOSTS);
     to.on("", "", Actions::of(&[Action::KillAnyCursor, Action::KillCursors]));
 }
 
-pub(super) fn cluster_admin(to: &mut Maker) {
+pub(super) fn cluster_admin(to: &mut PrivilegeBuilder) {
     cluster_monitor(to);
     cluster_manager(to);
     host_manager(to);
     to.on("", "", Actions::of(&[Action::DropDatabase]));
 }
 
-pub(super) fn backup(to: &mut Maker) {
+pub(super) fn backup(to: &mut PrivilegeBuilder) {
     to.on_cluster(Actions::of(&[
         Action::AppendOplogNote,
         Action::GetClusterParameter,
@@ -354,7 +354,7 @@ pub(super) fn backup(to: &mut Maker) {
     to.on("config", "settings", Actions::of(&[Action::Find, Action::Insert, Action::Update]));
 }
 
-pub(super) fn restore(to: &mut Maker) {
+pub(super) fn restore(to: &mut PrivilegeBuilder) {
     to.on_cluster(Actions::of(&[
         Action::BypassWriteBlockingMode,
         Action::ForceUUID,
@@ -376,7 +376,7 @@ pub(super) fn restore(to: &mut Maker) {
     }
 }
 
-pub(super) fn root(to: &mut Maker) {
+pub(super) fn root(to: &mut PrivilegeBuilder) {
     to.on_cluster(Actions::ALL);
     db_owner(to, "");
     for database in OWN_DATABASES {

@@ -40,7 +40,7 @@ use crate::{
         hint::{covers_all, parse_hint},
     },
     query::begin_query,
-    rights::{Asked, Need},
+    rights::{CommandRequest, Requirement},
 };
 
 /// A parsed command: its search, and its operation on the documents found.
@@ -104,12 +104,12 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
 }
 
 /// Requires the rights of the explained command.
-pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let Some(body) = asked.args().document("explain")? else { return Ok(Vec::new()) };
+pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let Some(body) = request.args().document("explain")? else { return Ok(Vec::new()) };
     // A command that cannot be explained is refused by its name.
-    let inner = COMMANDS.find_body(body).filter(|known| known.row.name != asked.name);
+    let inner = COMMANDS.find_body(body).filter(|known| known.row.name != request.name);
     let Some(known) = inner else { return Ok(Vec::new()) };
-    let inner = known.row.asked(body, asked.database, asked.message);
+    let inner = known.row.request(body, request.database, request.message);
     known.row.rights.needs(&inner)
 }
 

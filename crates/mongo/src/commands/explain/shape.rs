@@ -82,7 +82,7 @@ pub(super) fn build_reply<S: Store>(
     reply.push(
         "serverInfo",
         doc! {
-            "host": call.door.settings.host.as_str(),
+            "host": call.api.settings.host.as_str(),
             "version": SERVER_VERSION,
         },
     );

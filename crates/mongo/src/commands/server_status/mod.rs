@@ -80,12 +80,12 @@ fn is_true(value: ValueRef<'_>) -> bool {
 /// Runs `serverStatus`. Counters are read one after the other without a lock, so sums may differ
 /// slightly.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let door = call.door;
-    let now = door.engine.now().await?;
-    let uptime = clock::monotonic_time().saturating_sub(door.started);
+    let api = call.api;
+    let now = api.engine.now().await?;
+    let uptime = clock::monotonic_time().saturating_sub(api.started);
     let micros = u64::try_from(uptime.as_micros()).unwrap_or(u64::MAX);
     let mut reply = doc! {
-        "host": door.settings.host.as_str(),
+        "host": api.settings.host.as_str(),
         "version": SERVER_VERSION,
         "process": "ebb",
         "pid": i64::from(std::process::id()),
@@ -97,7 +97,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let wanted =
         WantedSections { args: call.args(), others: !call.body.get("none").is_some_and(is_true) };
     let work = WorkCounts::gather(call);
-    let usage = (door.settings.usage)();
+    let usage = (api.settings.usage)();
     for section in SECTIONS.iter().filter(|section| wanted.wants(section)) {
         let content = match *section {
             "asserts" => work.asserts(),
@@ -135,8 +135,8 @@ fn engine_section() -> Document {
 /// Returns the section `metrics`: counts of commands, cursors, documents and examined keys, and the
 /// state of expiry in `ttl`.
 fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
-    let (passes, deleted) = call.door.engine.reap_statistics();
-    let backlog = call.door.engine.reap_backlog();
+    let (passes, deleted) = call.api.engine.reap_statistics();
+    let backlog = call.api.engine.reap_backlog();
     doc! {
         "commands": work.commands(),
         "cursor": work.cursors(),
@@ -164,7 +164,7 @@ fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document 
 
 /// Returns the section `ebbClock`: EbbDB's own section on the database clock.
 fn clock_section<S: Store>(call: &Call<'_, S>) -> Document {
-    let clock = call.door.engine.clock().status();
+    let clock = call.api.engine.clock().status();
     let mode = match clock.mode {
         clock::ClockMode::System => "system",
         clock::ClockMode::Manual => "manual",

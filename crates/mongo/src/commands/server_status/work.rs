@@ -60,28 +60,28 @@ pub(super) struct WorkCounts {
 impl WorkCounts {
     /// Reads all counts.
     pub(super) fn gather<S: Store>(call: &Call<'_, S>) -> Self {
-        let door = call.door;
-        let (connections, cursors) = door.open();
+        let api = call.api;
+        let (connections, cursors) = api.open();
         let read = |at: usize, row: &'static CommandRow| {
-            let times = door.latencies.read_kind(at);
-            let failed = door.failed.get(at).map_or(0, |failed| failed.load(Relaxed));
+            let times = api.latencies.read_kind(at);
+            let failed = api.failed.get(at).map_or(0, |failed| failed.load(Relaxed));
             let (times, nanos) =
                 times.map_or((0, 0), |times| (times.measurement_count(), times.sum));
             CommandCounts { row, times, failed, nanos }
         };
-        let called = door.commands.rows.iter().enumerate().map(|(at, row)| read(at, row));
+        let called = api.commands.rows.iter().enumerate().map(|(at, row)| read(at, row));
         let mut called: Vec<CommandCounts> = called.filter(|called| 0 < called.times).collect();
         called.sort_unstable_by_key(|called| called.row.name);
-        let running = door.connections();
+        let running = api.connections();
         let running =
             running.iter().filter_map(|connection| Some(connection.running_command()?.row));
         Self {
-            counters: door.counters(),
+            counters: api.counters(),
             called,
             connections,
-            connections_ever: door.connections_ever(),
-            cursors: (cursors, door.cursors.idle_ids().len()),
-            cursors_ever: door.cursors.since_the_start(),
+            connections_ever: api.connections_ever(),
+            cursors: (cursors, api.cursors.idle_ids().len()),
+            cursors_ever: api.cursors.since_the_start(),
             running: running.collect(),
         }
     }

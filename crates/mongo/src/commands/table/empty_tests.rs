@@ -121,7 +121,7 @@ fn bodies(row: &CommandRow) -> Vec<Document> {
 fn asks_for_nothing(row: &'static CommandRow, body: &Document) -> Result<bool> {
     let database = if row.admin_only { "admin" } else { "shop" };
     let message = message(database, body);
-    let needs = row.rights.needs(&row.asked(message.body(), database, &message))?;
+    let needs = row.rights.needs(&row.request(message.body(), database, &message))?;
     Ok(needs.iter().all(|need| need.is_met(&Privileges::new())))
 }
 

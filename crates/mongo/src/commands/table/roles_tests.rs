@@ -141,8 +141,8 @@ pub(super) fn message(database: &str, body: &Document) -> Message {
 fn may_send(row: &'static CommandRow, body: &Document, privileges: &Privileges) -> bool {
     let database = if row.admin_only { "admin" } else { OWN };
     let message = message(database, body);
-    let asked = row.asked(message.body(), database, &message);
-    let needs = row.rights.needs(&asked).unwrap();
+    let request = row.request(message.body(), database, &message);
+    let needs = row.rights.needs(&request).unwrap();
     needs.iter().all(|need| need.is_met(privileges))
 }
 

@@ -58,10 +58,10 @@ fn named(name: &str) -> Document {
 
 #[test]
 fn every_row_is_found_by_its_name() {
-    for (place, row) in ROWS.iter().enumerate() {
+    for (position, row) in ROWS.iter().enumerate() {
         let known = COMMANDS.find(row.name).unwrap();
-        assert_eq!((known.place, known.row.name), (place, row.name));
-        assert_eq!(NAMES[place], row.name);
+        assert_eq!((known.position, known.row.name), (position, row.name));
+        assert_eq!(NAMES[position], row.name);
         assert!(COMMANDS.find_not_yet(row.name).is_none(), "{}", row.name);
     }
     for name in ["", "Find", "find ", "nonsense"] {
@@ -162,7 +162,7 @@ fn aliases_are_their_commands() {
         assert_eq!(of.alias_of, None, "{name} is an alias itself");
         assert_eq!((COMMANDS.name_of(row.name), COMMANDS.name_of(name)), (name, name));
         let facts = |row: &'static CommandRow| {
-            let flags = (row.admin_only, row.legacy, row.numbered, row.sees_documents);
+            let flags = (row.admin_only, row.legacy, row.retryable, row.sees_documents);
             (row.fields, flags, row.write_concern, row.api, row.home, row.work)
         };
         assert_eq!(facts(row), facts(of), "{}", row.name);

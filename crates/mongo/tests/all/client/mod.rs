@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Value, doc};
 use engine::Store;
-use mongo::{Door, Peer, Settings};
+use mongo::{MongoApi, Peer, Settings};
 use test_kit::{Kit, PausingStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 /// A client with its own server; its database `db` has a collection `c`.
 pub(crate) struct Client<S: Store = PausingStore> {
     pub(crate) stream: DuplexStream,
-    pub(crate) door: Arc<Door<S>>,
+    pub(crate) api: Arc<MongoApi<S>>,
     stop: tokio::sync::watch::Sender<bool>,
 }
 
@@ -21,27 +21,27 @@ impl Client {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
-        Self::of(Door::new(Kit::default().engine, settings))
+        Self::of(MongoApi::new(Kit::default().engine, settings))
     }
 }
 
 impl<S: Store> Client<S> {
     /// Returns another client of the same server.
     pub(crate) fn beside(&self) -> Self {
-        Self::of(Arc::clone(&self.door))
+        Self::of(Arc::clone(&self.api))
     }
 
     /// Returns a client of an existing server.
-    pub(crate) fn of(door: Arc<Door<S>>) -> Self {
-        Self::known_as(door, "test".to_owned().into())
+    pub(crate) fn of(api: Arc<MongoApi<S>>) -> Self {
+        Self::known_as(api, "test".to_owned().into())
     }
 
     /// Returns a client of an existing server, connected from this peer.
-    pub(crate) fn known_as(door: Arc<Door<S>>, peer: Peer) -> Self {
+    pub(crate) fn known_as(api: Arc<MongoApi<S>>, peer: Peer) -> Self {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);
-        tokio::spawn(mongo::serve(Arc::clone(&door), far, peer, stopped));
-        Self { stream, door, stop }
+        tokio::spawn(mongo::serve(Arc::clone(&api), far, peer, stopped));
+        Self { stream, api, stop }
     }
 
     /// Sends a command with document sequences and reads the reply.

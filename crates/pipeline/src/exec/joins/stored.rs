@@ -36,18 +36,18 @@ const TAKE: u8 = 2;
 /// The items shared by the rows of a temporary file. Records refer to them by index, so none is
 /// removed while the file is read.
 #[derive(Debug, Default)]
-pub(in crate::exec) struct Shared(Vec<Kept>);
+pub(in crate::exec) struct Shared(Vec<MemoryPart>);
 
 /// A part of a row's origin that is kept in memory, because it cannot be encoded.
 #[derive(Debug)]
-enum Kept {
+enum MemoryPart {
     /// A stage of a pipeline, and its context.
     Each(Arc<[Stage]>, usize, Arc<Context>),
     /// An `$unwind`, and its context.
     Take(Arc<Unwind>, Arc<Context>),
 }
 
-impl Kept {
+impl MemoryPart {
     /// Returns whether two items are the same objects in memory.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -93,14 +93,14 @@ impl Shared {
             }
             RowStep::Each(stages, at, context) => {
                 out.push(EACH);
-                self.write_kept(Kept::Each(Arc::clone(stages), *at, Arc::clone(context)), out)
+                self.write_kept(MemoryPart::Each(Arc::clone(stages), *at, Arc::clone(context)), out)
             }
             RowStep::Take { unwind, at, of, context } => {
                 out.push(TAKE);
                 // The original index, since it was written to the row's index field.
                 put_place(*at, out);
                 put_place(*of, out);
-                self.write_kept(Kept::Take(Arc::clone(unwind), Arc::clone(context)), out)
+                self.write_kept(MemoryPart::Take(Arc::clone(unwind), Arc::clone(context)), out)
             }
         }
     }
@@ -121,7 +121,7 @@ impl Shared {
     }
 
     /// Writes the number of a shared item, which is added if it is new.
-    fn write_kept(&mut self, kept: Kept, out: &mut Vec<u8>) -> usize {
+    fn write_kept(&mut self, kept: MemoryPart, out: &mut Vec<u8>) -> usize {
         // Contexts made for one row never repeat, so searching all items would be slow.
         let last = self.0.iter().enumerate().rev().take(LOOKED_AT);
         let same = last.into_iter().find(|(_, other)| other.is_same(&kept)).map(|(at, _)| at);
@@ -156,20 +156,20 @@ impl Shared {
                 Some(RowStep::Join(Join { joined, path, from, only }))
             }
             EACH => match self.0.get(bytes.read_number()?)? {
-                Kept::Each(stages, at, context) => {
+                MemoryPart::Each(stages, at, context) => {
                     Some(RowStep::Each(Arc::clone(stages), *at, Arc::clone(context)))
                 }
                 // An item of the other type: the record is damaged.
-                Kept::Take(..) => None,
+                MemoryPart::Take(..) => None,
             },
             TAKE => {
                 let (at, of) = (read_place(bytes)?, read_place(bytes)?);
                 match self.0.get(bytes.read_number()?)? {
-                    Kept::Take(unwind, context) => {
+                    MemoryPart::Take(unwind, context) => {
                         let (unwind, context) = (Arc::clone(unwind), Arc::clone(context));
                         Some(RowStep::Take { unwind, at, of, context })
                     }
-                    Kept::Each(..) => None,
+                    MemoryPart::Each(..) => None,
                 }
             }
             _ => None,

@@ -15,9 +15,9 @@ use evaluation::Context;
 /// Minimum number of bytes to spill. If other operations hold the memory, an operation with less is
 /// refused instead: many operations that spill a little each would fill the disk without freeing
 /// much.
-const LEAST_WRITTEN: usize = 4 * 1024 * 1024;
+const MIN_WRITTEN: usize = 4 * 1024 * 1024;
 
 /// Returns whether spilling is possible and this number of bytes of the stage is worth it.
 pub(super) fn can_write(bytes: usize, context: &Context) -> bool {
-    LEAST_WRITTEN <= bytes && context.spill.temporary_area().is_some()
+    MIN_WRITTEN <= bytes && context.spill.temporary_area().is_some()
 }

@@ -17,7 +17,7 @@
 //! limit.
 
 use document::{DocBuf, DocRef, Document};
-use evaluation::{Context, Error, Holding, Kind, memory_of};
+use evaluation::{Context, Error, Kind, OperationMemory, memory_of};
 use spill::{Run, TempFile, Writer};
 
 use super::{
@@ -38,7 +38,7 @@ const MERGE_BYTES: usize = MAX_STAGE_BYTES / 2;
 /// Estimated memory of a record during a merge, as a multiple of its size: bytes, key and document.
 const COPIES: usize = 4;
 /// Minimum number of rows held beyond the limit before they are sorted.
-const LEAST_SPARE: usize = 16;
+const MIN_SPARE: usize = 16;
 /// Bytes of rows from which a sort keeps its thread long without yielding. The thread's other tasks
 /// are handed to another thread before such a sort.
 const LONG_ORDER: usize = 4 * 1024 * 1024;
@@ -62,8 +62,8 @@ impl Entry {
 #[derive(Debug)]
 pub(in crate::exec) struct Sorter {
     sort: Sort,
-    most: Option<usize>,
-    /// With a limit: the sort key of the last of the first `most` rows so far. A later row has to
+    limit: Option<usize>,
+    /// With a limit: the sort key of the last of the first `limit` rows so far. A later row has to
     /// sort before it.
     bar: Option<SortKey>,
     /// Entries in memory, in the order of their arrival.
@@ -72,7 +72,7 @@ pub(in crate::exec) struct Sorter {
     bytes: usize,
     meter: Meter,
     spilled: Option<Spilled>,
-    out: Out,
+    out: SorterOutput,
 }
 
 /// Spilled rows. The file has no name and is deleted with the sorter.
@@ -89,7 +89,7 @@ struct Spilled {
 }
 
 #[derive(Debug)]
-enum Out {
+enum SorterOutput {
     /// The input has not ended, so that no row can be returned.
     Unfinished,
     /// All entries fit in memory, and are sorted.
@@ -99,22 +99,22 @@ enum Out {
 }
 
 impl Sorter {
-    /// Creates a sort of at most `most` rows.
+    /// Creates a sort of at most `limit` rows.
     pub(in crate::exec) fn new(
         stage: &'static str,
         sort: Sort,
-        most: Option<usize>,
-        holding: &Holding,
+        limit: Option<usize>,
+        operation_memory: &OperationMemory,
     ) -> Self {
         Self {
             sort,
-            most,
+            limit,
             bar: None,
             held: Vec::new(),
             bytes: 0,
-            meter: Meter::new(stage, holding),
+            meter: Meter::new(stage, operation_memory),
             spilled: None,
-            out: Out::Unfinished,
+            out: SorterOutput::Unfinished,
         }
     }
 
@@ -124,7 +124,7 @@ impl Sorter {
 
     /// Returns whether the input has ended.
     pub(in crate::exec) fn is_finished(&self) -> bool {
-        !matches!(self.out, Out::Unfinished)
+        !matches!(self.out, SorterOutput::Unfinished)
     }
 
     /// Adds an entry. If memory is short, spills first. Fails if that is not possible either.
@@ -147,8 +147,8 @@ impl Sorter {
         self.held.push(entry);
         // With a limit, at most about twice that number of rows is held. The bar is set as soon as
         // the limit is reached.
-        let spare = |most: usize| if self.bar.is_none() { 0 } else { most.max(LEAST_SPARE) };
-        if self.most.is_some_and(|most| most.saturating_add(spare(most)) <= self.held.len()) {
+        let spare = |limit: usize| if self.bar.is_none() { 0 } else { limit.max(MIN_SPARE) };
+        if self.limit.is_some_and(|limit| limit.saturating_add(spare(limit)) <= self.held.len()) {
             self.sort_held(context)?;
         }
         Ok(())
@@ -164,7 +164,7 @@ impl Sorter {
     pub(in crate::exec) fn finish_input(&mut self, context: &Context) -> Result<(), Error> {
         self.sort_held(context)?;
         if self.spilled.is_none() {
-            self.out = Out::Memory(std::mem::take(&mut self.held).into_iter());
+            self.out = SorterOutput::Memory(std::mem::take(&mut self.held).into_iter());
             return Ok(());
         }
         // Merging blocks on the disk.
@@ -178,12 +178,12 @@ impl Sorter {
                 break;
             };
             // Merging n runs leaves n - 1 fewer, so no more are merged than necessary.
-            spilled.merge_last((surplus + 1).min(fan_in), &self.sort, self.most, context)?;
+            spilled.merge_last((surplus + 1).min(fan_in), &self.sort, self.limit, context)?;
         }
         let runs: Vec<Run> = spilled.runs.drain(..).map(|(_, run)| run).collect();
         self.meter.add_bytes(runs.iter().map(merge_bytes).sum())?;
-        let left = self.most.unwrap_or(usize::MAX);
-        self.out = Out::Files(Merge::new(runs, &self.sort)?, left);
+        let left = self.limit.unwrap_or(usize::MAX);
+        self.out = SorterOutput::Files(Merge::new(runs, &self.sort)?, left);
         Ok(())
     }
 
@@ -193,15 +193,16 @@ impl Sorter {
         &mut self,
         context: &Context,
     ) -> Result<Option<Entry>, Error> {
-        if matches!(self.out, Out::Files(..)) {
+        if matches!(self.out, SorterOutput::Files(..)) {
             context.budget.before_waiting();
         }
         let entry = match &mut self.out {
-            Out::Unfinished | Out::Files(_, 0) => None,
-            Out::Memory(entries) => entries.next().inspect(|entry| {
+            SorterOutput::Unfinished | SorterOutput::Files(_, 0) => None,
+            SorterOutput::Memory(entries) => entries.next().inspect(|entry| {
                 self.meter.free_bytes(entry.weight_of_entry());
             }),
-            Out::Files(merge, left) => match (merge.next_head(&self.sort)?, &self.spilled) {
+            SorterOutput::Files(merge, left) => match (merge.next_head(&self.sort)?, &self.spilled)
+            {
                 (Some(head), Some(spilled)) => {
                     *left -= 1;
                     context.budget.spend(head.record.len())?;
@@ -226,12 +227,13 @@ impl Sorter {
         context.budget.spend(self.bytes / 8)?;
         let sort = &self.sort;
         self.held.sort_by(|a, b| sort.compare(&a.key, &b.key));
-        if let Some(most) = self.most.filter(|most| *most < self.held.len()) {
-            let dropped: usize = self.held.drain(most..).map(|entry| entry.weight_of_entry()).sum();
+        if let Some(limit) = self.limit.filter(|limit| *limit < self.held.len()) {
+            let dropped: usize =
+                self.held.drain(limit..).map(|entry| entry.weight_of_entry()).sum();
             self.bytes = self.bytes.saturating_sub(dropped);
             self.meter.free_bytes(dropped);
         }
-        if self.most.is_some_and(|most| most == self.held.len()) {
+        if self.limit.is_some_and(|limit| limit == self.held.len()) {
             // Entries added since the last time sorted before the old bar, so the new one is not
             // greater.
             self.bar = self.held.last().map(|entry| entry.key.clone());
@@ -286,7 +288,7 @@ impl Sorter {
             last.map(<[_]>::len)
         };
         while let Some(count) = full(&spilled.runs) {
-            spilled.merge_last(count, &self.sort, self.most, context)?;
+            spilled.merge_last(count, &self.sort, self.limit, context)?;
         }
         Ok(())
     }
@@ -331,7 +333,7 @@ impl Spilled {
         &mut self,
         count: usize,
         sort: &Sort,
-        most: Option<usize>,
+        limit: Option<usize>,
         context: &Context,
     ) -> Result<(), Error> {
         let last = self.runs.split_off(self.runs.len().saturating_sub(count));
@@ -339,7 +341,7 @@ impl Spilled {
         let level = last.iter().map(|(level, _)| *level).max().unwrap_or(0);
         let mut merge = Merge::new(last.into_iter().map(|(_, run)| run).collect(), sort)?;
         let mut writer = self.file.start_run();
-        let mut left = most.unwrap_or(usize::MAX);
+        let mut left = limit.unwrap_or(usize::MAX);
         while 0 < left
             && let Some(head) = merge.next_head(sort)?
         {

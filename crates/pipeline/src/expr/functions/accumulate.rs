@@ -11,9 +11,8 @@ use evaluation::Error;
 
 use super::super::OptionalValue;
 use super::{
-    Function, In, Param,
-    Takes::{Any, Named},
-    required, row,
+    Arity::{Any, Named},
+    Call, Function, Param, required, row,
 };
 use crate::{
     accumulate::{Extreme, Mean, StandardDeviation, Sum, parse_count, pick_n},
@@ -50,7 +49,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Calls `take` with every value: the elements of a single array argument, else the arguments.
 /// Arrays among several arguments count as values.
-fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
+fn each_value(call: &Call<'_>, mut take: impl FnMut(ValueRef<'_>)) {
     match call.args {
         [only] => match only.value() {
             Some(ValueRef::Array(values)) => values.iter().for_each(take),
@@ -62,21 +61,21 @@ fn each_value(call: &In<'_>, mut take: impl FnMut(ValueRef<'_>)) {
 }
 
 /// `$sum`: the sum of the values that are numbers; 0 if there are none.
-fn sum(call: &In<'_>) -> OptionalValue {
+fn sum(call: &Call<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     each_value(call, |value| sum.add_number(value));
     Ok(Some(sum.sum_value()))
 }
 
 /// `$avg`: the mean of the numbers, or null if there are none.
-fn avg(call: &In<'_>) -> OptionalValue {
+fn avg(call: &Call<'_>) -> OptionalValue {
     let mut mean = Mean::default();
     each_value(call, |value| mean.add_number(value));
     Ok(Some(mean.mean_value()))
 }
 
 /// `$max` or `$min`: ignores null and missing; null without other values.
-fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
+fn extreme_of(call: &Call<'_>, greatest: bool) -> OptionalValue {
     let mut extreme = Extreme::new(greatest);
     each_value(call, |value| {
         extreme.add_value(value);
@@ -85,14 +84,14 @@ fn extreme_of(call: &In<'_>, greatest: bool) -> OptionalValue {
 }
 
 /// `$stdDevPop` or `$stdDevSamp`; null if there are too few numbers.
-fn deviation_of(call: &In<'_>, sample: bool) -> OptionalValue {
+fn deviation_of(call: &Call<'_>, sample: bool) -> OptionalValue {
     let mut deviation = StandardDeviation::new(sample);
     each_value(call, |value| deviation.add_number(value));
     Ok(Some(deviation.into_deviation()))
 }
 
 /// `$firstN`, `$lastN`, `$maxN` or `$minN` over an array. Null and missing inputs are errors, too.
-fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
+fn some_of(call: &Call<'_>, name: &str) -> OptionalValue {
     let Some(ValueRef::Array(values)) = call.arg_at(0).value() else {
         return Err(type_mismatch(5_788_200, "Input must be an array"));
     };
@@ -102,7 +101,7 @@ fn some_of(call: &In<'_>, name: &str) -> OptionalValue {
 
 /// Returns the numbers of an argument in ascending order, without NaN. A value that is not an array
 /// counts as an array of one.
-fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
+fn sorted_numbers(call: &Call<'_>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut take = |value: ValueRef<'_>| {
         if let Some(number) = document::Number::of(value).filter(|number| !number.is_nan()) {
@@ -117,13 +116,13 @@ fn sorted_numbers(call: &In<'_>) -> Vec<f64> {
     found
 }
 
-fn median(call: &In<'_>) -> OptionalValue {
+fn median(call: &Call<'_>) -> OptionalValue {
     check_method(call.value_at(1))?;
     Ok(Some(crate::accumulate::percentile_of(&sorted_numbers(call), 0.5)))
 }
 
 /// `$percentile`: a number for each percentage of `p`, or null if there are no numbers.
-fn percentile(call: &In<'_>) -> OptionalValue {
+fn percentile(call: &Call<'_>) -> OptionalValue {
     // The error of a wrong method takes precedence.
     check_method(call.value_at(2))?;
     let wanted = crate::accumulate::parse_percentages(call.value_at(1))?;

@@ -16,9 +16,8 @@ use evaluation::Error;
 
 use super::super::OptionalValue;
 use super::{
-    Function, In,
-    Takes::{Any, Exactly},
-    decimal_logs,
+    Arity::{Any, Exactly},
+    Call, Function, decimal_logs,
     number::{is_int, number_value, to_decimal},
     row,
 };
@@ -40,7 +39,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Returns the only argument as a number; `None` for null and missing. Any other type is an error
 /// with the function's name.
-pub(super) fn only_number(call: &In<'_>) -> Result<Option<Number>, Error> {
+pub(super) fn only_number(call: &Call<'_>) -> Result<Option<Number>, Error> {
     if call.arg_at(0).is_nullish() {
         return Ok(None);
     }
@@ -65,7 +64,7 @@ pub(super) fn some_value(value: impl Into<Value>) -> OptionalValue {
 pub(super) const NULL: OptionalValue = Ok(Some(Value::Null));
 
 /// `$abs`; an error for the least 64-bit integer, whose magnitude does not fit.
-fn abs(call: &In<'_>) -> OptionalValue {
+fn abs(call: &Call<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {
         Number::Int(i64::MIN) => Err(invalid_request(28680, "can't take $abs of long long min")),
@@ -77,7 +76,7 @@ fn abs(call: &In<'_>) -> OptionalValue {
 
 /// `$add`: the sum of numbers, or a date plus the sum of the other arguments. At most one may be a
 /// date. 0 without arguments.
-fn add(call: &In<'_>) -> OptionalValue {
+fn add(call: &Call<'_>) -> OptionalValue {
     let mut sum = Sum::default();
     let mut date = None;
     for arg in call.args {
@@ -127,7 +126,7 @@ fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
 
 /// `$subtract`: milliseconds for two dates, a date for a date and a number. A number minus a date
 /// is an error. Integer results that do not fit 64 bits become a double.
-fn subtract(call: &In<'_>) -> OptionalValue {
+fn subtract(call: &Call<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
@@ -160,7 +159,7 @@ fn subtract(call: &In<'_>) -> OptionalValue {
 
 /// `$multiply`: a product, 1 without arguments. Arguments are processed in order: the first one
 /// that is null or of a wrong type decides.
-fn multiply(call: &In<'_>) -> OptionalValue {
+fn multiply(call: &Call<'_>) -> OptionalValue {
     let mut product = Number::Int(1);
     let mut narrow = true;
     for arg in call.args {
@@ -193,7 +192,7 @@ fn multiply(call: &In<'_>) -> OptionalValue {
 
 /// Returns both arguments as numbers; `None` if one is null. `number` is the error number for other
 /// types, which differs by function.
-fn two_numbers(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, Error> {
+fn two_numbers(call: &Call<'_>, number: i32) -> Result<Option<(Number, Number)>, Error> {
     match (Number::of(call.value_at(0)), Number::of(call.value_at(1))) {
         (Some(a), Some(b)) => Ok(Some((a, b))),
         _ if call.any_nullish() => Ok(None),
@@ -207,7 +206,7 @@ fn two_numbers(call: &In<'_>, number: i32) -> Result<Option<(Number, Number)>, E
 
 /// `$divide`: a decimal if one operand is one, else a double, even for integers. Division by zero
 /// is an error.
-fn divide(call: &In<'_>) -> OptionalValue {
+fn divide(call: &Call<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 14)? else { return NULL };
     match (a, b) {
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
@@ -224,7 +223,7 @@ fn divide(call: &In<'_>) -> OptionalValue {
 
 /// `$mod`: the remainder, with the sign of the dividend. A divisor of zero is an error, whose
 /// number differs for decimals.
-fn modulo(call: &In<'_>) -> OptionalValue {
+fn modulo(call: &Call<'_>) -> OptionalValue {
     let Some((a, b)) = two_numbers(call, 16611)? else { return NULL };
     let zero = || Err(invalid_request(16610, "can't $mod by zero"));
     // The remainder of an integer stays an integer if the divisor is a double that is a small whole
@@ -255,17 +254,17 @@ fn modulo(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$ceil`: the least integer not less than the number.
-fn ceil(call: &In<'_>) -> OptionalValue {
+fn ceil(call: &Call<'_>) -> OptionalValue {
     to_integral(call, f64::ceil, Rounding::Ceil)
 }
 
 /// `$floor`: the greatest integer not greater than the number.
-fn floor(call: &In<'_>) -> OptionalValue {
+fn floor(call: &Call<'_>) -> OptionalValue {
     to_integral(call, f64::floor, Rounding::Floor)
 }
 
 /// Implements `$ceil` and `$floor`. An integer is unchanged, in its type.
-fn to_integral(call: &In<'_>, double: fn(f64) -> f64, rounding: Rounding) -> OptionalValue {
+fn to_integral(call: &Call<'_>, double: fn(f64) -> f64, rounding: Rounding) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {
         Number::Int(v) => some_value(number_value(Number::Int(v), is_int(call.value_at(0)))),

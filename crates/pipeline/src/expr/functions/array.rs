@@ -16,9 +16,8 @@ use super::arithmetic::NULL;
 use super::number::int32_of;
 use super::substring::bound_argument;
 use super::{
-    Function, In,
-    Takes::{Between, Exactly},
-    row,
+    Arity::{Between, Exactly},
+    Call, Function, row,
 };
 use crate::{
     failure::{invalid_request, type_mismatch},
@@ -57,7 +56,7 @@ fn element_at(values: ArrayRef<'_>, position: i64) -> Option<Value> {
 
 /// `$arrayElemAt: [[1, 2, 3], -1]` is `3`; missing outside the array. Null if an argument is null
 /// or missing. The position may be a whole double.
-fn elem_at(call: &In<'_>) -> OptionalValue {
+fn elem_at(call: &Call<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
@@ -83,7 +82,7 @@ fn elem_at(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$first` or `$last` of an array; missing if it is empty.
-fn edge_element(call: &In<'_>, position: i64) -> OptionalValue {
+fn edge_element(call: &Call<'_>, position: i64) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Array(values) => Ok(element_at(values, position)),
@@ -96,7 +95,7 @@ fn edge_element(call: &In<'_>, position: i64) -> OptionalValue {
 
 /// `$in: [2, [1, 2]]` is true. Equality is by BSON's order, so `1` is in `[1.0]`. Null is a value
 /// to search for; it does not make the result null.
-fn is_in(call: &In<'_>) -> OptionalValue {
+fn is_in(call: &Call<'_>) -> OptionalValue {
     let ValueRef::Array(values) = call.value_at(1) else {
         let kind = call.arg_at(1).type_name();
         let text = format!("$in requires an array as a second argument, found: {kind}");
@@ -109,7 +108,7 @@ fn is_in(call: &In<'_>) -> OptionalValue {
 /// `$indexOfArray: [["a", "b"], "b"]` is `1`, or `-1` if the value does not occur. Optional
 /// arguments are the start and the exclusive end of the search. Null for an array that is null or
 /// missing.
-fn index_of(call: &In<'_>) -> OptionalValue {
+fn index_of(call: &Call<'_>) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
     }
@@ -129,12 +128,12 @@ fn index_of(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$isArray`: whether a value is an array; false for null and missing, too.
-fn is_array(call: &In<'_>) -> OptionalValue {
+fn is_array(call: &Call<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(call.value_at(0).as_array().is_some())))
 }
 
 /// `$reverseArray`: the elements in reverse order; null for null and missing.
-fn reverse(call: &In<'_>) -> OptionalValue {
+fn reverse(call: &Call<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Array(values) => {
@@ -153,7 +152,7 @@ fn reverse(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$size`: an error for anything but an array, including null.
-fn size(call: &In<'_>) -> OptionalValue {
+fn size(call: &Call<'_>) -> OptionalValue {
     match call.value_at(0) {
         ValueRef::Array(values) => {
             Ok(Some(Value::Int32(i32::try_from(values.len()).unwrap_or(i32::MAX))))
@@ -170,7 +169,7 @@ fn size(call: &In<'_>) -> OptionalValue {
 
 /// Returns a 32-bit argument of `$slice`. `codes` are the error numbers for a value that is not a
 /// number, and for one that is not a 32-bit integer.
-fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Error> {
+fn slice_part(call: &Call<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Error> {
     let arg = call.arg_at(index);
     let (which, be) = if index == 1 {
         ("Second", "must be a numeric value, but is")
@@ -191,7 +190,7 @@ fn slice_part(call: &In<'_>, index: usize, codes: (i32, i32)) -> Result<i64, Err
 /// `$slice: [[1, 2, 3], -2]` is `[2, 3]`; with three arguments it is a number of elements from a
 /// position on. A position before the start is the start; there may be fewer elements than
 /// requested.
-fn slice(call: &In<'_>) -> OptionalValue {
+fn slice(call: &Call<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }

@@ -7,8 +7,8 @@ use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::int32_of;
 use super::{
-    Function, In,
-    Takes::{Any, Between, Exactly, Named},
+    Arity::{Any, Between, Exactly, Named},
+    Call, Function,
     fields::Fields,
     optional, required, row,
 };
@@ -32,7 +32,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// `$concatArrays: [[1], [2]]` is `[1, 2]`; null if an argument is null. Each element is counted
 /// before it is copied.
-fn concat(call: &In<'_>) -> OptionalValue {
+fn concat(call: &Call<'_>) -> OptionalValue {
     let mut joined = Vec::new();
     let mut growth = call.new_growth();
     for arg in call.args {
@@ -56,7 +56,7 @@ fn concat(call: &In<'_>) -> OptionalValue {
 
 /// `$objectToArray: {a: 1}` is `[{k: "a", v: 1}]`, for the top level only. Null for null and
 /// missing.
-fn from_object(call: &In<'_>) -> OptionalValue {
+fn from_object(call: &Call<'_>) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Document(fields) => {
@@ -81,7 +81,7 @@ fn from_object(call: &In<'_>) -> OptionalValue {
 
 /// `$arrayToObject: [["a", 1]]` or `[{k: "a", v: 1}]` is `{a: 1}`. A repeated name keeps its first
 /// position and gets the last value. Null for null and missing.
-fn to_object(call: &In<'_>) -> OptionalValue {
+fn to_object(call: &Call<'_>) -> OptionalValue {
     let values = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
         ValueRef::Array(values) => values,
@@ -179,7 +179,7 @@ fn object_pair(fields: document::DocRef<'_>) -> Result<(&str, ValueRef<'_>), Err
 /// number, and for one that does not fit. `what` has the parts that differ in MongoDB's texts: the
 /// article, the name, and the text after the colon.
 fn range_part(
-    call: &In<'_>,
+    call: &Call<'_>,
     index: usize,
     codes: (i32, i32),
     what: (&str, &str, &str),
@@ -202,7 +202,7 @@ fn range_part(
 /// `$range: [0, 5, 2]` is `[0, 2, 4]`, and `$range: [5, 0, -2]` is `[5, 3, 1]`: the end is
 /// exclusive. The number of elements is checked before they are built. The step defaults to 1; 0 is
 /// an error.
-fn range(call: &In<'_>) -> OptionalValue {
+fn range(call: &Call<'_>) -> OptionalValue {
     let start = range_part(call, 0, (34443, 34444), ("a", "starting", " "))?;
     let end = range_part(call, 1, (34445, 34446), ("an", "ending", " "))?;
     let step = if call.arg_at(2).is_absent() {
@@ -240,7 +240,7 @@ fn range(call: &In<'_>) -> OptionalValue {
 /// `$zip: {inputs: [[1, 2], ["a"]]}` is `[[1, "a"]]`. With `useLongestLength`, missing elements are
 /// null or a default: `[[1, "a"], [2, null]]`. `defaults` has one value per input. Null if an input
 /// is null.
-fn zip(call: &In<'_>) -> OptionalValue {
+fn zip(call: &Call<'_>) -> OptionalValue {
     let ValueRef::Array(inputs) = call.value_at(0) else { return NULL };
     let mut arrays = Vec::with_capacity(inputs.len());
     for input in inputs.iter() {

@@ -6,9 +6,8 @@ use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::{is_int, number_value};
 use super::{
-    Function, In,
-    Takes::{Any, Exactly},
-    row,
+    Arity::{Any, Exactly},
+    Call, Function, row,
 };
 use crate::failure::type_mismatch;
 
@@ -22,7 +21,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// Folds a bit operation over all arguments; null if one is null. `start` is the neutral element,
 /// and the result without arguments. Doubles and decimals are errors, even whole ones. The result
 /// is 32 bits wide if all arguments are.
-fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalValue {
+fn fold_bits(call: &Call<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalValue {
     let (mut bits, mut narrow) = (start, true);
     for arg in call.args {
         let value = arg.operand();
@@ -42,7 +41,7 @@ fn fold_bits(call: &In<'_>, start: i64, join: fn(i64, i64) -> i64) -> OptionalVa
 }
 
 /// `$bitNot`: the bitwise complement, of the same type as the argument.
-fn bit_not(call: &In<'_>) -> OptionalValue {
+fn bit_not(call: &Call<'_>) -> OptionalValue {
     match call.value_at(0) {
         document::ValueRef::Int32(v) => Ok(Some(Value::Int32(!v))),
         document::ValueRef::Int64(v) => Ok(Some(Value::Int64(!v))),

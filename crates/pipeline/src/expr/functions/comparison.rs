@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use document::{Value, compare};
 
 use super::super::OptionalValue;
-use super::{Function, In, Takes::Exactly, row};
+use super::{Arity::Exactly, Call, Function, row};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$cmp", Exactly(2), cmp, "-1, 0 or 1"),
@@ -22,15 +22,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Compares the two arguments in MongoDB's order of all types. Missing counts as undefined, which
 /// is less than null.
-fn order_of(call: &In<'_>) -> Ordering {
+fn order_of(call: &Call<'_>) -> Ordering {
     compare(call.value_at(0), call.value_at(1))
 }
 
 /// `$cmp: [1, 2]` is `-1`.
-fn cmp(call: &In<'_>) -> OptionalValue {
+fn cmp(call: &Call<'_>) -> OptionalValue {
     Ok(Some(Value::Int32(order_of(call) as i32)))
 }
 
-fn compare_as(call: &In<'_>, holds: fn(Ordering) -> bool) -> OptionalValue {
+fn compare_as(call: &Call<'_>, holds: fn(Ordering) -> bool) -> OptionalValue {
     Ok(Some(Value::Bool(holds(order_of(call)))))
 }

@@ -16,9 +16,8 @@ use super::arithmetic::NULL;
 use super::hexadecimal;
 use super::number::to_decimal;
 use super::{
-    Function, In,
-    Takes::{Exactly, Named},
-    date_parse, optional, required, row,
+    Arity::{Exactly, Named},
+    Call, Function, date_parse, optional, required, row,
 };
 use crate::{
     failure::invalid_request,
@@ -48,7 +47,7 @@ const FAILED: i32 = 241;
 
 /// `$toInt` and the other short forms: `$convert` without `onError` and `onNull`. Null for null and
 /// missing.
-fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
+fn shortened(call: &Call<'_>, to: Type) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
     }
@@ -58,7 +57,7 @@ fn shortened(call: &In<'_>, to: Type) -> OptionalValue {
 /// `$convert`: converts a value to another type. A wrong `to` is an error for any input. `onNull`
 /// replaces a null or missing input, and `onError` a failure with the number [`FAILED`]. If the
 /// replacing expression is a missing value, the result is missing too.
-fn convert_value(call: &In<'_>) -> OptionalValue {
+fn convert_value(call: &Call<'_>) -> OptionalValue {
     let (input, to) = (call.arg_at(0), call.arg_at(1));
     // Read first, since a wrong target is an error for any input.
     let to = if to.is_nullish() { None } else { Some(target_type(to)?) };

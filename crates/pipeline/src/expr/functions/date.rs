@@ -20,9 +20,8 @@ use super::arithmetic::NULL;
 use super::number::need_date;
 use super::zone::Zone;
 use super::{
-    Function, In, Param,
-    Takes::{DateOrNamed, Named},
-    optional, required, row,
+    Arity::{DateOrNamed, Named},
+    Call, Function, Param, optional, required, row,
 };
 use crate::{
     failure::{invalid_request, type_mismatch},
@@ -93,7 +92,7 @@ fn int_value(value: i64) -> Value {
 
 /// Returns the local milliseconds of a date in a zone, given as arguments; `None` if one is null. A
 /// wrong zone is an error even if the date is null.
-fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
+fn local_date(call: &Call<'_>) -> Result<Option<i64>, Error> {
     let zone = Zone::of_argument(call.arg_at(1), call.name)?;
     if call.arg_at(0).is_nullish() {
         return Ok(None);
@@ -104,20 +103,20 @@ fn local_date(call: &In<'_>) -> Result<Option<i64>, Error> {
 
 /// Applies a function to a date in its zone. `of` is given the parts and the days since 1970, both
 /// in local time.
-fn date_part(call: &In<'_>, of: fn(&DateParts, i64) -> i64) -> OptionalValue {
+fn date_part(call: &Call<'_>, of: fn(&DateParts, i64) -> i64) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(int_value(of(&DateParts::parts_of(at), at.div_euclid(DAY_MS)))))
 }
 
 /// `$isoWeekYear`: the ISO week year, always as a 64-bit integer.
-fn iso_week_year(call: &In<'_>) -> OptionalValue {
+fn iso_week_year(call: &Call<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     Ok(Some(Value::Int64(calendar::iso_week(at.div_euclid(DAY_MS)).0)))
 }
 
 /// `$dateToParts`: a document of year, month and so on, or of the ISO week. Null if an argument is
 /// null.
-fn to_parts(call: &In<'_>) -> OptionalValue {
+fn to_parts(call: &Call<'_>) -> OptionalValue {
     let Some(at) = local_date(call)? else { return NULL };
     let iso = match call.arg_at(2).value() {
         _ if call.arg_at(2).is_absent() => false,
@@ -155,7 +154,7 @@ const MAX_TIME_PART: u64 = 9_100_000_000_000_000;
 
 /// Returns the part of an argument, or its default if it was not given; `None` if it is null. Years
 /// must be from 1 to 9999; other parts may be out of range, within limits.
-fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
+fn given_part(call: &Call<'_>, index: usize, otherwise: i64) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
         return Ok(Some(otherwise));
@@ -194,7 +193,7 @@ fn given_part(call: &In<'_>, index: usize, otherwise: i64) -> Result<Option<i64>
 
 /// `$dateFromParts`: parts out of range carry over. `isoWeekYear` selects the kind of date; parts
 /// of the other kind are ignored. Null if a part that is used is null.
-fn from_parts(call: &In<'_>) -> OptionalValue {
+fn from_parts(call: &Call<'_>) -> OptionalValue {
     let Some(zone) = Zone::of_argument(call.arg_at(10), call.name)? else { return NULL };
     let mut parts = [0; 10];
     let iso = !call.arg_at(3).is_absent();

@@ -19,7 +19,7 @@ use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::date_of;
 use super::zone::Zone;
-use super::{Function, In, Param, Takes::Named, optional, required, row};
+use super::{Arity::Named, Call, Function, Param, optional, required, row};
 use crate::{
     failure::{invalid_request, type_mismatch},
     shown::shown,
@@ -85,7 +85,7 @@ fn unit_named(name: &str) -> Option<Unit> {
 
 /// `$dateAdd` or `$dateSubtract`. Null if an argument is null or missing. The amount must be an
 /// integer.
-fn add_date(call: &In<'_>, sign: i64) -> OptionalValue {
+fn add_date(call: &Call<'_>, sign: i64) -> OptionalValue {
     let zone = Zone::of_argument(call.arg_at(3), call.name)?;
     let (Some(zone), false) = (zone, call.args.iter().take(3).any(Evaluated::is_nullish)) else {
         return NULL;
@@ -137,7 +137,7 @@ fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
 
 /// Returns the first day of the week, Monday 1 to Sunday 7, by default Sunday; `None` if it is
 /// null. Names may be abbreviated to three letters, in any case.
-fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
+fn week_start(call: &Call<'_>, index: usize) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
         return Ok(Some(7));
@@ -163,7 +163,7 @@ fn week_start(call: &In<'_>, index: usize) -> Result<Option<i64>, Error> {
 }
 
 /// Returns the unit that an argument specifies.
-fn unit_of(call: &In<'_>, index: usize) -> Result<Unit, Error> {
+fn unit_of(call: &Call<'_>, index: usize) -> Result<Unit, Error> {
     let name = call.name;
     let ValueRef::String(text) = call.value_at(index) else {
         let kind = call.arg_at(index).type_name();
@@ -177,7 +177,7 @@ fn unit_of(call: &In<'_>, index: usize) -> Result<Unit, Error> {
 }
 
 /// Returns a date argument; fails with its name.
-fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, Error> {
+fn date_arg(call: &Call<'_>, index: usize, what: &str, code: i32) -> Result<i64, Error> {
     date_of(call.value_at(index)).ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(index).type_name());
         type_mismatch(code, format!("{name} requires '{what}' to be a date, but got {kind}"))
@@ -188,7 +188,7 @@ fn date_arg(call: &In<'_>, index: usize, what: &str, code: i32) -> Result<i64, E
 /// is earlier. From December 31 to January 1 is one year, one month and one day. Hours and shorter
 /// units use the zone's offset at the start, so that a change of the offset in between adds no
 /// hour.
-fn date_diff(call: &In<'_>) -> OptionalValue {
+fn date_diff(call: &Call<'_>) -> OptionalValue {
     if call.args.iter().take(3).any(Evaluated::is_nullish) {
         return NULL;
     }
@@ -228,7 +228,7 @@ fn months_since(local: i64) -> i64 {
 
 /// Returns the number of units per bin, by default 1; `None` if it is null. Must be an integer
 /// above 0.
-fn bin_size(call: &In<'_>) -> Result<Option<i64>, Error> {
+fn bin_size(call: &Call<'_>) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(2);
     if arg.is_absent() {
         return Ok(Some(1));
@@ -253,7 +253,7 @@ const REFERENCE_DAYS: i64 = 10_957;
 
 /// `$dateTrunc`: the start of the bin that contains a date; bins are counted from 2000-01-01. Null
 /// if an argument is null or missing. The start of the week matters for weeks only.
-fn date_trunc(call: &In<'_>) -> OptionalValue {
+fn date_trunc(call: &Call<'_>) -> OptionalValue {
     if call.arg_at(0).is_nullish() || call.arg_at(1).is_nullish() {
         return NULL;
     }

@@ -18,7 +18,7 @@ use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::number::need_date;
 use super::zone::Zone;
-use super::{Function, In, Takes::Named, date_parse, optional, required, row};
+use super::{Arity::Named, Call, Function, date_parse, optional, required, row};
 use crate::{
     failure::{invalid_request, type_mismatch},
     shown::shown,
@@ -47,7 +47,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Returns the format argument; `None` if it is null. `code` is the error number for other types
 /// than strings.
-fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
+fn format_arg<'a>(call: &Call<'a>, code: i32) -> Result<Option<&'a str>, Error> {
     match call.value_at(1) {
         value if value.is_nullish() => Ok(None),
         ValueRef::String(format) => Ok(Some(format)),
@@ -61,7 +61,7 @@ fn format_arg<'a>(call: &In<'a>, code: i32) -> Result<Option<&'a str>, Error> {
 
 /// `$dateToString`: formats a date, by default in ISO 8601. `onNull` replaces a date that is null
 /// or missing; a null format or zone makes the result null.
-fn to_string(call: &In<'_>) -> OptionalValue {
+fn to_string(call: &Call<'_>) -> OptionalValue {
     let format = match call.arg_at(1).is_absent() {
         true => Some("%Y-%m-%dT%H:%M:%S.%LZ"),
         false => format_arg(call, 18533)?,
@@ -131,7 +131,7 @@ fn written_date(local: i64, offset: i64, format: &str) -> Result<String, Error> 
 
 /// `$dateFromString`: parses a date, by a format or freely. `onError` replaces text that is not a
 /// date, `onNull` a date that is null or missing. A null format or zone makes the result null.
-fn from_string(call: &In<'_>) -> OptionalValue {
+fn from_string(call: &Call<'_>) -> OptionalValue {
     let format = match call.arg_at(1).is_absent() {
         true => None,
         false => match format_arg(call, 40684)? {

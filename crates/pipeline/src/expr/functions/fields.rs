@@ -9,7 +9,7 @@ use std::{
 use document::{Value, ValueRef};
 use evaluation::{Budget, Error, Growth, Size};
 
-use super::In;
+use super::Call;
 
 /// Number of fields up to which a linear search is used, since hashing costs more.
 const FEW: usize = 16;
@@ -34,7 +34,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(call: &In<'a>) -> Self {
+    pub(super) fn new(call: &Call<'a>) -> Self {
         Self {
             budget: &call.env.context.budget,
             growth: call.new_growth(),
@@ -63,7 +63,7 @@ impl<'a> Fields<'a> {
                 let value = self.growth.copy_value(value)?;
                 if FEW <= self.fields.len() {
                     self.growth.add_size(PLACE)?;
-                    self.note_place(hash);
+                    self.record_hash(hash);
                 }
                 self.fields.push((name.to_owned(), value));
             }
@@ -72,7 +72,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Records the hash of the name of the field that is appended next.
-    fn note_place(&mut self, hash: u64) {
+    fn record_hash(&mut self, hash: u64) {
         let at = self.fields.len();
         match self.places.entry(hash) {
             Entry::Vacant(vacant) => {

@@ -12,9 +12,9 @@ pub(super) struct OutOfRange;
 /// Significant bits of a double.
 const DIGITS: i64 = 53;
 /// The greatest exponent of a double.
-const MOST: i64 = 1023;
+const MAX_EXPONENT: i64 = 1023;
 /// The least exponent of a normal double.
-const LEAST: i64 = -1022;
+const MIN_EXPONENT: i64 = -1022;
 
 /// Parses a hexadecimal double, rounding half to even; `None` for other text.
 pub(super) fn parse(text: &str) -> Option<Result<f64, OutOfRange>> {
@@ -67,16 +67,16 @@ fn to_double(digits: u128, exponent: i64) -> Result<f64, OutOfRange> {
     }
     let bits = i64::from(u128::BITS - digits.leading_zeros());
     let highest = exponent.saturating_add(bits - 1);
-    if MOST < highest {
+    if MAX_EXPONENT < highest {
         return Err(OutOfRange);
     }
-    let kept = if highest < LEAST { DIGITS - (LEAST - highest) } else { DIGITS };
+    let kept = if highest < MIN_EXPONENT { DIGITS - (MIN_EXPONENT - highest) } else { DIGITS };
     let excess = u32::try_from((bits - kept).max(0)).unwrap_or(u32::MAX);
     if u128::BITS <= excess {
         return Err(OutOfRange);
     }
     let (mut rounded, rest) = (digits >> excess, digits & ((1 << excess) - 1));
-    if highest < LEAST && rest != 0 {
+    if highest < MIN_EXPONENT && rest != 0 {
         return Err(OutOfRange);
     }
     let half = if excess == 0 { 0 } else { 1_u128 << (excess - 1) };
@@ -91,7 +91,7 @@ fn to_double(digits: u128, exponent: i64) -> Result<f64, OutOfRange> {
 
 /// Returns a power of two that is a normal double.
 fn power_of_two(power: i64) -> f64 {
-    let biased = u64::try_from((power + MOST).clamp(1, 2 * MOST)).unwrap_or(1);
+    let biased = u64::try_from((power + MAX_EXPONENT).clamp(1, 2 * MAX_EXPONENT)).unwrap_or(1);
     f64::from_bits(biased << (DIGITS - 1))
 }
 

@@ -44,7 +44,7 @@ use super::{Env, Expr, OptionalValue};
 
 /// The arguments of a function. The parser checks them, so functions can rely on their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum Arity {
     /// This number of arguments: an array of them or, for one, the argument itself.
     Exactly(usize),
     /// A number of arguments from a minimum to a maximum.
@@ -81,10 +81,10 @@ pub struct Function {
     /// The name, including the `$`.
     pub name: &'static str,
     /// The arguments that it accepts.
-    pub takes: Takes,
+    pub arity: Arity,
     /// A short description for the documentation.
     pub about: &'static str,
-    eval: fn(&In<'_>) -> OptionalValue,
+    eval: fn(&Call<'_>) -> OptionalValue,
 }
 
 impl std::fmt::Debug for Function {
@@ -95,16 +95,16 @@ impl std::fmt::Debug for Function {
 
 pub(crate) const fn row(
     name: &'static str,
-    takes: Takes,
-    eval: fn(&In<'_>) -> OptionalValue,
+    arity: Arity,
+    eval: fn(&Call<'_>) -> OptionalValue,
     about: &'static str,
 ) -> Function {
-    Function { name, takes, about, eval }
+    Function { name, arity, about, eval }
 }
 
 /// One call of a function: its name for messages, its arguments, and the environment.
 #[derive(Debug)]
-pub struct In<'a> {
+pub struct Call<'a> {
     /// Name of the called function, including the `$`.
     pub(crate) name: &'static str,
     pub(crate) args: &'a [Evaluated<'a>],
@@ -112,7 +112,7 @@ pub struct In<'a> {
     pub(crate) env: &'a Env<'a>,
 }
 
-impl<'a> In<'a> {
+impl<'a> Call<'a> {
     /// Returns an argument, which is absent if the call has fewer.
     pub(crate) fn arg_at(&self, index: usize) -> &'a Evaluated<'a> {
         self.args.get(index).unwrap_or(&Evaluated::Absent)
@@ -185,7 +185,7 @@ impl Function {
         let read: usize = args.iter().map(|arg| readable_bytes(arg.operand())).sum();
         budget.spend(read)?;
         budget.spend_bounded(CALL)?;
-        let answer = (self.eval)(&In { name: self.name, args, env: &env.with_held(held)? })?;
+        let answer = (self.eval)(&Call { name: self.name, args, env: &env.with_held(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
             // Other values are too small to check.
             budget.spend_bounded(check_built(value.as_ref())?.memory)?;

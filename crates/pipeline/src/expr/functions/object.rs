@@ -6,8 +6,8 @@ use evaluation::Size;
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::{
-    Function, In,
-    Takes::{Any, Named},
+    Arity::{Any, Named},
+    Call, Function,
     fields::Fields,
     required, row,
 };
@@ -42,7 +42,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// `$getField`: the field with this name, which may contain dots and dollars. Missing if the input
 /// is not an object or lacks the field; null for null.
-fn get_field(call: &In<'_>) -> OptionalValue {
+fn get_field(call: &Call<'_>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let kind = call.arg_at(0).type_name();
         let text = format!("$getField requires 'field' to evaluate to type String, but got {kind}");
@@ -57,7 +57,7 @@ fn get_field(call: &In<'_>) -> OptionalValue {
 
 /// `$mergeObjects: [{a: 1}, {a: 2, b: 3}]` is `{a: 2, b: 3}`. Null counts as an empty object; a
 /// single argument may be an array of objects.
-fn merge_objects(call: &In<'_>) -> OptionalValue {
+fn merge_objects(call: &Call<'_>) -> OptionalValue {
     let mut merged = Fields::new(call);
     let mut join = |value: ValueRef<'_>| match value {
         value if value.is_nullish() => Ok(()),
@@ -82,7 +82,7 @@ fn merge_objects(call: &In<'_>) -> OptionalValue {
 
 /// Returns the object with a field set, or removed for no value. An existing field keeps its
 /// position. Null for an input that is null or missing.
-fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
+fn change_field(call: &Call<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
     let ValueRef::String(name) = call.value_at(0) else {
         let (function, kind) = (call.name, call.arg_at(0).type_name());
         let text = "requires 'field' to evaluate to type String, but got";
@@ -108,10 +108,10 @@ fn change_field(call: &In<'_>, value: Option<ValueRef<'_>>) -> OptionalValue {
 }
 
 /// `$setField`: the object with a field set; the value `$$REMOVE` removes it.
-fn set_field(call: &In<'_>) -> OptionalValue {
+fn set_field(call: &Call<'_>) -> OptionalValue {
     change_field(call, call.arg_at(2).value())
 }
 
-fn unset_field(call: &In<'_>) -> OptionalValue {
+fn unset_field(call: &Call<'_>) -> OptionalValue {
     change_field(call, None)
 }

@@ -12,8 +12,8 @@ use evaluation::Error;
 
 use super::super::OptionalValue;
 use super::{
-    Function, In,
-    Takes::Exactly,
+    Arity::Exactly,
+    Call, Function,
     arithmetic::{NULL, only_number, some_value},
     decimal_logs::{self, DIGITS},
     number::{is_int, number_value, to_decimal},
@@ -44,7 +44,7 @@ pub(super) fn through_double(number: Number, function: impl Fn(f64) -> f64) -> V
     }
 }
 
-fn exp(call: &In<'_>) -> OptionalValue {
+fn exp(call: &Call<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     match number {
         Number::Decimal(v) => some_value(decimal_logs::exp(v)),
@@ -53,7 +53,7 @@ fn exp(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$sigmoid`: 1 / (1 + e^-x). If `e^-x` overflows the result is 0.
-fn sigmoid(call: &In<'_>) -> OptionalValue {
+fn sigmoid(call: &Call<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if number.is_nan() {
         // NaN is unchanged, including its sign.
@@ -64,7 +64,7 @@ fn sigmoid(call: &In<'_>) -> OptionalValue {
 
 /// Fails with the number `code` if a logarithm's argument is not positive, except for NaN. Decimals
 /// are not converted for this, since a small one may be zero as a double.
-fn check_positive(call: &In<'_>, number: Number, code: i32) -> Result<(), Error> {
+fn check_positive(call: &Call<'_>, number: Number, code: i32) -> Result<(), Error> {
     let is_positive = match number {
         Number::Decimal(v) => !v.is_negative() && !v.is_zero(),
         number => number.to_f64() > 0.0,
@@ -93,14 +93,14 @@ fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) 
 }
 
 /// `$ln`: the natural logarithm of a positive number.
-fn ln(call: &In<'_>) -> OptionalValue {
+fn ln(call: &Call<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     check_positive(call, number, 28766)?;
     some_value(logarithm_of(number, decimal_logs::ln, f64::ln))
 }
 
 /// `$log10`: the logarithm to base 10 of a positive number.
-fn log10(call: &In<'_>) -> OptionalValue {
+fn log10(call: &Call<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     check_positive(call, number, 28761)?;
     some_value(logarithm_of(number, decimal_logs::log10, f64::log10))
@@ -109,7 +109,7 @@ fn log10(call: &In<'_>) -> OptionalValue {
 /// `$log`: the logarithm to a base, as a quotient of natural logarithms, except for the exact base
 /// 10. Null if an argument is null or missing. With NaN as an argument the result is a double, even
 /// for decimals.
-fn log(call: &In<'_>) -> OptionalValue {
+fn log(call: &Call<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
@@ -145,7 +145,7 @@ fn log(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$sqrt`: an error below zero; a double for integers.
-fn sqrt(call: &In<'_>) -> OptionalValue {
+fn sqrt(call: &Call<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if !number.is_nan() && number.to_f64() < 0.0 {
         return Err(invalid_request(28714, "$sqrt's argument must be greater than or equal to 0"));
@@ -158,7 +158,7 @@ fn sqrt(call: &In<'_>) -> OptionalValue {
 
 /// `$pow`: an integer if both operands are integers and the result fits. Otherwise, and for
 /// negative exponents, a double. A negative power of zero is an error.
-fn pow(call: &In<'_>) -> OptionalValue {
+fn pow(call: &Call<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
@@ -216,12 +216,12 @@ fn whole_exponent(exponent: Number) -> Option<i64> {
 
 /// Pads the number to 34 digits with trailing zeros. A zero gets no sign and the least exponent.
 fn with_all_digits(power: Decimal128) -> Decimal128 {
-    const LEAST_EXPONENT: i32 = -6176;
+    const MIN_EXPONENT: i32 = -6176;
     let Some((_, digits, exponent)) = power.parts() else { return power };
     let len = digits.checked_ilog10().map_or(0, |len| len as i32 + 1);
     match len {
-        0 => Decimal128::ZERO.quantize(LEAST_EXPONENT),
-        _ => power.quantize((exponent + len - DIGITS).max(LEAST_EXPONENT)),
+        0 => Decimal128::ZERO.quantize(MIN_EXPONENT),
+        _ => power.quantize((exponent + len - DIGITS).max(MIN_EXPONENT)),
     }
 }
 

@@ -6,7 +6,7 @@ use evaluation::Error;
 use super::super::OptionalValue;
 use super::arithmetic::{NULL, some_value};
 use super::number::{int32_of, is_int, number_value, truncated};
-use super::{Function, In, Takes::Between, row};
+use super::{Arity::Between, Call, Function, row};
 use crate::failure::{invalid_request, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -15,12 +15,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// `$round: [2.5]` is `2`: rounds half to even, at a decimal place or before the point.
-fn round(call: &In<'_>) -> OptionalValue {
+fn round(call: &Call<'_>) -> OptionalValue {
     at_place(call, Rounding::HalfEven)
 }
 
 /// `$trunc`: truncates at a decimal place.
-fn trunc(call: &In<'_>) -> OptionalValue {
+fn trunc(call: &Call<'_>) -> OptionalValue {
     at_place(call, Rounding::Down)
 }
 
@@ -29,7 +29,7 @@ fn trunc(call: &In<'_>) -> OptionalValue {
 ///
 /// Errors: 16004 not a number, 31109 a double beyond 64 bits, 51082 not an integer of 32 bits, 51083
 /// out of range.
-fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
+fn place_argument(call: &Call<'_>) -> Result<Option<i32>, Error> {
     let arg = call.arg_at(1);
     if arg.is_absent() {
         return Ok(Some(0));
@@ -62,7 +62,7 @@ fn place_argument(call: &In<'_>) -> Result<Option<i32>, Error> {
 
 /// Rounds a number at a place. The type is kept, except that a 32-bit integer that no longer fits
 /// becomes 64-bit; places after the point do not change integers. Null for null and missing.
-fn at_place(call: &In<'_>, rounding: Rounding) -> OptionalValue {
+fn at_place(call: &Call<'_>, rounding: Rounding) -> OptionalValue {
     if call.arg_at(0).is_nullish() {
         return NULL;
     }

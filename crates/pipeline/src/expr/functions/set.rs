@@ -9,9 +9,8 @@ use evaluation::{Error, Growth, Size};
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::{
-    Function, In,
-    Takes::{Any, Between, Exactly},
-    row,
+    Arity::{Any, Between, Exactly},
+    Call, Function, row,
 };
 use crate::failure::type_mismatch;
 
@@ -51,7 +50,7 @@ fn join_sets(
     set: &mut Set,
     values: ArrayRef<'_>,
     growth: &mut Growth<'_>,
-    call: &In<'_>,
+    call: &Call<'_>,
 ) -> Result<(), Error> {
     for value in values.iter() {
         let size = Size::of_value(value);
@@ -64,7 +63,7 @@ fn join_sets(
     Ok(())
 }
 
-fn set_of(values: ArrayRef<'_>, growth: &mut Growth<'_>, call: &In<'_>) -> Result<Set, Error> {
+fn set_of(values: ArrayRef<'_>, growth: &mut Growth<'_>, call: &Call<'_>) -> Result<Set, Error> {
     let mut set = Set::new();
     join_sets(&mut set, values, growth, call)?;
     Ok(set)
@@ -76,7 +75,11 @@ fn array_of(set: Set) -> OptionalValue {
 }
 
 /// Returns an array argument; `None` if it is null. `code` is the error number for other types.
-fn set_operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<ArrayRef<'a>>, Error> {
+fn set_operand<'a>(
+    call: &Call<'a>,
+    index: usize,
+    code: i32,
+) -> Result<Option<ArrayRef<'a>>, Error> {
     match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
         ValueRef::Array(values) => Ok(Some(values)),
@@ -90,7 +93,7 @@ fn set_operand<'a>(call: &In<'a>, index: usize, code: i32) -> Result<Option<Arra
 
 /// `$setUnion: [[1, 2], [2, 3]]` is `[1, 2, 3]`; null if an argument is null, empty without
 /// arguments.
-fn union(call: &In<'_>) -> OptionalValue {
+fn union(call: &Call<'_>) -> OptionalValue {
     let mut all = Set::new();
     let mut growth = call.new_growth();
     for index in 0..call.args.len() {
@@ -102,7 +105,7 @@ fn union(call: &In<'_>) -> OptionalValue {
 
 /// `$setIntersection`: the elements that all arrays contain. Null if an argument is null or
 /// missing; empty without arguments.
-fn intersection(call: &In<'_>) -> OptionalValue {
+fn intersection(call: &Call<'_>) -> OptionalValue {
     let mut common: Option<Set> = None;
     for index in 0..call.args.len() {
         let Some(values) = set_operand(call, index, 17047)? else { return NULL };
@@ -121,7 +124,7 @@ fn intersection(call: &In<'_>) -> OptionalValue {
 
 /// Returns an argument of a function of two sets. Null is an error; a caller that accepts null
 /// checks for it first.
-fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>, Error> {
+fn array_side<'a>(call: &Call<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>, Error> {
     call.value_at(index).as_array().ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(index).type_name());
         let which = if index == 0 { "First" } else { "Second" };
@@ -132,7 +135,7 @@ fn array_side<'a>(call: &In<'a>, index: usize, code: i32) -> Result<ArrayRef<'a>
 
 /// `$setDifference: [[1, 2], [2]]` is `[1]`, in the order of the first. Kept elements are added to
 /// the set of the second argument, so that duplicates are dropped.
-fn difference(call: &In<'_>) -> OptionalValue {
+fn difference(call: &Call<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }
@@ -152,7 +155,7 @@ fn difference(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$setIsSubset`: whether the second array contains all elements of the first.
-fn is_subset(call: &In<'_>) -> OptionalValue {
+fn is_subset(call: &Call<'_>) -> OptionalValue {
     let (left, right) = (array_side(call, 0, 17046)?, array_side(call, 1, 17042)?);
     let left = set_of(left, &mut call.new_growth(), call)?;
     Ok(Some(Value::Bool(left.is_subset(&set_of(right, &mut call.new_growth(), call)?))))
@@ -160,7 +163,7 @@ fn is_subset(call: &In<'_>) -> OptionalValue {
 
 /// `$setEquals`: whether all arrays have the same distinct elements. All arguments are checked for
 /// errors, even after two differ.
-fn sets_equal(call: &In<'_>) -> OptionalValue {
+fn sets_equal(call: &Call<'_>) -> OptionalValue {
     let mut first: Option<Set> = None;
     let mut same = true;
     for (index, arg) in call.args.iter().enumerate() {
@@ -179,7 +182,7 @@ fn sets_equal(call: &In<'_>) -> OptionalValue {
 }
 
 /// Returns the only argument, which must be an array.
-fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
+fn array_only<'a>(call: &Call<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
     call.value_at(0).as_array().ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(0).type_name());
         type_mismatch(code, format!("{name}'s argument must be an array, but is {kind}"))
@@ -187,11 +190,11 @@ fn array_only<'a>(call: &In<'a>, code: i32) -> Result<ArrayRef<'a>, Error> {
 }
 
 /// `$anyElementTrue`: whether an element is not false, zero, null or undefined.
-fn any_true(call: &In<'_>) -> OptionalValue {
+fn any_true(call: &Call<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17041)?.iter().any(ValueRef::is_truthy))))
 }
 
 /// `$allElementsTrue`: whether all elements count as true; true for an empty array.
-fn all_true(call: &In<'_>) -> OptionalValue {
+fn all_true(call: &Call<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(array_only(call, 17040)?.iter().all(ValueRef::is_truthy))))
 }

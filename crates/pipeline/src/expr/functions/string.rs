@@ -13,14 +13,13 @@
 use std::cmp::Ordering;
 
 use document::{Value, ValueRef};
-use evaluation::{Ends, Error, Evaluated, Size, check_text, trim_chars, trim_ends};
+use evaluation::{Error, Evaluated, Size, TrimEnds, check_text, trim_chars, trim_ends};
 
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::{
-    Function, In, Param,
-    Takes::{Any, Exactly, Named},
-    optional, required, row,
+    Arity::{Any, Exactly, Named},
+    Call, Function, Param, optional, required, row,
 };
 use crate::{
     failure::{invalid_request, type_mismatch},
@@ -38,7 +37,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row(
         "$ltrim",
         Named(TRIM),
-        |c| trim_text(c, Ends::LEFT),
+        |c| trim_text(c, TrimEnds::LEFT),
         "string without leading characters of a set",
     ),
     row(
@@ -56,7 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row(
         "$rtrim",
         Named(TRIM),
-        |c| trim_text(c, Ends::RIGHT),
+        |c| trim_text(c, TrimEnds::RIGHT),
         "string without trailing characters of a set",
     ),
     row("$split", Exactly(2), split_text, "parts between separators"),
@@ -66,7 +65,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row(
         "$trim",
         Named(TRIM),
-        |c| trim_text(c, Ends::BOTH),
+        |c| trim_text(c, TrimEnds::BOTH),
         "string without leading and trailing characters of a set",
     ),
 ];
@@ -102,7 +101,7 @@ pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
 
 /// `$concat: ["a", "b"]` is `"ab"`; null if an argument is null. The parts are copied once, when
 /// the total length is known.
-fn concat(call: &In<'_>) -> OptionalValue {
+fn concat(call: &Call<'_>) -> OptionalValue {
     let mut parts = Vec::with_capacity(call.args.len());
     let (mut length, mut growth) = (0_usize, call.new_growth());
     for arg in call.args {
@@ -125,13 +124,13 @@ fn concat(call: &In<'_>) -> OptionalValue {
 
 /// `$toLower` or `$toUpper`, for ASCII letters only. Numbers and dates are converted to text, null
 /// to the empty string.
-fn map_case(call: &In<'_>, change: fn(&str) -> String) -> OptionalValue {
+fn map_case(call: &Call<'_>, change: fn(&str) -> String) -> OptionalValue {
     Ok(Some(Value::String(change(&coerced_text(call.arg_at(0))?))))
 }
 
 /// `$strcasecmp: ["A", "a"]` is `0`: compares two texts by bytes, ignoring the case of ASCII
 /// letters. Returns -1, 0 or 1.
-fn strcasecmp(call: &In<'_>) -> OptionalValue {
+fn strcasecmp(call: &Call<'_>) -> OptionalValue {
     let (a, b) = (coerced_text(call.arg_at(0))?, coerced_text(call.arg_at(1))?);
     let order: Ordering = a.to_ascii_uppercase().cmp(&b.to_ascii_uppercase());
     Ok(Some(Value::Int32(order as i32)))
@@ -146,7 +145,7 @@ const BLANK: &[char] = &[
 
 /// `$trim`, `$ltrim` or `$rtrim`: removes white space, or the characters of `chars`. Null if the
 /// input or `chars` is null or missing.
-fn trim_text(call: &In<'_>, ends: Ends) -> OptionalValue {
+fn trim_text(call: &Call<'_>, ends: TrimEnds) -> OptionalValue {
     let (input, chars) = (call.arg_at(0), call.arg_at(1));
     if input.is_nullish() {
         return NULL;
@@ -172,7 +171,7 @@ fn trim_text(call: &In<'_>, ends: Ends) -> OptionalValue {
 
 /// `$replaceOne` or `$replaceAll`. Null if an argument is null or missing. An empty `find` matches
 /// between all characters.
-fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
+fn replace_text(call: &Call<'_>, all: bool) -> OptionalValue {
     let part = |index: usize, code: i32, what: &str| match call.value_at(index) {
         value if value.is_nullish() => Ok(None),
         value => text_of(value).map(Some).ok_or_else(|| {
@@ -210,7 +209,7 @@ fn replace_text(call: &In<'_>, all: bool) -> OptionalValue {
 
 /// `$split: ["a-b", "-"]` is `["a", "b"]`; a separator at an end yields an empty part there. Null
 /// if an argument is null or missing.
-fn split_text(call: &In<'_>) -> OptionalValue {
+fn split_text(call: &Call<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
     }

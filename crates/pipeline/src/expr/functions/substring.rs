@@ -9,9 +9,8 @@ use super::arithmetic::NULL;
 use super::number::{int32_of, truncated};
 use super::string::{coerced_text, text_of};
 use super::{
-    Function, In,
-    Takes::{Between, Exactly},
-    row,
+    Arity::{Between, Exactly},
+    Call, Function, row,
 };
 use crate::{
     failure::{invalid_request, type_mismatch},
@@ -45,7 +44,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Returns the length of a text in bytes or in code points. Null is an error with the number
 /// `code`.
-fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalValue {
+fn length_with(call: &Call<'_>, code: i32, count: fn(&str) -> usize) -> OptionalValue {
     let Some(text) = text_of(call.value_at(0)) else {
         let kind = call.arg_at(0).type_name();
         let text = format!("{} requires a string argument, found: {kind}", call.name);
@@ -57,7 +56,7 @@ fn length_with(call: &In<'_>, code: i32, count: fn(&str) -> usize) -> OptionalVa
 /// Returns a start or end argument, a nonnegative integer, or `otherwise` if it was not given.
 /// `which` names it in the error. Null is an error, too.
 pub(super) fn bound_argument(
-    call: &In<'_>,
+    call: &Call<'_>,
     index: usize,
     which: &str,
     otherwise: usize,
@@ -83,7 +82,7 @@ pub(super) fn bound_argument(
 
 /// Returns the text and the string to search for; `None` if the text is null. Other types are
 /// errors.
-fn searched_text<'a>(call: &In<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
+fn searched_text<'a>(call: &Call<'a>) -> Result<Option<(&'a str, &'a str)>, Error> {
     if call.arg_at(0).is_nullish() {
         return Ok(None);
     }
@@ -110,7 +109,7 @@ fn index_of(at: Option<usize>) -> OptionalValue {
 }
 
 /// `$indexOfBytes: ["abcb", "b", 2]` is `3`. An empty string is found at the start.
-fn index_of_bytes(call: &In<'_>) -> OptionalValue {
+fn index_of_bytes(call: &Call<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let start = bound_argument(call, 2, "starting", 0)?;
     let end = bound_argument(call, 3, "ending", text.len())?.min(text.len());
@@ -125,7 +124,7 @@ fn index_of_bytes(call: &In<'_>) -> OptionalValue {
 
 /// `$indexOfCP`: like `$indexOfBytes`, but in code points. A search that starts at its end finds
 /// nothing, unless text and string are empty.
-fn index_of_cp(call: &In<'_>) -> OptionalValue {
+fn index_of_cp(call: &Call<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let count = text.chars().count();
     let start = bound_argument(call, 2, "starting", 0)?;
@@ -160,7 +159,7 @@ fn whole_argument(value: ValueRef<'_>) -> Result<Option<i64>, Error> {
 /// `$substrBytes: ["abc", 1, 1]` is `"b"`; an error if a bound is inside a character. A negative
 /// length means the rest of the text. Null is the empty string; a start after the end yields an
 /// empty string.
-fn substr_bytes(call: &In<'_>) -> OptionalValue {
+fn substr_bytes(call: &Call<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let numeric = |index: usize, code: i32, what: &str| {
         whole_argument(call.value_at(index))?.ok_or_else(|| {
@@ -196,7 +195,7 @@ fn substr_bytes(call: &In<'_>) -> OptionalValue {
 
 /// `$substrCP`: like `$substrBytes`, but in code points, which are never split. A negative length
 /// is an error.
-fn substr_cp(call: &In<'_>) -> OptionalValue {
+fn substr_cp(call: &Call<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let part = |index: usize, codes: (i32, i32), what: &str| {
         let arg = call.arg_at(index);

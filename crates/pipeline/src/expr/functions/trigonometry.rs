@@ -5,7 +5,7 @@ use document::{Decimal128, Number, Value};
 use super::super::OptionalValue;
 use super::arithmetic::{NULL, only_number};
 use super::powers::through_double;
-use super::{Function, In, Takes::Exactly, row};
+use super::{Arity::Exactly, Call, Function, row};
 use crate::{
     failure::{invalid_request, type_mismatch},
     shown::shown,
@@ -52,7 +52,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 const INF: f64 = f64::INFINITY;
 
 /// Applies a function of any number. Null for null and missing; 15 digits for a decimal.
-fn plain_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
+fn plain_function(call: &Call<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     Ok(Some(through_double(number, function)))
 }
@@ -60,7 +60,7 @@ fn plain_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
 /// Applies a function with a limited domain, such as the arc cosine. NaN is allowed; `range` is the
 /// domain in the error.
 fn bounded_function(
-    call: &In<'_>,
+    call: &Call<'_>,
     function: fn(f64) -> f64,
     low: f64,
     high: f64,
@@ -80,7 +80,7 @@ fn bounded_function(
 }
 
 /// Applies a function of finite numbers, such as the sine. NaN is allowed.
-fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
+fn finite_function(call: &Call<'_>, function: fn(f64) -> f64) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
     if number.to_f64().is_infinite() {
         let (name, value) = (call.name, shown(call.value_at(0)));
@@ -92,7 +92,7 @@ fn finite_function(call: &In<'_>, function: fn(f64) -> f64) -> OptionalValue {
 
 /// `$atan2`: the angle of a point; a decimal if one coordinate is one. Null if one is null or
 /// missing.
-fn atan2(call: &In<'_>) -> OptionalValue {
+fn atan2(call: &Call<'_>) -> OptionalValue {
     let part = |index: usize, code: i32| {
         if call.arg_at(index).is_nullish() {
             return Ok(None);

@@ -6,9 +6,8 @@ use evaluation::{limits::MAX_RETURNED_BYTES, too_large};
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
 use super::{
-    Function, In,
-    Takes::{Exactly, Named},
-    row,
+    Arity::{Exactly, Named},
+    Call, Function, row,
 };
 use crate::failure::type_mismatch;
 
@@ -28,17 +27,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// `$type`: the name of the argument's type; `missing` if there is no value.
-fn type_name(call: &In<'_>) -> OptionalValue {
+fn type_name(call: &Call<'_>) -> OptionalValue {
     Ok(Some(Value::from(call.arg_at(0).type_name())))
 }
 
-fn is_number(call: &In<'_>) -> OptionalValue {
+fn is_number(call: &Call<'_>) -> OptionalValue {
     Ok(Some(Value::Bool(call.value_at(0).is_number())))
 }
 
 /// `$binarySize`: the bytes of a string or of binary data, without length and subtype. Null for
 /// null and missing.
-fn binary_size(call: &In<'_>) -> OptionalValue {
+fn binary_size(call: &Call<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
         ValueRef::String(text) => text.len(),
@@ -54,7 +53,7 @@ fn binary_size(call: &In<'_>) -> OptionalValue {
 
 /// `$bsonSize`: the bytes of a document as it would be stored. A computed document is encoded for
 /// that; one that is too large is an error (10334). Null for null and missing.
-fn bson_size(call: &In<'_>) -> OptionalValue {
+fn bson_size(call: &Call<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
         ValueRef::Document(DocRef::Raw(bytes)) => bytes.len(),
@@ -72,13 +71,13 @@ fn bson_size(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$rand`: a number in [0, 1) from the operation's random stream.
-fn rand(call: &In<'_>) -> OptionalValue {
+fn rand(call: &Call<'_>) -> OptionalValue {
     Ok(Some(Value::Double(call.env.context.random.next_fraction())))
 }
 
 /// `$tsSecond` or `$tsIncrement`: `shift` is 32 for the seconds and 0 for the increment. Null for
 /// null and missing.
-fn timestamp_part(call: &In<'_>, shift: u32, code: i32) -> OptionalValue {
+fn timestamp_part(call: &Call<'_>, shift: u32, code: i32) -> OptionalValue {
     match call.value_at(0) {
         value if value.is_nullish() => NULL,
         ValueRef::Timestamp(v) => {

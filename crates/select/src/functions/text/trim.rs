@@ -1,6 +1,6 @@
 //! Trims white space, or the characters of a second string, from the ends of a string.
 
-use evaluation::{Ends, Error, Evaluated, trim_chars, trim_ends};
+use evaluation::{Error, Evaluated, TrimEnds, trim_chars, trim_ends};
 
 use super::{
     super::{Call, Function, UNDEFINED, row},
@@ -8,14 +8,14 @@ use super::{
 };
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
-    row("LTRIM", 1..=2, |call| trim(call, Ends::LEFT)),
-    row("RTRIM", 1..=2, |call| trim(call, Ends::RIGHT)),
-    row("TRIM", 1..=2, |call| trim(call, Ends::BOTH)),
+    row("LTRIM", 1..=2, |call| trim(call, TrimEnds::LEFT)),
+    row("RTRIM", 1..=2, |call| trim(call, TrimEnds::RIGHT)),
+    row("TRIM", 1..=2, |call| trim(call, TrimEnds::BOTH)),
 ];
 
 /// Removes white space, or the characters of the second argument, from the ends of the first string
 /// that `ends` names.
-fn trim<'a>(call: &Call<'_, 'a>, ends: Ends) -> Result<Evaluated<'a>, Error> {
+fn trim<'a>(call: &Call<'_, 'a>, ends: TrimEnds) -> Result<Evaluated<'a>, Error> {
     let Some(text) = call.text_at(0) else { return UNDEFINED };
     if !call.is_given(1) {
         return Ok(string_value(trim_ends(text, ends, char::is_whitespace)));

@@ -49,7 +49,7 @@ pub(crate) enum Purpose {
 
 impl Purpose {
     /// Returns whether the call is only a control message, after which no stream follows.
-    pub(crate) fn is_word(self) -> bool {
+    pub(crate) fn is_control_message(self) -> bool {
         match self {
             Self::HoldBack | Self::GoFirst | Self::Look | Self::Keep => true,
             Self::Mongo
@@ -70,18 +70,18 @@ impl Purpose {
 
 /// A client to forward.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Passed {
+pub(crate) struct ForwardedClient {
     pub(crate) client: SocketAddr,
     /// Whether the client's connection to the forwarding node uses TLS.
     pub(crate) secure: bool,
     /// User, certificate and address of a client of the MongoDB API; `None` for other clients.
-    pub(crate) guest: Option<Guest>,
+    pub(crate) guest: Option<ForwardedLogin>,
 }
 
 /// Information about a forwarded client of the MongoDB API. The called node trusts it, because the
 /// caller has proved knowledge of the cluster's secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Guest {
+pub(crate) struct ForwardedLogin {
     /// The logged-in user.
     pub(crate) user: Option<User>,
     /// Subject of the client's verified certificate.
@@ -100,7 +100,7 @@ pub(crate) struct User {
     id: [u8; 16],
 }
 
-impl Guest {
+impl ForwardedLogin {
     /// Returns what the called node needs to know about a client and its login.
     pub(crate) fn of(peer: &Peer, user: Option<&KnownUser>) -> Self {
         let user =
@@ -139,7 +139,7 @@ pub(crate) struct Call {
     /// User, certificate and address of a forwarded client of the MongoDB API; `None` for other
     /// calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) guest: Option<Guest>,
+    pub(crate) guest: Option<ForwardedLogin>,
     /// Whether the caller's admin address is open without authentication.
     pub(crate) open: bool,
     /// Random number of this call, hexadecimal.
@@ -148,7 +148,7 @@ pub(crate) struct Call {
 
 /// Reply to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum CallReply {
     /// Accepted; the stream follows.
     Served = 0,
     /// This node does not own the shard.
@@ -161,7 +161,7 @@ pub(crate) enum Verdict {
     Off = 4,
 }
 
-impl Verdict {
+impl CallReply {
     /// Decodes the byte of a reply.
     pub(crate) fn of(byte: u8) -> Option<Self> {
         [Self::Served, Self::NotOwner, Self::OtherCluster, Self::OtherAccess, Self::Off]
@@ -184,8 +184,8 @@ mod tests {
         };
         let user = KnownUser { user: "ann".to_owned(), database: "admin".to_owned(), id: [7; 16] };
         for user in [None, Some(user)] {
-            let told = serde_json::to_string(&Guest::of(&peer, user.as_ref())).unwrap();
-            let heard: Guest = serde_json::from_str(&told).unwrap();
+            let told = serde_json::to_string(&ForwardedLogin::of(&peer, user.as_ref())).unwrap();
+            let heard: ForwardedLogin = serde_json::from_str(&told).unwrap();
             let client = peer.address.parse().unwrap();
             assert_eq!(heard.into_peer(client), (peer.clone(), user));
         }

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use super::{
     alive::keep_alive,
-    call::{Call, Passed, Purpose, Verdict},
-    greeting,
+    call::{Call, CallReply, ForwardedClient, Purpose},
+    handshake,
     tls::LinkTls,
 };
 use crate::nosql::random_bytes;
@@ -24,7 +24,7 @@ pub(crate) enum Unreached {
     /// The node did not answer, or its answer was not from a member of this cluster.
     Silent(io::Error),
     /// The node refused the call with this verdict.
-    Refused(Verdict),
+    Refused(CallReply),
 }
 
 /// Common parameters of a node's calls about a shard.
@@ -46,7 +46,7 @@ impl Dialer {
         &self,
         address: &str,
         purpose: Purpose,
-        passed: Option<&Passed>,
+        passed: Option<&ForwardedClient>,
     ) -> Result<Box<dyn Duplex>, Unreached> {
         let called = async {
             let stream = TcpStream::connect(address).await.map_err(Unreached::Silent)?;
@@ -74,9 +74,9 @@ impl Dialer {
                 open,
                 nonce,
             };
-            let verdict = greeting::call(&mut *stream, &call, &self.key).await;
+            let verdict = handshake::call(&mut *stream, &call, &self.key).await;
             match verdict.map_err(Unreached::Silent)? {
-                Verdict::Served => Ok(stream),
+                CallReply::Served => Ok(stream),
                 verdict => Err(Unreached::Refused(verdict)),
             }
         };

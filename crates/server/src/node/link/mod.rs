@@ -14,13 +14,13 @@
 mod alive;
 mod call;
 mod dial;
-mod greeting;
-mod pieces;
+mod frames;
+mod handshake;
 mod tls;
 
 pub(crate) use alive::keep_alive;
-pub(crate) use call::{Call, Guest, Passed, Purpose, Verdict};
+pub(crate) use call::{Call, CallReply, ForwardedClient, ForwardedLogin, Purpose};
 pub(crate) use dial::{Dialer, Unreached};
-pub(crate) use greeting::{Called, greet};
-pub(crate) use pieces::{read_piece, write_piece};
+pub(crate) use frames::{read_frame, write_frame};
+pub(crate) use handshake::{IncomingCall, accept_handshake};
 pub(crate) use tls::LinkTls;

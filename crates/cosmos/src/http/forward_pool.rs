@@ -1,0 +1,157 @@
+//! Connections to other servers, over which the requests of one client are forwarded. Each carries
+//! one request at a time; idle connections are pooled for the client's next request. The caller
+//! chooses the server.
+
+use std::{collections::VecDeque, fmt, pin::Pin};
+
+use bytes::Bytes;
+use http::Version;
+use http_body_util::{BodyExt, Full};
+use hyper::{
+    Response,
+    body::{Body as _, Incoming},
+    client::conn::http1,
+};
+use hyper_util::rt::TokioIo;
+use memory::Account;
+use parking_lot::Mutex;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::{
+    answer::refuse,
+    counted_bytes::count_bytes,
+    forward::{Duplex, MOVED},
+    replay::{Outgoing, Replay, remove_hop_by_hop},
+    service::OutcomeUnknown,
+};
+use crate::{failure::Failure, headers::asks_query, limits::TRUSTED_BYTES};
+
+/// Largest number of idle connections pooled for one client.
+const KEPT: usize = 8;
+
+/// A connection to another server, on behalf of one client.
+pub struct ForwardConnection {
+    /// The byte stream.
+    pub stream: Box<dyn Duplex>,
+    /// Resolves when the server no longer owns the shard.
+    pub over: Pin<Box<dyn Future<Output = ()> + Send>>,
+    /// Permit that limits the number of connections to other servers.
+    pub permit: OwnedSemaphorePermit,
+}
+
+impl fmt::Debug for ForwardConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ForwardConnection")
+    }
+}
+
+/// Handle that sends requests on a forwarded connection.
+pub(super) type Sender = http1::SendRequest<Replay>;
+
+/// The pooled connections of one client with their shards, most recently used last.
+#[derive(Default)]
+pub(super) struct ForwardPool(Mutex<VecDeque<(u32, Sender)>>);
+
+impl ForwardPool {
+    /// Takes a connection to the owner of a shard from the pool; `None` if the pool has none.
+    pub(super) fn take(&self, shard: u32) -> Option<Sender> {
+        let mut kept = self.0.lock();
+        kept.retain(|(_, sender)| !sender.is_closed());
+        let at = kept.iter().rposition(|(of, _)| *of == shard)?;
+        Some(kept.remove(at)?.1)
+    }
+
+    fn keep(&self, shard: u32, sender: Sender) {
+        let mut kept = self.0.lock();
+        kept.push_back((shard, sender));
+        if KEPT < kept.len() {
+            kept.pop_front();
+        }
+    }
+
+    /// Forwards a request; memory for the response is reserved from `memory`. Returns `None` if the
+    /// server did not execute the request, because it was unreachable or no longer owns the data.
+    pub(super) async fn send(
+        &self,
+        (shard, mut sender): (u32, Sender),
+        request: &Outgoing,
+        memory: &Account,
+    ) -> Result<Option<Response<Full<Bytes>>>, OutcomeUnknown> {
+        let head = request.parts();
+        let only_reads = head.method.is_safe() || asks_query(&head.headers);
+        if sender.ready().await.is_err() {
+            return Ok(None);
+        }
+        let Some(request) = request.begin() else { return Ok(None) };
+        let response = match sender.try_send_request(request).await {
+            Ok(response) => response,
+            Err(mut failed) => {
+                let unsent = failed.take_message().is_some();
+                return if unsent { Ok(None) } else { Err(OutcomeUnknown) };
+            }
+        };
+        if response.headers().contains_key(MOVED) {
+            return Ok(None);
+        }
+        let response = collect(response, only_reads, memory).await?;
+        self.keep(shard, sender);
+        Ok(Some(response))
+    }
+}
+
+/// Starts HTTP on a connection.
+pub(super) async fn open(forward: ForwardConnection) -> Option<Sender> {
+    let ForwardConnection { stream, over, permit } = forward;
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+    // The connection also ends when the sender is dropped.
+    tokio::spawn(async move {
+        tokio::select! {
+            // The running request reports any error.
+            _ = connection => {}
+            () = over => {}
+        }
+        drop(permit);
+    });
+    Some(sender)
+}
+
+/// Reads a response completely.
+async fn collect(
+    response: Response<Incoming>,
+    only_reads: bool,
+    memory: &Account,
+) -> Result<Response<Full<Bytes>>, OutcomeUnknown> {
+    let (mut parts, mut body) = response.into_parts();
+    remove_hop_by_hop(&mut parts.headers);
+    parts.version = Version::default();
+    let mut held = memory.share();
+    let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    let mut whole = Vec::with_capacity(expected.min(TRUSTED_BYTES));
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| OutcomeUnknown)?.into_data() else { continue };
+        whole.extend_from_slice(&data);
+        // A write is reported in any case: a client that is told to retry would write twice.
+        if held.set(whole.capacity()).is_err() && only_reads {
+            return Ok(refuse(&Failure::out_of_memory()));
+        }
+    }
+    Ok(Response::from_parts(parts, Full::new(count_bytes(whole, held))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn so_many_are_kept_whatever_a_client_asks_for() {
+        let (forward_pool, mut ends) = (ForwardPool::default(), Vec::new());
+        for shard in 0..64 {
+            let (near, far) = tokio::io::duplex(1_000);
+            let (sender, connection) = http1::handshake(TokioIo::new(near)).await.unwrap();
+            ends.push((far, tokio::spawn(connection)));
+            forward_pool.keep(shard, sender);
+        }
+        let found: Vec<_> = (0..64).filter(|shard| forward_pool.take(*shard).is_some()).collect();
+        assert_eq!(found, (56..64).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,69 @@
+//! The API of a shard in this process, as used by connections that outlive it: a cluster node that
+//! loses a shard keeps its clients.
+
+use std::{pin::pin, sync::Arc};
+
+use bytes::Bytes;
+use engine::Store;
+use http_body_util::Full;
+use hyper::{Request, Response};
+use tokio::sync::watch;
+
+use super::{answer::answer_request, body::Body, service::Pace};
+use crate::{
+    api::NoSqlApi,
+    interrupt::{Client, StopOnDrop, StopReason},
+    limits::STOP_TIME,
+    sender::Sender,
+};
+
+/// An API endpoint in this process, and a signal that it stops.
+#[derive(Debug)]
+pub struct LocalEndpoint<S: Store> {
+    pub(super) api: Arc<NoSqlApi<S>>,
+    pub(super) stopping: watch::Receiver<bool>,
+}
+
+impl<S: Store> Clone for LocalEndpoint<S> {
+    fn clone(&self) -> Self {
+        Self { api: Arc::clone(&self.api), stopping: self.stopping.clone() }
+    }
+}
+
+impl<S: Store> LocalEndpoint<S> {
+    /// Creates a handle; the endpoint stops when `stopping` becomes true.
+    pub fn new(api: Arc<NoSqlApi<S>>, stopping: watch::Receiver<bool>) -> Self {
+        Self { api, stopping }
+    }
+
+    /// Returns the response to a request. Its computation is cancelled a while after the endpoint
+    /// has stopped.
+    pub(super) async fn answer(
+        self,
+        (client, pace, scheme, sender): (Arc<Client>, Pace, &'static str, Sender),
+        request: Request<Body>,
+    ) -> Response<Full<Bytes>> {
+        let Self { api, mut stopping } = self;
+        // A client of its own, so that other requests of the connection are not cancelled.
+        let own = Arc::new(Client::from_peer(client.peer()));
+        let _presence = StopOnDrop(Arc::clone(&own));
+        let mut asked =
+            pin!(answer_request(&api, Arc::clone(&own), (sender, pace), scheme, request));
+        let stopped = async {
+            // A closed channel means that it has stopped already.
+            let _ = stopping.wait_for(|stopping| *stopping).await;
+            let _ = tokio::time::timeout(STOP_TIME, std::future::pending::<()>()).await;
+        };
+        let response = tokio::select! {
+            response = &mut asked => response,
+            () = stopped => {
+                own.stop_requests(StopReason::Stopping);
+                asked.await
+            }
+        };
+        if own.is_sending() {
+            client.sends_on();
+        }
+        response
+    }
+}

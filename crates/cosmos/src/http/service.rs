@@ -1,0 +1,85 @@
+//! The interface between connections and the code that executes their requests: the API in this
+//! process, or the endpoint of a cluster node that forwards them.
+
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicI64},
+};
+
+use bytes::Bytes;
+use engine::Store;
+use http_body_util::Full;
+use hyper::{Request, Response};
+use memory::Account;
+
+use super::{answer::answer_request, body::Body};
+use crate::{api::NoSqlApi, interrupt::Client, sender::Sender, tls::CurrentCertificate};
+
+/// How a request is scheduled. An HTTP/2 client may send a hundred requests at once. If all ran
+/// immediately, they would delay the requests of other clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// The request runs immediately. If it takes long, it moves to the queue of long operations.
+    Free,
+    /// The request waits in the queue of long operations, because its client has many concurrent
+    /// requests.
+    InTurn,
+}
+
+/// The outcome of a request is unknown. The connection to the client is closed, as if the server
+/// had failed during the request.
+#[derive(Debug)]
+pub(super) struct OutcomeUnknown;
+
+impl fmt::Display for OutcomeUnknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the outcome of the request is unknown")
+    }
+}
+
+impl std::error::Error for OutcomeUnknown {}
+
+/// Endpoint of a connection, which executes its requests.
+pub(super) trait RequestService: Send + Sync + 'static {
+    /// Returns the TLS certificate; `None` disables TLS.
+    fn certificate(&self) -> Option<&CurrentCertificate>;
+
+    /// Returns the memory account of clients that have not completed a request head.
+    fn unknown_clients(&self) -> &Account;
+
+    /// Returns the gauge of open connections.
+    fn opened(&self) -> &AtomicI64;
+
+    /// Executes a request and returns its response.
+    fn answer(
+        self: Arc<Self>,
+        client: Arc<Client>,
+        pace: Pace,
+        scheme: &'static str,
+        request: Request<Body>,
+    ) -> impl Future<Output = Result<Response<Full<Bytes>>, OutcomeUnknown>> + Send;
+}
+
+impl<S: Store> RequestService for NoSqlApi<S> {
+    fn certificate(&self) -> Option<&CurrentCertificate> {
+        self.settings.certificate.as_ref()
+    }
+
+    fn unknown_clients(&self) -> &Account {
+        &self.settings.unknown_clients
+    }
+
+    fn opened(&self) -> &AtomicI64 {
+        &self.settings.opened
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        client: Arc<Client>,
+        pace: Pace,
+        scheme: &'static str,
+        request: Request<Body>,
+    ) -> Result<Response<Full<Bytes>>, OutcomeUnknown> {
+        Ok(answer_request(&self, client, (Sender::Signs, pace), scheme, request).await)
+    }
+}

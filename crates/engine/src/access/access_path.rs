@@ -1,0 +1,173 @@
+//! Access paths: possible ones with their scores, and the one chosen for a query.
+
+use std::sync::Arc;
+
+use document::limits::KEPT_KEY_COMPONENT_BYTES;
+use pipeline::{Filter, sort::Sort};
+use store::{Direction, KeyRange};
+
+use super::{
+    Hint,
+    exact::{Residual, residual_of},
+};
+use crate::catalog::{ID_INDEX, IndexSpec};
+
+/// Maximum number of access paths of one query.
+pub(super) const MAX_BRANCHES: usize = 200;
+
+/// How candidate rows are found.
+#[derive(Clone, Debug)]
+pub(crate) enum AccessPath {
+    /// Rows with these keys.
+    Ids(Vec<Vec<u8>>),
+    /// Rows in these ranges.
+    Rows(Vec<KeyRange>),
+    /// Entries of an index in these ranges.
+    Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
+    /// The union of several access paths, each row once.
+    Branches {
+        branches: Vec<ChosenBranch>,
+        /// Whether no two branches find the same row.
+        disjoint: bool,
+    },
+}
+
+/// One of the access paths that together find a query's rows.
+#[derive(Clone, Debug)]
+pub(crate) struct ChosenBranch {
+    /// The filter that the branch's rows have to match; `None` means the query's filter.
+    pub(crate) filter: Option<Arc<Filter>>,
+    pub(crate) chosen: ChosenAccess,
+}
+
+impl AccessPath {
+    /// Returns the name of the access path for logs.
+    pub(crate) fn label(&self) -> String {
+        match self {
+            Self::Ids(_) => "ids".to_owned(),
+            Self::Rows(_) => "scan".to_owned(),
+            Self::Index { index, .. } => format!("index {}", index.name),
+            Self::Branches { branches, .. } => {
+                let mut labels: Vec<_> =
+                    branches.iter().map(|it| it.chosen.access.label()).collect();
+                labels.dedup();
+                labels.join(", ")
+            }
+        }
+    }
+
+    /// Returns whether no range bound is a truncated long value. Only then do keys give the order
+    /// of rows across ranges.
+    pub(super) fn keys_are_whole(&self) -> bool {
+        match self {
+            Self::Ids(keys) => !keys.iter().any(|key| is_cut(key)),
+            Self::Index { ranges, .. } => !ranges.iter().any(|range| is_cut(&range.start)),
+            // Rows are compared by their stored values.
+            Self::Rows(_) => true,
+            Self::Branches { branches, .. } => {
+                branches.iter().all(|it| it.chosen.access.keys_are_whole())
+            }
+        }
+    }
+}
+
+/// Returns whether a component of the key was truncated because of its length.
+pub(super) fn is_cut(key: &[u8]) -> bool {
+    KEPT_KEY_COMPONENT_BYTES < key.len()
+}
+
+/// The chosen access path.
+#[derive(Clone, Debug)]
+pub(crate) struct ChosenAccess {
+    pub(crate) access: AccessPath,
+    /// Direction of the scan over rows or entries.
+    pub(crate) direction: Direction,
+    /// Whether rows arrive in the sort order.
+    pub(crate) sorted: bool,
+    /// The part of the filter to check on the rows.
+    pub(crate) residual: Residual,
+}
+
+impl ChosenAccess {
+    /// Returns whether counting keys counts the matching documents: each key in the ranges
+    /// represents exactly one of them.
+    pub(crate) fn is_counted_by_keys(&self) -> bool {
+        let one_each = match &self.access {
+            AccessPath::Index { index, .. } => !index.multikey,
+            AccessPath::Rows(_) => true,
+            // A listed row may not exist, and several branches may reach the same row.
+            AccessPath::Ids(_) | AccessPath::Branches { .. } => false,
+        };
+        one_each && matches!(self.residual, Residual::Nothing)
+    }
+
+    /// Returns whether leading rows can be skipped by their keys alone.
+    pub(crate) fn is_skipped_by_keys(&self) -> bool {
+        match &self.access {
+            AccessPath::Branches { branches, disjoint } => {
+                *disjoint && branches.iter().all(|it| it.chosen.is_counted_by_keys())
+            }
+            _ => self.is_counted_by_keys(),
+        }
+    }
+
+    /// Returns the index used. The primary key counts as used if ids are listed or bounded, if its
+    /// order is the requested one, or if a hint names it. `None` for a full scan and for branches,
+    /// which each use their own.
+    pub(crate) fn used_index(&self, sort: Option<&Sort>, hint: &Hint) -> Option<u32> {
+        let is_meant = match &self.access {
+            AccessPath::Index { index, .. } => return Some(index.id),
+            AccessPath::Ids(ids) => !ids.is_empty(),
+            AccessPath::Branches { .. } => false,
+            AccessPath::Rows(ranges) => {
+                let bounded = ranges.as_slice() != [KeyRange::all()];
+                let ordered = self.sorted && sort.is_some_and(|sort| !sort.parts.is_empty());
+                let hinted = matches!(hint, Hint::Index(_) | Hint::Key(_));
+                bounded || ordered || hinted
+            }
+        };
+        is_meant.then_some(ID_INDEX)
+    }
+}
+
+/// A possible access path with its score, by which paths are compared.
+pub(super) struct ScoredAccess<'a> {
+    pub(super) score: usize,
+    /// The part of the score that results from bounds on fields, rather than from sort order.
+    pub(super) bound: usize,
+    pub(super) access: AccessPath,
+    pub(super) direction: Direction,
+    pub(super) sorted: bool,
+    /// If set, the lengths of the groups into which the ranges are divided, in order. The index
+    /// yields the sort order only if these groups are merged.
+    pub(super) merged: Option<Vec<usize>>,
+    /// Paths that the ranges bound and at which no document has more than one value.
+    pub(super) ranged: Vec<&'a str>,
+    /// The filter of a partial index, which all documents in the index meet.
+    pub(super) partial: Option<&'a Filter>,
+}
+
+impl ScoredAccess<'_> {
+    /// Makes the candidate the chosen path; `parts` are the conjuncts from which the residual is
+    /// computed.
+    pub(super) fn choose(self, parts: &[&Filter]) -> ChosenAccess {
+        let residual = residual_of(parts, &self.ranged, self.partial);
+        let Self { access, direction, sorted, merged, .. } = self;
+        let access = match (access, merged) {
+            (AccessPath::Index { index, mut ranges }, Some(lengths)) => {
+                let mut branches = Vec::with_capacity(lengths.len());
+                for length in lengths {
+                    let rest = ranges.split_off(length.min(ranges.len()));
+                    let ranges = std::mem::replace(&mut ranges, rest);
+                    let access = AccessPath::Index { index: index.clone(), ranges };
+                    let residual = residual.clone();
+                    let chosen = ChosenAccess { access, direction, sorted, residual };
+                    branches.push(ChosenBranch { filter: None, chosen });
+                }
+                AccessPath::Branches { branches, disjoint: true }
+            }
+            (access, _) => access,
+        };
+        ChosenAccess { access, direction, sorted, residual }
+    }
+}

@@ -1,0 +1,399 @@
+//! The MongoDB API's shared state: one value for all connections. It holds the engine, the open
+//! cursors, the counters, what clients have set, and the list of open connections. Commands use
+//! this module; it knows only the rows of the command table, not the commands themselves.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use audit::AuditLog;
+use document::ObjectId;
+use engine::{BlockInPlace, Engine, Store};
+use memory::Account;
+use metrics::{Distribution, Latencies};
+use parking_lot::Mutex;
+use traces::{SlowOperations, Tracer};
+
+use crate::{
+    client::{Connection, RelayedSender},
+    command_row::CommandRow,
+    command_table::CommandTable,
+    counters::{COUNTERS, Counters},
+    cursors::Cursors,
+    fail_point::FailPoints,
+    first_shard::FirstShard,
+    homes::IsHome,
+    limits::{COMMAND_ROOM_BYTES, MAX_CURSORS, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES},
+    machine::{Machine, MachineFigures},
+    namespace_work::AllWork,
+    other_shards::OtherShards,
+    peer::Peer,
+    protocol_error_log::ProtocolErrorLog,
+    recent_log::RecentLog,
+    timestamps::Timestamps,
+    usage::Usage,
+    users::Users,
+};
+
+/// How the server presents itself to drivers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Topology {
+    /// A standalone server.
+    #[default]
+    Standalone,
+    /// A `mongos` router, one of possibly several in front of a cluster. Drivers number their
+    /// writes (`txnNumber`) and may repeat an unacknowledged write, even through another router.
+    Router,
+}
+
+/// Settings of the API, fixed before the server listens.
+///
+/// The shared atomics may be switched while the server runs, by the part of the server that holds
+/// the other reference.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Whether a document's own `ttl` field is interpreted. Shared; may be switched at run time.
+    pub per_document_ttl: Arc<AtomicBool>,
+    /// The server's version, reported by `buildInfo`.
+    pub version: String,
+    /// Whether clients that dump and restore read and write the second of each document's last
+    /// write.
+    pub carry_timestamps: Arc<AtomicBool>,
+    /// Listen address, reported by `whatsmyuri` and `serverStatus`.
+    pub host: String,
+    /// The memory account of all operations. Half of it is for messages, the rest for replies and
+    /// evaluation.
+    pub memory: Account,
+    /// The memory account of clients that have not yet sent a request: a small limit for all of
+    /// them together, so that idle connections cannot take memory from working ones.
+    pub unknown_clients: Account,
+    /// Area for spill files; `None` if the server writes no temporary files.
+    pub temporary: Option<spill::Area>,
+    /// Called every few milliseconds during a long evaluation, on the thread that it occupies, so
+    /// that other tasks waiting for this thread can move to another one.
+    pub give_way: fn(),
+    /// Runs work that occupies its thread for long, such as parsing or dropping a large command,
+    /// without blocking a worker thread.
+    pub block_in_place: BlockInPlace,
+    /// Whether authentication is required and roles are enforced.
+    pub asks_for_login: bool,
+    /// The audit log of logins, refusals and changes of anything but documents; `None`: auditing is
+    /// off.
+    pub audit: Option<Arc<AuditLog>>,
+    /// How the server presents itself to drivers.
+    pub topology: Topology,
+    /// Tells whether the server owns a database of a sharded cluster; `None` if it owns all
+    /// databases.
+    pub is_home: Option<IsHome>,
+    /// Access to the other shards of the cluster; `None` outside a sharded cluster.
+    pub other_shards: Option<OtherShards>,
+    /// The owner of the cluster's first shard, which stores the users; `None` if this server stores
+    /// them.
+    pub first_shard: Option<FirstShard>,
+    /// Default time limit of commands that only read; `None`: unlimited.
+    pub max_time: Option<Duration>,
+    /// Maximum number of open cursors.
+    pub max_cursors: usize,
+    /// Largest message that a client may send, in bytes, within
+    /// [`MESSAGE_BYTES`](crate::MESSAGE_BYTES). Reported to drivers, with the maximum document size
+    /// derived from it.
+    pub max_message_bytes: usize,
+    /// The threshold and log of slow commands; `None`: no command is logged as slow.
+    pub slow: Option<Arc<SlowOperations>>,
+    /// Receives an event for each finished operation.
+    pub tracer: Tracer,
+    /// Returns the process's resource usage, for `serverStatus`.
+    pub usage: fn() -> Usage,
+    /// Returns the description of the machine, for `hostInfo`.
+    pub machine: fn() -> Machine,
+    /// Returns the machine's load figures, for `getDiagnosticData`.
+    pub machine_figures: fn() -> MachineFigures,
+    /// Returns the last lines of the server's log, for `getLog`.
+    pub recent_log: fn() -> RecentLog,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            per_document_ttl: Arc::new(AtomicBool::new(true)),
+            carry_timestamps: Arc::default(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            host: "localhost".to_owned(),
+            memory: Account::default(),
+            unknown_clients: Account::default(),
+            temporary: None,
+            give_way: || {},
+            block_in_place: |work| work(),
+            asks_for_login: false,
+            audit: None,
+            topology: Topology::default(),
+            is_home: None,
+            other_shards: None,
+            first_shard: None,
+            max_time: None,
+            max_cursors: MAX_CURSORS,
+            max_message_bytes: MAX_MESSAGE_BYTES,
+            slow: None,
+            tracer: None,
+            usage: Usage::default,
+            machine: Machine::default,
+            machine_figures: MachineFigures::default,
+            recent_log: RecentLog::default,
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the size in bytes of the largest document that a client may send.
+    pub(crate) fn max_document_bytes(&self) -> usize {
+        MAX_DOCUMENT_BYTES.min(self.max_message_bytes.saturating_sub(COMMAND_ROOM_BYTES))
+    }
+}
+
+/// The open connections, and the counters of closed ones.
+#[derive(Debug, Default)]
+struct Connections {
+    /// Weak references, so that a connection is freed when its task ends.
+    open: Vec<Weak<Connection>>,
+    /// Sums of the counters of closed connections, in the order of `Counters::named_values`.
+    closed: [u64; COUNTERS],
+}
+
+/// The MongoDB API over one engine.
+pub struct MongoApi<S: Store> {
+    pub(crate) engine: Engine<S>,
+    /// The memory account of messages and of commands parsed from them: half of the total. The
+    /// other half is for replies and evaluation.
+    pub(crate) messages: Account,
+    pub(crate) settings: Settings,
+    pub(crate) cursors: Arc<Cursors<S>>,
+    pub(crate) users: Users<S>,
+    /// The login delay after wrong passwords.
+    pub(crate) backoff: auth::Backoff,
+    /// The rows of the command table, without the functions that run them.
+    pub(crate) commands: CommandTable,
+    /// Command latencies in nanoseconds, by position in the table.
+    pub(crate) latencies: Latencies,
+    /// Work counters by collection.
+    pub(crate) work: AllWork,
+    /// Number of failures of each command, by position in the table.
+    pub(crate) failed: Vec<AtomicU64>,
+    /// Rate-limited log of clients that send malformed messages.
+    pub(crate) protocol_errors: ProtocolErrorLog,
+    /// Rate-limited log of failed logins.
+    pub(crate) login_failures: ProtocolErrorLog,
+    /// Creation time on the machine's monotonic clock.
+    pub(crate) started: Duration,
+    /// Values set by `setParameter`. Other parameters keep their initial value.
+    pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
+    /// Whether commands of clients must declare an API version (`requireApiVersion`).
+    pub(crate) requires_api_version: AtomicBool,
+    /// The fail points, enabled or disabled.
+    pub(crate) fail_points: Mutex<FailPoints>,
+    /// Random id of this server start. Drivers compare it (`topologyVersion.processId`) to detect a
+    /// restart.
+    pub(crate) process: ObjectId,
+    /// Source of the timestamps that replace empty ones in stored documents.
+    pub(crate) timestamps: Timestamps,
+    /// Whether any fail point is enabled; avoids taking the lock otherwise.
+    pub(crate) has_fail_point: AtomicBool,
+    next_connection: AtomicI32,
+    next_operation: AtomicI32,
+    /// Number of open connections, readable without the list's lock.
+    pub(crate) opened: AtomicI64,
+    connections: Mutex<Connections>,
+}
+
+/// A client that is connected and has not sent a request. It counts as an open connection until
+/// dropped.
+#[derive(Debug)]
+pub struct Silent<S: Store>(Arc<MongoApi<S>>);
+
+impl<S: Store> Drop for Silent<S> {
+    fn drop(&mut self) {
+        self.0.opened.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl<S: Store> std::fmt::Debug for MongoApi<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MongoApi").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// Returns a random id for this server start. All 12 bytes are random: two starts within one second
+/// must differ, too.
+fn new_process_id() -> ObjectId {
+    let random = std::array::from_fn(|_| fastrand::u8(..));
+    ObjectId::from_parts(fastrand::u32(..), random, fastrand::u32(..1 << 24))
+}
+
+impl<S: Store> MongoApi<S> {
+    /// Creates the API over an engine with the given command table.
+    pub(crate) fn with_commands(
+        engine: Engine<S>,
+        settings: Settings,
+        commands: CommandTable,
+    ) -> Arc<Self> {
+        let cursors = Arc::new(Cursors::with_room(settings.max_cursors));
+        settings.memory.relieved_by(&cursors);
+        Arc::new(Self {
+            users: Users::new(engine.clone(), settings.first_shard.clone()),
+            backoff: auth::Backoff::default(),
+            engine,
+            messages: settings.memory.split_off(settings.memory.limit() / 2),
+            settings,
+            cursors,
+            latencies: Latencies::new(commands.rows.len()),
+            work: AllWork::default(),
+            failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
+            commands,
+            protocol_errors: ProtocolErrorLog::default(),
+            login_failures: ProtocolErrorLog::default(),
+            started: clock::monotonic_time(),
+            parameters: Mutex::default(),
+            requires_api_version: AtomicBool::new(false),
+            process: new_process_id(),
+            timestamps: Timestamps::default(),
+            fail_points: Mutex::default(),
+            has_fail_point: AtomicBool::new(false),
+            next_connection: AtomicI32::new(1),
+            next_operation: AtomicI32::new(1),
+            opened: AtomicI64::new(0),
+            connections: Mutex::default(),
+        })
+    }
+
+    /// Returns the users and roles for the server of another shard, encoded; `seen` is the token of
+    /// the version that it already has. The error is a message text.
+    pub fn encode_users(&self, seen: &[u8]) -> Result<Vec<u8>, String> {
+        self.users.encode_newer(self.process, seen).map_err(|error| error.message)
+    }
+
+    /// Returns whether users or roles have changed since the version with token `seen`.
+    pub fn has_other_users(&self, seen: &[u8]) -> bool {
+        self.users.token(self.process) != seen
+    }
+
+    /// Replicates the users from the first shard for as long as the future is polled. Never
+    /// completes, and does nothing where this server stores the users itself.
+    pub async fn follow_users(&self) -> std::convert::Infallible {
+        match self.users.copy() {
+            Some(copy) => copy.follow().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Returns the engine under this API.
+    pub fn engine(&self) -> &Engine<S> {
+        &self.engine
+    }
+
+    /// Returns whether a document's own `ttl` is currently interpreted.
+    pub fn per_document_ttl(&self) -> bool {
+        self.settings.per_document_ttl.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether clients that dump and restore currently read and write the second of each
+    /// document's last write.
+    pub(crate) fn carries_timestamps(&self) -> bool {
+        self.settings.carry_timestamps.load(Ordering::Relaxed)
+    }
+
+    /// Closes cursors that exceeded their idle timeout. `now` is the machine's monotonic clock;
+    /// returns the time at which the next call is due.
+    pub fn tick(&self, now: Duration) -> Duration {
+        self.cursors.close_idle(now);
+        now + Duration::from_secs(10)
+    }
+
+    /// Returns the next operation id, by which `killOp` names an operation.
+    pub(crate) fn operation_id(&self) -> i32 {
+        self.next_operation.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Counts a connected client that has not sent a request, until the returned guard is dropped.
+    pub fn count_silent(self: &Arc<Self>) -> Silent<S> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        Silent(Arc::clone(self))
+    }
+
+    /// Registers a connection. The caller must remove it with `remove_connection` when it
+    /// closes.
+    pub(crate) fn add_connection(
+        &self,
+        peer: Peer,
+        relayed_sender: Option<RelayedSender>,
+    ) -> Arc<Connection> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        let id = self.next_connection.fetch_add(1, Ordering::Relaxed);
+        let connection = Arc::new(Connection::new(id, peer, relayed_sender));
+        self.connections.lock().open.push(Arc::downgrade(&connection));
+        connection
+    }
+
+    /// Returns the number of connections since the start, relayed commands included.
+    pub(crate) fn connections_ever(&self) -> i32 {
+        self.next_connection.load(Ordering::Relaxed).saturating_sub(1)
+    }
+
+    /// Returns all open connections.
+    pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
+        self.connections.lock().open.iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Removes a closed connection, and adds its counters to those of closed connections.
+    pub(crate) fn remove_connection(&self, connection: &Arc<Connection>) {
+        self.opened.fetch_sub(1, Ordering::Relaxed);
+        let mut connections = self.connections.lock();
+        for (sum, (_, value)) in
+            connections.closed.iter_mut().zip(connection.counters.named_values())
+        {
+            *sum += value;
+        }
+        let own = Arc::downgrade(connection);
+        connections.open.retain(|held| !held.ptr_eq(&own));
+    }
+
+    /// Returns name and value of each counter, summed over all connections, closed ones included.
+    /// Open and closed connections are read under one lock, so that a closing connection is counted
+    /// exactly once.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let connections = self.connections.lock();
+        let mut sums = connections.closed;
+        for connection in connections.open.iter().filter_map(Weak::upgrade) {
+            for (sum, (_, value)) in sums.iter_mut().zip(connection.counters.named_values()) {
+                *sum += value;
+            }
+        }
+        Counters::default().named_values().iter().map(|(name, _)| *name).zip(sums).collect()
+    }
+
+    /// Returns the latency distribution of each command that ran since the start, in nanoseconds,
+    /// sorted by name.
+    pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
+        let read = |(place, row): (usize, &'static CommandRow)| {
+            let read =
+                self.latencies.read_kind(place).filter(|read| 0 < read.measurement_count())?;
+            Some((row.name, read))
+        };
+        let mut all: Vec<_> = self.commands.rows.iter().enumerate().filter_map(read).collect();
+        all.sort_unstable_by_key(|(name, _)| *name);
+        all
+    }
+
+    /// Returns the number of failed commands since the start.
+    pub fn failures(&self) -> u64 {
+        self.failed.iter().map(|failed| failed.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Returns the numbers of open connections and of open cursors.
+    pub fn open(&self) -> (i64, usize) {
+        (self.opened.load(Ordering::Relaxed), self.cursors.count())
+    }
+}

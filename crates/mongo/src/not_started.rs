@@ -1,0 +1,31 @@
+//! The NOT_STARTED control frame. It is the last message of a server to another server that
+//! forwards a client to it, and means that unanswered messages were not started. It is sent only
+//! between EbbDB servers.
+
+use tokio::io::AsyncWrite;
+
+use crate::{
+    client_stream::ClientStream,
+    outgoing::write_within,
+    wire::{HEADER_BYTES, Header},
+};
+
+/// Opcode of the control frame, which clients never use; MongoDB's are small numbers.
+const CODE: i32 = 0x6562_6200;
+
+/// Returns whether a message, which is only a header, is the NOT_STARTED control frame.
+pub(crate) fn is_frame(header: &Header) -> bool {
+    header.code == CODE && header.len == HEADER_BYTES
+}
+
+impl<S: AsyncWrite + Unpin> ClientStream<S> {
+    /// Tells the server that forwards the client that unanswered messages were not started, and
+    /// closes the stream. That server may then send the messages to another server, even if they
+    /// are not repeatable.
+    pub async fn send_not_started(&mut self) {
+        let word = Header { len: HEADER_BYTES, request_id: 0, response_to: 0, code: CODE };
+        // If it is not received, the other side treats this server as lost.
+        let _ = write_within(self, &word.to_bytes()).await;
+        self.close().await;
+    }
+}

@@ -1,0 +1,25 @@
+//! Retryable writes: commands with a session and a `txnNumber`, which a driver repeats if it gets
+//! no reply or a retryable error. The result of each statement is stored in receipts, in the same
+//! commit as the write, so that a repeat returns the result of the first attempt: on this node,
+//! after a restart, and after a failover.
+//!
+//! ```text
+//! {insert: "c", documents: [a, b, c], lsid: {id: ..}, txnNumber: 7}
+//!     first attempt    a and b are inserted, then the connection ends
+//!     second attempt   receipts say "0 and 1 are done": only c is inserted
+//!     => {n: 3, retriedStmtIds: [0, 1], ok: 1}
+//! ```
+//!
+//! A session has receipts for its highest number only: a higher one replaces them, a lower one is
+//! refused. Numbers are accepted only if the server presents itself as a router; see
+//! [`Topology`](crate::Topology).
+
+/// Error labels on which a driver repeats a write.
+pub(crate) mod label;
+/// The stored format of receipts.
+mod page;
+/// The receipts of one command.
+mod receipts;
+
+pub(crate) use page::StatementResult;
+pub(crate) use receipts::{ReceiptSlot, ReplyOptions, StoredReply, WriteReceipts};

@@ -1,0 +1,48 @@
+//! The top-level fields that a group reads, so that one pass over a row finds all of them.
+
+use super::Group;
+use crate::expr::Expr;
+
+/// Maximum number of fields found in one pass. Their values are in an array on the stack; further
+/// fields are read one by one.
+pub(super) const MAX_GROUP_FIELDS: usize = 8;
+
+/// A group, and the top-level fields that its keys and inputs consist of, which one pass over the
+/// document finds. A path of several parts may go through arrays and is left to the expression.
+#[derive(Debug)]
+pub(super) struct GroupFields {
+    pub(super) group: Group,
+    /// Names of the fields that the group reads, without duplicates.
+    pub(super) names: Vec<String>,
+    /// Index in `names` of the key, if the key is a field.
+    pub(super) id: Option<usize>,
+    /// For each computed field, the index in `names` of its input, if that is a field.
+    pub(super) inputs: Vec<Option<usize>>,
+}
+
+impl GroupFields {
+    /// Finds the fields that a group reads.
+    pub(super) fn of_group(group: Group) -> Self {
+        let mut names = Vec::new();
+        let id = place_of_field(&group.id, &mut names);
+        let inputs = group.fields.iter().map(|field| &field.arguments.input);
+        let inputs = inputs.map(|input| place_of_field(input, &mut names)).collect();
+        Self { group, names, id, inputs }
+    }
+}
+
+/// Returns the index of an expression's field among the names, adding it; `None` if it is no
+/// top-level field, or if there are too many.
+fn place_of_field(expr: &Expr, names: &mut Vec<String>) -> Option<usize> {
+    let Expr::Field(path) = expr else { return None };
+    let name = path.part(0);
+    if path.len() != 1 {
+        return None;
+    }
+    let held = names.iter().position(|held| held == name);
+    if held.is_none() && names.len() < MAX_GROUP_FIELDS {
+        names.push(name.to_owned());
+        return Some(names.len() - 1);
+    }
+    held
+}

@@ -1,0 +1,34 @@
+//! The forms that arguments of accumulators have, and the parsed arguments of one accumulator.
+
+use crate::{expr::Expr, sort::Sort};
+
+/// The form of an accumulator's arguments, for the parser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccumulatorShape {
+    /// One expression, evaluated for each row.
+    Value,
+    /// No arguments: an empty document.
+    Nothing,
+    /// A document `{input, n}` of two expressions.
+    N,
+    /// A document `{sortBy, output}` with a sort.
+    Top,
+    /// A document `{n, sortBy, output}` with a sort.
+    TopN,
+    /// A document `{input, method}` of `$median`.
+    Median,
+    /// A document `{input, p, method}` of `$percentile`.
+    Percentile,
+}
+
+/// The parsed arguments of one use of an accumulator. Arguments that its form does not have are
+/// empty.
+#[derive(Clone, Debug)]
+pub struct AccumulatorArguments {
+    /// The expression of a row's value: the `input` or `output`.
+    pub input: Expr,
+    /// The expression of the count or the percentages, evaluated over the group's key.
+    pub n: Expr,
+    /// The sort order of `$top`, `$bottom`, `$topN` and `$bottomN`.
+    pub sort: Sort,
+}

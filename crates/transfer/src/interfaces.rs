@@ -1,0 +1,104 @@
+//! Interfaces of the source of an export and the sink of an import, independent of the API.
+
+use std::{sync::Arc, time::Duration};
+
+use document::{DocBuf, DocBuilder, ObjectId, ValueRef};
+
+/// Connects a run with its caller: interruption, progress and delays.
+pub trait RunMonitor: std::fmt::Debug + Send + Sync {
+    /// Returns whether the run may continue; if not, the run ends and can be resumed later.
+    fn should_continue(&self) -> bool;
+    /// Reports the number of processed bytes of the file.
+    fn report_progress(&self, bytes: u64);
+    /// Sleeps for the time that a server has requested.
+    fn pause(&self, time: Duration);
+}
+
+/// A shared watch.
+pub(crate) type SharedMonitor = Arc<dyn RunMonitor>;
+
+/// A page of documents in export order.
+#[derive(Debug)]
+pub struct Page {
+    /// Documents of the page.
+    pub documents: Vec<DocBuf>,
+    /// Resume position: where the next page starts; `None` on the last page.
+    pub mark: Option<String>,
+}
+
+/// A source of documents.
+pub trait Source {
+    /// Returns the server-side id of the collection, which changes when it is recreated; `None` if
+    /// the server does not return one.
+    fn collection_id(&self) -> Option<&str>;
+
+    /// Returns the next page; the first one starts at the resume position with which the source was
+    /// opened.
+    fn next_page(&mut self) -> Result<Page, String>;
+}
+
+/// What an import does if a document's id exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Refuses a document whose id exists.
+    Insert,
+    /// Replaces the existing document.
+    Upsert,
+    /// Sets the given fields in the existing document.
+    Merge,
+}
+
+/// Outcome of writing one document to the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The document was created.
+    Created,
+    /// The document has replaced an existing one or changed it.
+    Replaced,
+    /// The server refused the document, for this reason.
+    Refused(String),
+    /// The server refused the document because its id exists, with this message.
+    Existing(String),
+    /// The document was not sent because an earlier one was refused.
+    Unsent,
+}
+
+/// Prepends this id to a document without one.
+pub(crate) fn with_field(document: DocBuf, name: &str, id: ValueRef<'_>) -> DocBuf {
+    if document.get(name).is_some() {
+        return document;
+    }
+    let mut named = DocBuilder::new();
+    named.append(name, id);
+    document.as_ref().iter().for_each(|(name, value)| named.append(name, value));
+    named.finish()
+}
+
+/// A destination of documents.
+pub trait Sink {
+    /// Returns the document as it is sent, with this id if it has none. Fails if it cannot be sent.
+    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<DocBuf, String>;
+
+    /// Writes documents and returns one outcome for each. `again` says that they may have been
+    /// written before without an acknowledgement: an existing id then counts as created.
+    fn write(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String>;
+
+    /// Returns the number of documents; `None` if the server does not report it.
+    fn count(&mut self) -> Result<Option<u64>, String>;
+}
+
+/// A watch for tests, without interruptions.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct Calm;
+
+#[cfg(test)]
+impl RunMonitor for Calm {
+    fn should_continue(&self) -> bool {
+        true
+    }
+
+    fn report_progress(&self, _: u64) {}
+
+    fn pause(&self, _: Duration) {}
+}
