@@ -13,7 +13,7 @@ DOCUMENTS, SEEN = 60, 20
 #: Number of the deleted entry, after those for the epoch, the catalog and the collection.
 LOST = 45
 #: Seconds within which the owner's lease has expired and the journal has been read.
-TOLD_WITHIN = 20
+TOLD_WITHIN = 60
 
 
 def insert(node, ids):

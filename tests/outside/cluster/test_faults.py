@@ -25,7 +25,7 @@ WANTED = os.environ.get("FAULTS", "")
 CLOCKS = ("system", "manual")
 KINDS = (FAULTS, WALL_FAULTS)
 #: Seconds within which every node that can serve does, on a machine that runs other work too.
-WITHOUT = 15.0
+WITHOUT = 30.0
 
 
 def dealt(clock):

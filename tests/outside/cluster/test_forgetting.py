@@ -7,7 +7,7 @@ from lib.cluster import Cluster, Node, forget
 
 REFUSED = 3
 #: Seconds within which all nodes have read the records again.
-SEEN_WITHIN = 10
+SEEN_WITHIN = 60
 
 
 def named(node):

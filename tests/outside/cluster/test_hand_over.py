@@ -14,7 +14,7 @@ CONFLICT, FAILED = 409, 1
 #: Seconds in which placement runs several times.
 LOOKS = 6
 #: Seconds within which a client with a connection slot has its reply.
-ANSWERED_WITHIN = 15
+ANSWERED_WITHIN = 60
 #: Connection slots of each node.
 PLACES = 6
 

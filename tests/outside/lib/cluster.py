@@ -23,7 +23,7 @@ FOLDER = os.environ.get("EBB_CASSANDRA_DIR", "")
 FLAGS = os.environ.get("EBB_CASSANDRA_FLAGS", "").split()
 SCRIPT = pathlib.Path(__file__).parents[2] / "cluster" / "cassandra"
 #: Seconds within which a live node takes over, on a machine that runs other work too.
-OWNED_WITHIN = 30.0
+OWNED_WITHIN = 90.0
 #: Seconds within which a hand-over succeeds or fails.
 HAND_OVER = 25.0
 
