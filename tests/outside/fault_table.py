@@ -189,7 +189,7 @@ ROWS = [
         "requests that cost much",
         ("bombs/test_bombs.py",),
         60,
-        {"BOMBS": "24"},
+        {"BOMBS": "12"},
         {"TORTURE": "1"},
         alone=True,
     ),

@@ -1,7 +1,7 @@
 """Memory is bounded for every request: the process never exits, uses little more than its account,
 and an honest client is served during every bomb, of one attacker and of sixteen.
 
-The ordinary run uses some of them, chosen by the seed; BOMBS is their number (default 24);
+The ordinary run uses some of them, chosen by the seed; BOMBS is their number (default 12);
 --torture runs all of them.
 """
 
@@ -13,7 +13,7 @@ from lib.seed import TORTURE
 from bombs.field import Field
 from bombs.table import selection, table
 
-SOME = int(os.environ.get("BOMBS", "24"))
+SOME = int(os.environ.get("BOMBS", "12"))
 BOMBS = table() if TORTURE else selection(SOME)
 CROWDS = {"alone": 1, "sixteen": 16} if TORTURE else {"sixteen": 16}
 
