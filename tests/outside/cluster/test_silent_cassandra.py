@@ -1,18 +1,21 @@
 """A node of Cassandra that neither replies nor closes connections does little harm: writes go on,
-also large ones, reads are not affected, and no node loses its lease. One round for each node;
-ROUNDS is the number of rounds."""
+also large ones, reads are not affected, and no node loses its lease. The process is stopped, or all
+packets to it, or some of them, are dropped. One round for each node; ROUNDS is the number of rounds
+and SILENT their length in seconds."""
 
 import itertools
 import os
 import threading
 import time
 
+import pytest
+from lib import needs
 from lib.cluster import Cassandra, Cluster, Node
 from lib.seed import TORTURE
 
 ROUNDS = int(os.environ.get("ROUNDS", 10 if TORTURE else 1))
 #: Seconds for which a node is silent: longer than a lease and its margin.
-SILENT = 12.0
+SILENT = float(os.environ.get("SILENT", "12"))
 #: Limit of the seconds without an acknowledgement on a busy machine (less than 1 on an idle one).
 #: Without a retry at another node, the large write would end only with the silence.
 WITHOUT = 8.0
@@ -53,6 +56,18 @@ class Asking:
         return max(after - before for before, after in itertools.pairwise(times))
 
 
+def stopped(number):
+    return Cassandra().silent(number)
+
+
+def cut(number):
+    return Cassandra().unreachable(number)
+
+
+def lossy(number):
+    return Cassandra().unreachable(number, 0.3)
+
+
 def rounded(seconds):
     return round(seconds, 2)
 
@@ -61,7 +76,10 @@ def epoch(cluster):
     return cluster.owner().about()["shards"][0]["epoch"]
 
 
-def test_a_silent_node_of_cassandra_stops_nothing(capsys):
+@pytest.mark.parametrize("fault", [stopped, cut, lossy], ids=lambda fault: fault.__name__)
+def test_a_silent_node_of_cassandra_stops_nothing(fault, capsys):
+    if fault is not stopped:
+        needs.root("dropping packets")
     told = []
     with Cluster([Node, Node]) as cluster:
         owner = cluster.whole()
@@ -74,7 +92,7 @@ def test_a_silent_node_of_cassandra_stops_nothing(capsys):
             for round in range(3 * ROUNDS):
                 number = round % 3 + 1
                 before, began = epoch(cluster), time.monotonic()
-                with Cassandra().silent(number):
+                with fault(number):
                     large = {"_id": f"large {round}", "bytes": os.urandom(LARGE)}
                     owner.client["d"]["large"].insert_one(large)
                     took = time.monotonic() - began
@@ -91,6 +109,7 @@ def test_a_silent_node_of_cassandra_stops_nothing(capsys):
         assert writer.count_documents({}) == len(writes.answered) - 1
         cluster.verify(*cluster.nodes)
     with capsys.disabled():
-        print("\nnode, seconds without a write, without a read, until 4 MB were written:")
+        print(f"\n{fault.__name__}, {SILENT:.0f} s:")
+        print("node, seconds without a write, without a read, until 4 MB were written:")
         for line in told:
             print(" ", *line)

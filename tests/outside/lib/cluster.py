@@ -13,6 +13,7 @@ import urllib.request
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
+from lib import needs
 from lib.ports import free_port
 from lib.server import EBB_BIN, Server, address
 
@@ -259,7 +260,7 @@ class Cassandra:
     def __init__(self):
         assert FOLDER, "EBB_CASSANDRA_DIR is not set: run through tests/cluster/cassandra"
 
-    def run(self, what, number, *more, within=120.0):
+    def run(self, what, number, *more, within=300.0):
         line = [str(SCRIPT), what, FOLDER, str(number), *more]
         done = subprocess.run(line, capture_output=True, text=True, timeout=within)
         assert done.returncode == 0, f"{what} {number}: {done.stdout}{done.stderr}"
@@ -290,6 +291,31 @@ class Cassandra:
             yield
         finally:
             os.kill(process, signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def unreachable(self, number, share=1.0):
+        """While the body runs, a share of the packets of connections that a node accepted is
+        dropped, those of the other nodes too. Its own connections to the others have the same
+        source address as theirs and are not affected, but carry nothing that was not requested.
+        Needs root and iptables."""
+        ports = (pathlib.Path(FOLDER) / "ports").read_text().split()
+        host, native = address(CONTACT_POINTS.split(",")[number - 1])
+        served = f"{native},{ports[1]}"
+        random = ["-m", "statistic", "--mode", "random", "--probability", str(share)]
+        rules = [
+            ["INPUT", "-p", "tcp", *end, "-m", "multiport", *port, *random, "-j", "DROP"]
+            for end, port in (
+                (["-d", host], ["--dports", served]),
+                (["-s", host], ["--sports", served]),
+            )
+        ]
+        # Waits for the lock of another process that changes the rules.
+        filter = [needs.program("iptables-legacy", "iptables"), "-w"]
+        with contextlib.ExitStack() as ends:
+            for rule in rules:
+                subprocess.run([*filter, "-I", *rule], check=True, capture_output=True)
+                ends.callback(subprocess.run, [*filter, "-D", *rule], check=True)
+            yield
 
     def repair(self, number, *keyspaces):
         """Repairs a node: copies the writes to it that it missed."""

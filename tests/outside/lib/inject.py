@@ -7,21 +7,15 @@ import subprocess
 import tempfile
 import time
 
+from lib import needs
+
 #: Seconds within which strace attaches to every thread of the process.
 ATTACHED = 15
 
 
 def strace():
-    """Returns the path of strace; installs it with apt-get if it is missing."""
-    found = shutil.which("strace")
-    if not found:
-        subprocess.run(["apt-get", "update", "-qq"], check=True, capture_output=True)
-        subprocess.run(
-            ["apt-get", "install", "-y", "-qq", "strace"], check=True, capture_output=True
-        )
-        found = shutil.which("strace")
-    assert found, "strace is needed to inject errors of the disk"
-    return found
+    """Returns the path of strace."""
+    return needs.program("strace", "strace")
 
 
 def injected(calls, what, out):

@@ -2,6 +2,8 @@
 skipped, and the last line of the run counts it."""
 
 import os
+import shutil
+import subprocess
 
 import pytest
 
@@ -11,6 +13,18 @@ def root(what):
     names the reason, such as "a network namespace"."""
     if os.geteuid() != 0:
         pytest.skip(f"{what} needs root")
+
+
+def program(name, package):
+    """Returns the path of a program; installs its package with apt-get if it is missing."""
+    if not shutil.which(name):
+        for command in (["update"], ["install", "-y", package]):
+            # Another test may run apt-get at the same time.
+            line = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=120", *command]
+            subprocess.run(line, check=True, capture_output=True)
+    found = shutil.which(name)
+    assert found, f"{name} is needed (Debian: apt-get install {package})"
+    return found
 
 
 def skip(items, reason):

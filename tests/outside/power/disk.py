@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 
+from lib import needs
 from lib.server import FOUND
 
 #: `EXT4_IOC_SHUTDOWN` and `XFS_IOC_GOINGDOWN`, and their flag for not flushing the log first.
@@ -46,9 +47,8 @@ class Disk:
             with open(self.image, "wb") as file:
                 file.truncate(self.megabytes << 20)
             make, _ = KINDS[self.kind]
-            if self.kind == "xfs" and not shutil.which(make[0]):
-                run("apt-get", "update", "-qq")
-                run("apt-get", "install", "-y", "-qq", XFS)
+            if self.kind == "xfs":
+                needs.program(make[0], XFS)
             run(*make, str(self.image))
             self.mount()
         except BaseException:
