@@ -13,12 +13,12 @@ const LONG_FUNCTION: usize = 80;
 /// Files above the limit, with the reason: they are lists or tables.
 const LONG_FILES: &[(&str, &str)] = &[];
 
-/// A source file.
+/// A source file, read into memory.
 #[derive(Debug)]
 pub struct Source {
     /// Path relative to the repository root.
     pub path: PathBuf,
-    /// Content of the file.
+    /// Content of the file as text.
     pub text: String,
 }
 

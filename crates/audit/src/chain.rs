@@ -81,7 +81,7 @@ fn hash_of(body: &str) -> String {
 /// The result of checking an intact file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Number of lines.
+    /// Number of lines in the file.
     pub lines: u64,
     /// The previous hash in the first line: the last hash of an earlier file, or zeros if the chain
     /// starts in this file.
@@ -95,7 +95,7 @@ pub struct Checked {
 pub struct Broken {
     /// The number of the line in the file, starting at 1.
     pub line: u64,
-    /// The reason.
+    /// Why the line is invalid, for the report.
     pub why: &'static str,
 }
 

@@ -9,9 +9,9 @@ const MAX_NAME: usize = 1024;
 /// The API of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
-    /// The MongoDB API.
+    /// The MongoDB wire protocol API.
     Mongo,
-    /// The NoSQL API.
+    /// The Cosmos DB NoSQL REST API.
     NoSql,
     /// The admin address and the portal.
     Admin,

@@ -24,7 +24,7 @@ const TAIL_BYTES: u64 = 64 * 1024;
 /// number.
 const REFUSALS_A_SECOND: u32 = 100;
 
-/// An open audit log.
+/// An audit log file that is open for appending.
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,

@@ -69,7 +69,7 @@ impl Backoff {
         waits.into_iter().max().unwrap_or_default()
     }
 
-    /// Records a wrong password.
+    /// Records a wrong password, which delays further attempts of this peer and user.
     pub fn record_wrong_password(&self, peer: Option<IpAddr>, name: &str, now: Duration) {
         let mut debts = self.debts.lock();
         for attempter in self.attempters(peer, name) {

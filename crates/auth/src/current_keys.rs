@@ -17,7 +17,7 @@ impl CurrentKeys {
         Self(Arc::new(ArcSwap::from_pointee(keys)))
     }
 
-    /// Returns the current keys.
+    /// Returns the keys that are in effect now.
     pub fn load(&self) -> Arc<Keys> {
         self.0.load_full()
     }

@@ -16,7 +16,7 @@ pub enum Denied {
     Skewed,
     /// The signature does not match the key and the request.
     Signature,
-    /// The token has expired.
+    /// The token's validity period has ended.
     Expired,
     /// The token has the emulators' format, signed with an account key, but this server accepts
     /// only tokens of its identity service.

@@ -15,7 +15,7 @@ pub enum Credential {
     Master,
     /// A token that the account issued for a resource.
     Resource,
-    /// An Entra token.
+    /// A Microsoft Entra ID access token.
     Entra,
 }
 
@@ -23,7 +23,6 @@ pub enum Credential {
 /// key, and other tokens can be used by anyone who has them.
 #[derive(Clone)]
 pub struct Authorization<'a> {
-    /// The header, decoded.
     text: Cow<'a, str>,
     credential: Credential,
     /// Position of the signature in `text`.

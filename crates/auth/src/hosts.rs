@@ -38,7 +38,6 @@ fn is_below_localhost(name: &str) -> bool {
         && name.as_bytes()[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
 }
 
-/// Removes a trailing dot.
 fn without_dot(name: &str) -> &str {
     let name = name.trim();
     name.strip_suffix('.').unwrap_or(name)

@@ -13,9 +13,9 @@ pub const WELL_KNOWN_KEY: &str =
 /// The rights of a key's holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
-    /// All operations.
+    /// All operations, including changes of resources.
     Write,
-    /// Reads and queries only.
+    /// Only reads of resources, and queries.
     Read,
 }
 

@@ -9,9 +9,9 @@ use crate::{
 /// A backup in a chain of a full backup and the incremental ones that continue it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// File name.
+    /// Name of the backup's file.
     pub name: String,
-    /// Header of the backup.
+    /// Header of this backup, with its id.
     pub header: Header,
     /// Database clock at the end of the backup, milliseconds.
     pub clock_ms: i64,

@@ -14,7 +14,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Creates a `Damaged` error.
     pub(crate) fn damaged(why: impl Into<String>) -> Self {
         Self::Damaged(why.into())
     }

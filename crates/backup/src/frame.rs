@@ -28,20 +28,20 @@ const AT_ONCE: usize = 8 << 20;
 /// zstd compression level: the fastest regular one.
 const LEVEL: i32 = 1;
 
-/// Content of a frame.
+/// The kind of data in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// The backup's header, JSON.
+    /// The backup's header, encoded as JSON.
     Header,
     /// A piece of a store's image: one encoded journal entry.
     Piece,
-    /// Encoded journal entries, concatenated.
+    /// A concatenation of encoded journal entries.
     Entries,
     /// Checkpoint of the database clock.
     Clock,
     /// Switches of the server, JSON.
     Switches,
-    /// The backup's trailer, JSON.
+    /// The backup's trailer, encoded as JSON.
     Trailer,
     /// The writer failed; the reason as text.
     Failed,
@@ -127,7 +127,6 @@ pub(crate) struct PackedFrame {
 }
 
 impl PackedFrame {
-    /// Decompresses the payload.
     pub(crate) fn unpack(&self) -> Result<Bytes, Error> {
         let wrong = || Error::damaged("a frame of the backup cannot be decompressed");
         let plain = usize::try_from(self.plain).map_err(|_| wrong())?;
@@ -145,7 +144,6 @@ impl PackedFrame {
         if has_ended && out.len() == plain { Ok(out.into()) } else { Err(wrong()) }
     }
 
-    /// Writes the frame unchanged.
     pub(crate) fn write_to(&self, out: &mut impl Write) -> Result<(), Error> {
         out.write_all(&self.head)?;
         out.write_all(&self.payload)?;
@@ -163,7 +161,7 @@ pub struct FrameWriter<W> {
     out: W,
     hash: Sha256,
     packer: zstd::bulk::Compressor<'static>,
-    /// Number of bytes written.
+    /// Number of bytes written to `out`.
     pub(crate) written: u64,
 }
 
@@ -182,7 +180,7 @@ impl<W: Write> FrameWriter<W> {
         Ok(Self { out, hash, packer, written: line.len() as u64 })
     }
 
-    /// Writes a frame.
+    /// Compresses a payload and writes it as one frame.
     pub fn write_frame(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), Error> {
         let too_large = || Error::Refused("a commit is too large for a backup".to_owned());
         let plain = u32::try_from(payload.len()).ok().filter(|plain| *plain <= kind.plain_max());
@@ -216,7 +214,7 @@ pub struct FrameReader<R> {
     hash: Sha256,
     /// Hash before the last frame.
     before: Sha256,
-    /// Number of bytes read.
+    /// Number of bytes read from `input`.
     pub(crate) read: u64,
 }
 

@@ -12,11 +12,11 @@ const LINE_START: &[u8] = b"ebb backup, format ";
 /// Maximum length of the first line.
 pub(crate) const LINE_MAX: usize = 40;
 
-/// Kind of a backup.
+/// Whether a backup depends on an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// All data.
+    /// All data of the server or shard.
     Full,
     /// Entries written since another backup.
     Incremental,
@@ -36,21 +36,21 @@ pub enum Clock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stamp {
-    /// Sequence number.
+    /// Sequence number of the commit.
     pub seq: u64,
     /// Instant, milliseconds since 1970 by the database clock.
     pub at_ms: i64,
 }
 
-/// Header of a backup.
+/// The first frame of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// Full or incremental.
+    /// Whether the backup is full or incremental.
     pub kind: Kind,
     /// Version of the program that wrote the backup.
     pub ebb: String,
-    /// Id of this backup.
+    /// Random id of this backup.
     pub id: Uuid,
     /// Id of the database; a restored database gets a new id.
     pub lineage: Uuid,
@@ -75,7 +75,7 @@ impl Header {
     }
 }
 
-/// Trailer of a backup.
+/// The last frame of a complete backup.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trailer {
@@ -105,7 +105,6 @@ pub(crate) fn check_line(line: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Parses a JSON payload.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(what: &str, payload: &'a [u8]) -> Result<T, Error> {
     serde_json::from_slice(payload).map_err(|error| {
         let text = format!("the {what} of the backup cannot be read by this version: {error}");

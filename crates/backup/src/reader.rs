@@ -16,11 +16,11 @@ use crate::{
 pub enum Part {
     /// A piece of a store's image.
     Piece(Bytes),
-    /// Journal entries.
+    /// A concatenation of encoded journal entries.
     Entries(Bytes),
     /// Checkpoint of the clock at the end.
     Clock(Bytes),
-    /// Switches of the server.
+    /// The server's feature switches, encoded as JSON.
     Switches(Bytes),
 }
 
@@ -80,7 +80,7 @@ impl<R: Read> Reader<R> {
         Ok(Self { frames, header, order: PartOrder::default(), trailer: None })
     }
 
-    /// Returns the header.
+    /// Returns the header of the backup.
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -14,11 +14,11 @@ use crate::{
 /// Header, trailer and size of a backup, read without unpacking its data.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// Header of the backup.
+    /// The first frame, with the backup's id.
     pub header: Header,
     /// Checkpoint of the clock at the end of the backup.
     pub clock: Bytes,
-    /// Trailer of the backup.
+    /// The last frame, with size and hash.
     pub trailer: Trailer,
 }
 

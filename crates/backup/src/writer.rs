@@ -31,7 +31,7 @@ impl<W: Write> Writer<W> {
         self.put(FrameKind::Piece, piece)
     }
 
-    /// Writes journal entries, concatenated.
+    /// Writes a frame with a concatenation of encoded journal entries.
     pub fn entries(&mut self, entries: &[u8]) -> Result<(), Error> {
         self.trailer.bytes += entries.len() as u64;
         self.put(FrameKind::Entries, entries)

@@ -3,7 +3,7 @@
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// Credentials of a user.
+/// User name and password of the benchmark's user.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Login {
     /// A user of the database `admin`.
@@ -29,7 +29,6 @@ pub(crate) struct Address {
     pub(crate) tls: Option<PathBuf>,
 }
 
-/// Default port of MongoDB.
 const DEFAULT_PORT: u16 = 27017;
 
 impl Address {
@@ -70,7 +69,6 @@ impl Address {
     }
 }
 
-/// Parses `user:password`.
 fn read_login(text: &str) -> Result<Login, String> {
     match text.split_once(':') {
         Some((user, password)) if !user.is_empty() && !text.contains('%') => {

@@ -53,7 +53,7 @@ pub(crate) trait Worker<L = Connection>: Send + 'static {
 pub(crate) struct Plan {
     /// Number of connections, which equals the number of concurrent requests.
     pub(crate) connections: usize,
-    /// Length of the warm-up.
+    /// Time before the measurement, whose operations are not counted.
     pub(crate) warmup: Duration,
     /// Length of the measured window after the warm-up.
     pub(crate) duration: Duration,
@@ -73,7 +73,6 @@ struct Tally {
     latencies: Histogram,
     /// Number of refusals, including those outside the measured window. None is expected.
     failures: u64,
-    /// The first refusal.
     failure: Option<Error>,
 }
 

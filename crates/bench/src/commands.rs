@@ -272,7 +272,6 @@ fn put_set(body: &mut DocBuilder, name: &str, field: &str, value: &str) {
     });
 }
 
-/// Appends the write concern.
 fn put_concern(body: &mut DocBuilder, concern: Concern) {
     body.document("writeConcern", |document| {
         document.append("w", ValueRef::Int32(1));

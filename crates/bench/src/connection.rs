@@ -15,7 +15,6 @@ use crate::{
     stream::{Stream, open_stream},
 };
 
-/// Authentication database.
 const ADMIN: &str = "admin";
 
 /// A connection after the handshake and, if requested, the login.
@@ -24,9 +23,7 @@ pub(crate) struct Connection {
     stream: Stream,
     /// Id of the last request, which the reply repeats.
     request: i32,
-    /// The last command's body.
     body: Vec<u8>,
-    /// The last message sent.
     outgoing: Vec<u8>,
     /// The received part of the reply.
     incoming: Vec<u8>,

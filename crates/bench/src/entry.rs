@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 pub(crate) struct Entry<W> {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// Default number of connections.
     pub(crate) connections: usize,
     pub(crate) work: W,
 }

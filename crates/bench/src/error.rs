@@ -9,7 +9,6 @@ pub(crate) enum Error {
     Io {
         /// The activity during which the error occurred; empty if the cause already tells it.
         doing: String,
-        /// The cause.
         source: io::Error,
     },
     /// The server sent bytes that are not a valid reply.

@@ -5,9 +5,7 @@ use crate::histogram::Histogram;
 /// Results of one run. Times are in microseconds, memory in bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Figures {
-    /// Name of the workload.
     pub(crate) work: &'static str,
-    /// Number of connections.
     pub(crate) connections: usize,
     /// Number of operations in the measured window.
     pub(crate) operations: f64,
@@ -17,11 +15,9 @@ pub(crate) struct Figures {
     pub(crate) failure: Option<String>,
     /// Operations per second in the window.
     pub(crate) rate: f64,
-    /// Median latency.
     pub(crate) p50: f64,
     pub(crate) p95: f64,
     pub(crate) p99: f64,
-    /// Longest latency.
     pub(crate) max: f64,
     /// The server's CPU time per operation; `None` if its process is not known.
     pub(crate) server_cpu: Option<f64>,
@@ -36,7 +32,7 @@ pub(crate) struct Figures {
 /// A figure of specific workloads.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Extra {
-    /// Name with unit.
+    /// Name of the figure, with its unit.
     pub(crate) name: &'static str,
     pub(crate) value: f64,
 }

@@ -57,10 +57,9 @@ pub(crate) async fn insert_documents(
     insert_with(target, collection, count, LOADING, make).await
 }
 
-/// Result of a load.
+/// Duration and rate of a load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadFigures {
-    /// Documents per second.
     pub(crate) rate: f64,
     /// The server's CPU time per document in microseconds; 0 if its process is not known.
     pub(crate) server_cpu: f64,

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 /// Number of fields of a YCSB record.
 pub(crate) const FIELDS: usize = 10;
-/// Size of each field.
 pub(crate) const FIELD_BYTES: usize = 100;
 /// Maximum length of a short range of YCSB E.
 pub(crate) const RANGE_MAX: u64 = 100;
@@ -19,7 +18,6 @@ pub(crate) const PAGE: u32 = 20;
 pub(crate) const CUSTOMERS: i32 = 1000;
 /// Number of documents that are grouped.
 pub(crate) const SALES: u64 = 5000;
-/// Number of groups.
 pub(crate) const CATEGORIES: i32 = 20;
 /// Number of events in the index range that is grouped.
 pub(crate) const EVENTS_GROUPED: u64 = 5000;
@@ -33,7 +31,6 @@ pub(crate) const EVENT_TEXT: usize = 850;
 pub(crate) const THOUSAND: usize = 1000;
 /// Number of documents per insert while loading.
 pub(crate) const LOAD_BATCH: u64 = 1000;
-/// Number of loading connections.
 pub(crate) const LOADERS: usize = 4;
 /// Size of the text in an expiring document.
 pub(crate) const MORTAL_BYTES: usize = 1000;

@@ -18,7 +18,6 @@ use crate::{
 
 /// A protocol to load servers with.
 pub(crate) trait Protocol: Clone + Debug + 'static {
-    /// Address of a server.
     type Address: FromStr<Err = String> + Clone + Debug + Display + Send + Sync + 'static;
     /// Type of an additional parameter of a server, such as its key.
     type Detail;

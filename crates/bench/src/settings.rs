@@ -11,13 +11,10 @@ use crate::closed_loop::Plan;
 pub(crate) struct Settings<S> {
     /// Length of the measured window.
     pub(crate) duration: Duration,
-    /// Length of the warm-up.
     pub(crate) warmup: Duration,
     /// Number of connections, overriding that of each workload.
     pub(crate) connections: Option<usize>,
-    /// Random seed.
     pub(crate) seed: u64,
-    /// Sizes of the data.
     pub(crate) sizes: S,
 }
 

@@ -9,7 +9,6 @@ use crate::{error::Result, figures::to_float, limits::DISK_POLL, pause, process}
 pub(crate) struct Goal {
     /// Upper bound of the size in bytes.
     pub(crate) below: f64,
-    /// Maximum time to wait.
     pub(crate) patience: Duration,
 }
 

@@ -20,7 +20,6 @@ use crate::{
     error::{Error, Result},
 };
 
-/// A bidirectional stream.
 pub(crate) trait Duplex:
     AsyncRead + AsyncWrite + Unpin + Send + Sync + std::fmt::Debug
 {

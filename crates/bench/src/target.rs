@@ -16,11 +16,11 @@ use crate::{
 /// The data of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dataset {
-    /// YCSB records.
+    /// Records as in the YCSB benchmark.
     Users,
     /// Orders with an index on customer and date.
     Orders,
-    /// Sales to be summed.
+    /// Sales records, which the workload sums.
     Sales,
     /// Events with an index on `place` and one on `lot`.
     Events,
@@ -41,10 +41,8 @@ impl Dataset {
 /// MongoDB's error code for a collection that does not exist.
 const NAMESPACE_NOT_FOUND: i32 = 26;
 
-/// A server under test.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Name in reports.
     pub(crate) label: String,
     pub(crate) address: Address,
     /// Process id, to read CPU time and memory.
@@ -69,7 +67,6 @@ impl Target {
         Self { label, address, pid, data_dir, users: Arc::default(), loaded: Vec::new() }
     }
 
-    /// Opens a separate connection.
     pub(crate) async fn connect_link(&self) -> Result<Connection> {
         Connection::open_connection(&self.address).await
     }
@@ -83,7 +80,6 @@ impl Target {
         }
     }
 
-    /// Drops all loaded data.
     pub(crate) async fn remove_data(&mut self) -> Result<()> {
         for dataset in self.loaded.drain(..).collect::<Vec<_>>() {
             self.drop_collection(dataset.collection_name()).await?;

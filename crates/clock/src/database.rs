@@ -44,10 +44,10 @@ const TOGETHER: Duration = Duration::from_millis(100);
 /// on request.
 pub(crate) const STANDS_STILL: i64 = -1_000_000;
 
-/// How a clock advances.
+/// How the time of a clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockMode {
-    /// Follows the machine's clocks.
+    /// The clock follows the machine's clocks.
     System,
     /// Advances only by explicit moves.
     Manual,
@@ -60,7 +60,7 @@ pub enum ClockRefusal {
     SystemClock,
     /// The move would set time back.
     Backwards {
-        /// Current database time.
+        /// Database time, before which the clock cannot be set.
         now: Instant,
     },
     /// The data directory was last used with the other clock mode.
@@ -72,9 +72,9 @@ pub enum ClockRefusal {
 /// The clock's state for `/status` and the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockStatus {
-    /// System or manual.
+    /// Whether the clock is a manual one.
     pub mode: ClockMode,
-    /// Database time.
+    /// Database time when the status was read.
     pub now: Instant,
     /// Wall clock minus database time, milliseconds.
     pub offset_ms: i64,

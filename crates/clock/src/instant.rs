@@ -5,7 +5,7 @@ use std::fmt;
 /// A point of database time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant {
-    /// Milliseconds since 1970.
+    /// Milliseconds since the Unix epoch.
     pub ms: i64,
 }
 

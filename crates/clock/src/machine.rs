@@ -10,7 +10,7 @@ pub trait ClockSource: Send + Sync + fmt::Debug {
     fn wall_ms(&self) -> i64;
 }
 
-/// The operating system's clocks.
+/// The clocks of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine;
 

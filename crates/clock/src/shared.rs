@@ -28,7 +28,7 @@ pub(crate) struct Line {
 /// The result of reading the clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
-    /// Database time, milliseconds.
+    /// Database time in milliseconds since 1970.
     pub(crate) now_ms: i64,
     /// The latest instant that may have been used so far, milliseconds.
     pub(crate) last_ms: i64,

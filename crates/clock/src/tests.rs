@@ -33,7 +33,6 @@ impl Fake {
         fake
     }
 
-    /// Advances both clocks.
     fn run(&self, ms: i64) {
         self.boot_ms.fetch_add(ms, Ordering::SeqCst);
         self.wall_ms.fetch_add(ms, Ordering::SeqCst);

@@ -19,9 +19,9 @@ const CHECKSUM_BYTES: usize = 4;
 /// An entry. Epoch and number identify its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Cluster of the entry.
+    /// Id of the cluster that the entry belongs to.
     pub cluster: Uuid,
-    /// Shard of the entry.
+    /// Number of the shard that the entry belongs to.
     pub shard: u32,
     /// Epoch of the owner that wrote the entry.
     pub epoch: u64,
@@ -38,17 +38,17 @@ pub struct Entry {
     pub body: Bytes,
 }
 
-/// An encoded entry.
+/// The encoded form of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
-    /// The complete encoding.
+    /// The entry's encoding, including its checksum.
     pub bytes: Bytes,
     /// Checksum, which the next entry has as `before`.
     pub checksum: u32,
 }
 
 impl Entry {
-    /// Encodes the entry.
+    /// Encodes the entry with a checksum at its end.
     pub fn encode(&self) -> Encoded {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + self.body.len() + CHECKSUM_BYTES);
         bytes.push(VERSION);

@@ -15,7 +15,7 @@ pub enum ShardEvent {
     /// An entry is committed and has to be applied to the tree, whose position is then `position`.
     /// Entries come in order, whichever node wrote them. An owner acknowledges its own.
     Apply {
-        /// The committed entry.
+        /// The committed entry to apply.
         entry: Entry,
         /// Position of the local tree after the entry is applied.
         position: Position,
@@ -29,7 +29,7 @@ pub enum ShardEvent {
     },
     /// A heartbeat with the term was applied: requests may be served while the lease is valid.
     Serving {
-        /// Epoch of the term.
+        /// Epoch of the term that serves.
         epoch: u64,
     },
     /// The node no longer owns the shard. Whether unacknowledged writes were committed is unknown.
@@ -61,7 +61,6 @@ pub enum ShardEvent {
 pub(crate) enum FollowerEvent {
     /// The next entry is committed.
     Committed {
-        /// The entry to apply.
         entry: Entry,
         /// Position of the local tree after the entry is applied.
         position: Position,

@@ -24,7 +24,6 @@ struct Reading {
     token: Token,
     epoch: u64,
     segment: u64,
-    /// The first requested entry.
     first: u64,
     /// End of the epoch, if it was known to be closed when the read was sent.
     end: Option<u64>,
@@ -354,7 +353,6 @@ impl Follower {
         }
     }
 
-    /// Hands out committed entries.
     fn advance(&mut self) -> Vec<FollowerEvent> {
         if let Some(event) = self.find_divergence() {
             return vec![event];

@@ -29,7 +29,7 @@ pub struct ClockLowerBounds {
 /// Committed entries that were handed out but are not applied to the tree yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Number of entries.
+    /// Number of entries that are not applied yet.
     pub entries: u64,
     /// Total size of the entries' bodies in bytes.
     pub bytes: u64,

@@ -27,7 +27,7 @@ pub(crate) enum LeaseEvent {
     },
     /// A heartbeat with these terms was applied.
     Renewed {
-        /// The published terms.
+        /// The terms that the heartbeat published.
         terms: Vec<TermRecord>,
     },
     /// This incarnation never sends a heartbeat again. The state machine takes the lease again with

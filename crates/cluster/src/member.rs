@@ -25,7 +25,6 @@ use crate::{
 #[derive(Debug)]
 pub struct Member {
     common: Common,
-    /// Replicas by shard number.
     replicas: Vec<ShardReplica>,
     /// Time of the ledger's last reply.
     heard_at: u64,
@@ -63,7 +62,7 @@ impl Member {
         self.replicas.iter_mut().flat_map(events).collect()
     }
 
-    /// Returns the lease.
+    /// Returns the lease of this node.
     pub fn lease(&self) -> &Lease {
         &self.common.lease
     }
@@ -144,7 +143,7 @@ impl Member {
         }
     }
 
-    /// Processes a reply.
+    /// Passes a reply to the state machine that sent the request.
     pub fn handle_reply(
         &mut self,
         token: Token,

@@ -65,7 +65,7 @@ impl std::fmt::Debug for MemoryLedger {
 }
 
 impl MemoryLedger {
-    /// Creates an empty ledger.
+    /// Creates a ledger without any records.
     pub fn new() -> Self {
         Self::default()
     }

@@ -51,9 +51,7 @@ pub(crate) enum ClaimReason {
     Now,
     /// The owner has been silent for so long that it may be fenced.
     Silent {
-        /// The owner.
         node: Uuid,
-        /// The owner's incarnation.
         incarnation: u64,
         /// The owner's last heartbeat number.
         beat: u64,

@@ -24,7 +24,7 @@ impl Token {
 pub struct OutgoingRequest {
     /// Token that has to accompany the reply.
     pub token: Token,
-    /// The request.
+    /// The request to send to the ledger.
     pub request: Request,
 }
 
@@ -49,7 +49,6 @@ impl Outbox {
         self.machine
     }
 
-    /// Enqueues a request.
     pub(crate) fn enqueue(&mut self, request: Request) -> Token {
         self.number += 1;
         let token = Token { machine: self.machine, number: self.number };

@@ -28,7 +28,6 @@ const UNDER_WAY_MAX: usize = 4;
 pub(crate) enum OwnerEvent {
     /// An entry is committed; all entries before it have been reported.
     Committed {
-        /// The entry to apply.
         entry: Entry,
         /// Position of the local tree after the entry is applied.
         position: Position,
@@ -50,12 +49,11 @@ struct InFlightEntry {
     due: u64,
 }
 
-/// Progress of a term.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
     /// Waits until a heartbeat with the term was applied.
     Waiting,
-    /// Accepts entries.
+    /// The owner accepts entries to append.
     Serving,
     /// Releases the shard with this final checkpoint of the clock.
     Releasing { clock: Bytes, look: bool, pending: Option<Token>, due: u64 },
@@ -121,7 +119,7 @@ impl Owner {
         self.outbox.machine()
     }
 
-    /// Returns the epoch.
+    /// Returns the epoch of this term.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }

@@ -15,13 +15,13 @@ use crate::{
 /// A position in a journal, directly after an entry. It is stored with the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// Epoch of the entry.
+    /// Epoch of the preceding entry.
     pub epoch: u64,
     /// Segment that will contain the next entry of the epoch.
     pub segment: u64,
     /// Number of the entry; 0 before the first.
     pub n: u64,
-    /// Checksum of the entry.
+    /// Checksum of the preceding entry; 0 before the first.
     pub checksum: u32,
 }
 
@@ -104,7 +104,7 @@ impl ShardRecord {
 /// A committed entry that is missing in the journal; only an operator may accept the loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingEntry {
-    /// Epoch of the entry.
+    /// Epoch that the missing entry belongs to.
     pub epoch: u64,
     /// Last entry of the epoch that can be read.
     pub end: u64,
@@ -124,7 +124,6 @@ impl std::fmt::Display for MissingEntry {
 /// A decoded entry of the journal.
 #[derive(Clone, Debug)]
 pub(crate) struct DecodedEntry {
-    /// Segment that contains it.
     pub(crate) segment: u64,
     pub(crate) entry: Entry,
     /// The encoded entry, as written.

@@ -37,7 +37,7 @@ impl JournalReader {
         Self { sealing, limit, missing: None }
     }
 
-    /// Returns the next request.
+    /// Returns the request that the reader needs next.
     pub fn request(&self) -> Request {
         self.sealing.request()
     }

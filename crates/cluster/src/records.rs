@@ -13,7 +13,7 @@ pub struct ClusterRecord {
     /// Id of the cluster. Each entry contains it, so that a node rejects entries of another
     /// cluster.
     pub id: Uuid,
-    /// Number of shards.
+    /// Number of shards of the cluster.
     pub shards: u32,
     /// Kind of clock: `system` or `manual`.
     pub clock: String,
@@ -39,7 +39,7 @@ pub struct NodeRecord {
     pub incarnation: u64,
     /// Number of lease renewals in this incarnation.
     pub beat: u64,
-    /// State of the lease.
+    /// Whether the node renews its lease or was fenced.
     pub state: NodeState,
     /// Addresses, version and boot id; empty if the node was removed.
     pub about: Bytes,
@@ -57,9 +57,9 @@ impl NodeRecord {
 /// The state of a node's term as owner of a shard, as of its last heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermRecord {
-    /// The shard.
+    /// Number of the owned shard.
     pub shard: u32,
-    /// Epoch of the term.
+    /// Epoch in which the node owns the shard.
     pub epoch: u64,
     /// Number of the last committed entry.
     pub committed: u64,
@@ -72,7 +72,7 @@ pub struct TermRecord {
 pub enum Phase {
     /// Claimed; the new owner is determining the end of the preceding epoch.
     Sealing,
-    /// The owner appends.
+    /// The owner may append entries.
     Open,
     /// The owner has released the shard.
     Released,
@@ -91,7 +91,7 @@ pub struct BaseRecord {
     pub n: u64,
     /// Checksum of the last entry in the base.
     pub checksum: u32,
-    /// Number of pieces.
+    /// Number of pieces of the base.
     pub pieces: u32,
     /// Total size of the pieces in bytes.
     pub bytes: u64,
@@ -100,17 +100,17 @@ pub struct BaseRecord {
 /// The record of a shard: its owner and the ends of its epochs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardRecord {
-    /// The shard.
+    /// Number of the shard, from 0.
     pub shard: u32,
     /// Number of claims so far.
     pub epoch: u64,
     /// Id of the claim that created this epoch.
     pub claim: Uuid,
-    /// The owner.
+    /// Id of the node that owns the shard.
     pub node: Uuid,
-    /// Incarnation of the owner.
+    /// Incarnation in which the node claimed the shard.
     pub incarnation: u64,
-    /// Progress of the claim.
+    /// Progress of the newest claim.
     pub phase: Phase,
     /// The last epoch that was opened; 0 if none was.
     pub opened: u64,

@@ -38,7 +38,7 @@ pub enum Request {
     ReplaceCluster {
         /// Expected id of the stored record.
         before: Uuid,
-        /// The new record.
+        /// The record to store instead.
         record: ClusterRecord,
     },
     /// Reads all node records. Reply: [`Reply::Nodes`].
@@ -47,7 +47,7 @@ pub enum Request {
     /// `before`, the incarnation last read, and sets heartbeat 0 and state up, whatever the state
     /// was. The terms are kept.
     Enter {
-        /// The node.
+        /// Id of the node that starts.
         node: Uuid,
         /// Incarnation in the stored record; 0 if there is none.
         before: u64,
@@ -57,11 +57,11 @@ pub enum Request {
     /// Renews a node's lease: increments the heartbeat and replaces the terms if the record has
     /// this incarnation and heartbeat and is up.
     Beat {
-        /// The node.
+        /// Id of the node that renews.
         node: Uuid,
-        /// Expected incarnation.
+        /// Incarnation that the stored record must have.
         incarnation: u64,
-        /// Expected heartbeat.
+        /// Heartbeat number that the stored record must have.
         beat: u64,
         /// The terms of all shards that the node owns.
         terms: Vec<TermRecord>,
@@ -69,9 +69,9 @@ pub enum Request {
     /// Ends a node's lease permanently: sets the state to fenced if the record has this incarnation
     /// and heartbeat and is up.
     Fence {
-        /// The node to fence.
+        /// Id of the node to fence.
         node: Uuid,
-        /// Expected incarnation.
+        /// Incarnation that the stored record must have.
         incarnation: u64,
         /// Expected heartbeat. The sender has seen it unchanged for the duration of the lease and
         /// the margin.
@@ -82,40 +82,40 @@ pub enum Request {
     /// its state. The record and its terms are kept so that no incarnation number is used twice: a
     /// node that returns takes its lease with the next one. Idempotent.
     Forget {
-        /// The node to remove.
+        /// Id of the node to remove.
         node: Uuid,
-        /// Expected incarnation.
+        /// Incarnation that the stored record must have.
         incarnation: u64,
-        /// Expected heartbeat.
+        /// Heartbeat number that the stored record must have.
         beat: u64,
     },
     /// Reads a shard record at a quorum; owners use it to verify their epoch before they
     /// acknowledge. Reply: [`Reply::Shard`].
     ReadShard {
-        /// The shard.
+        /// Number of the shard to read.
         shard: u32,
     },
     /// Reads a shard record serially, so that every swap acknowledged before is visible. Reply:
     /// [`Reply::Shard`].
     ReadShardSerial {
-        /// The shard.
+        /// Number of the shard to read.
         shard: u32,
     },
     /// Creates an empty shard record with epoch 0 and phase released if none exists.
     MakeShard {
-        /// The shard.
+        /// Number of the shard to create.
         shard: u32,
     },
     /// Claims a shard: sets epoch `before` + 1, claim, node, incarnation, clock and phase sealing
     /// if the epoch is `before`.
     Claim {
-        /// The shard.
+        /// Number of the shard to claim.
         shard: u32,
-        /// Expected epoch.
+        /// Epoch that the stored record must have.
         before: u64,
         /// Unique id of this attempt.
         claim: Uuid,
-        /// The claiming node.
+        /// Id of the claiming node.
         node: Uuid,
         /// Incarnation of the claiming node.
         incarnation: u64,
@@ -125,19 +125,19 @@ pub enum Request {
     /// Rewrites the record unchanged if it has this claim and is in phase sealing. Once the request
     /// is acknowledged, a quorum has the claim.
     Confirm {
-        /// The shard.
+        /// Number of the claimed shard.
         shard: u32,
-        /// The claim.
+        /// Claim that the stored record must have.
         claim: Uuid,
     },
     /// Opens a claimed shard: sets the ends, sets `opened` to the claimed epoch and the phase to
     /// open, if the record has this claim and is in phase sealing.
     Open {
-        /// The shard.
+        /// Number of the claimed shard.
         shard: u32,
-        /// The claim.
+        /// Claim that the stored record must have.
         claim: Uuid,
-        /// The claimed epoch.
+        /// Epoch of the claim, stored as `opened`.
         epoch: u64,
         /// Numbers of the last entries of all closed epochs, including the epoch that precedes the
         /// claimed one.
@@ -146,9 +146,9 @@ pub enum Request {
     /// Releases a shard: stores the final clock and sets phase released, if the record has this
     /// claim and is in phase open.
     Release {
-        /// The shard.
+        /// Number of the shard to release.
         shard: u32,
-        /// The claim.
+        /// Claim that the stored record must have.
         claim: Uuid,
         /// Final checkpoint of the shard's clock.
         clock: Bytes,
@@ -164,46 +164,46 @@ pub enum Request {
     },
     /// Writes a piece of a base at a quorum. Reply: [`Reply::Written`].
     PutPiece {
-        /// The shard.
+        /// Number of the shard that the base belongs to.
         shard: u32,
-        /// Id of the base.
+        /// Id of the base that contains the piece.
         base: u64,
         /// Index of the piece, from 0.
         piece: u32,
-        /// Bytes of the piece.
+        /// Content of the piece, in bytes.
         body: Bytes,
     },
     /// Reads a piece of a base. Reply: [`Reply::Piece`].
     LoadPiece {
-        /// The shard.
+        /// Number of the shard that the base belongs to.
         shard: u32,
-        /// Id of the base.
+        /// Id of the base that contains the piece.
         base: u64,
-        /// Index of the piece.
+        /// Index of the piece, from 0.
         piece: u32,
     },
     /// Deletes a segment of the journal permanently: later writes to it are never read. Reply:
     /// [`Reply::Written`].
     DropSegment {
-        /// The shard.
+        /// Number of the shard that the segment belongs to.
         shard: u32,
-        /// Epoch of the segment.
+        /// Epoch that the segment belongs to.
         epoch: u64,
-        /// The segment.
+        /// Number of the segment to delete.
         segment: u64,
     },
     /// Deletes a piece of a base permanently. Reply: [`Reply::Written`].
     DropPiece {
-        /// The shard.
+        /// Number of the shard that the base belongs to.
         shard: u32,
-        /// Id of the base.
+        /// Id of the base that contains the piece.
         base: u64,
-        /// Index of the piece.
+        /// Index of the piece, from 0.
         piece: u32,
     },
     /// Writes parts of entries at a quorum. Reply: [`Reply::Written`].
     Append {
-        /// The shard.
+        /// Number of the shard that the entries belong to.
         shard: u32,
         /// Epoch of the writing owner.
         epoch: u64,
@@ -216,11 +216,11 @@ pub enum Request {
     /// every stored part of each, and at least one entry if any exists. A number skipped in the
     /// reply does not exist. Reply: [`Reply::Parts`].
     ReadEntries {
-        /// The shard.
+        /// Number of the shard whose journal is read.
         shard: u32,
-        /// Epoch of the segment.
+        /// Epoch that the segment belongs to.
         epoch: u64,
-        /// The segment.
+        /// Number of the segment to read.
         segment: u64,
         /// Number after which entries are returned.
         after: u64,
@@ -234,11 +234,11 @@ pub enum Request {
 pub enum Reply {
     /// The cluster record, if it exists.
     Cluster(Option<ClusterRecord>),
-    /// All node records.
+    /// The records of all nodes.
     Nodes(Vec<NodeRecord>),
     /// A shard record, if it exists.
     Shard(Option<ShardRecord>),
-    /// Outcome of a compare-and-swap.
+    /// The outcome of a compare-and-swap request.
     Swapped(Swapped),
     /// A quorum has the write.
     Written,
@@ -263,11 +263,11 @@ pub enum Swapped {
 /// A record of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// The cluster record.
+    /// The record of the cluster.
     Cluster(ClusterRecord),
-    /// A node record.
+    /// The record of a node.
     Node(NodeRecord),
-    /// A shard record.
+    /// The record of a shard.
     Shard(ShardRecord),
 }
 
@@ -300,7 +300,7 @@ impl Request {
 /// never be, or may be applied later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unanswered(
-    /// Cause, for logs.
+    /// The cause as text, for logs.
     pub String,
 );
 

@@ -19,7 +19,6 @@ const EMPTY_MAX: u32 = 2;
 pub(crate) enum Reading {
     /// Another request has to be sent.
     More,
-    /// The read is complete.
     Done,
     /// A committed entry cannot be read.
     Missing(MissingEntry),

@@ -5,14 +5,13 @@ use uuid::Uuid;
 
 use crate::rules::Rules;
 
-/// A millisecond in nanoseconds.
 const MS: u64 = 1_000_000;
 
 /// Identity, times (nanoseconds of the boot clock) and sizes (bytes) of a node. All nodes of a
 /// cluster have the same `lease` and `margin`.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Id of the cluster.
+    /// Id of the cluster that the node belongs to.
     pub cluster: Uuid,
     /// The shard that the node's state machines follow or own.
     pub shard: u32,
@@ -32,7 +31,7 @@ pub struct Settings {
     /// How long after the end of its lease an owner waits for renewal. Then the term ends and
     /// waiting requests fail. Other nodes may own the shard long before.
     pub abandon: u64,
-    /// Interval between heartbeats.
+    /// Interval between heartbeats of this node.
     pub beat: u64,
     /// Interval between reads of the node records.
     pub nodes: u64,

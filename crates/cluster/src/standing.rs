@@ -61,7 +61,6 @@ pub(crate) struct Seat {
     pub(crate) member: Member,
     pub(crate) host: Box<Quiet>,
     pub(crate) events: Vec<ShardEvent>,
-    /// Whether the member runs.
     pub(crate) lives: bool,
 }
 

@@ -26,7 +26,6 @@ use crate::{
 pub(crate) enum TakeoverEvent {
     /// The epoch is open: the entries have to be applied, then the owner starts.
     Opened {
-        /// The opened epoch.
         epoch: u64,
         /// Id of the claim that opened the epoch, and the clock in the claim.
         claim: (Uuid, Bytes),
@@ -174,7 +173,6 @@ impl Takeover {
         })
     }
 
-    /// Returns the claimed epoch.
     fn epoch(&self) -> u64 {
         self.before.shard.epoch + 1
     }

@@ -32,7 +32,7 @@ pub struct View {
 pub struct ShardView {
     /// Owner and epoch; `None` during a take-over.
     pub owner: Option<(Uuid, u64)>,
-    /// The shard record.
+    /// The shard record as last read; `None` before the first read.
     pub record: Option<ShardRecord>,
     /// Number of the last entry that this node has applied.
     pub applied: u64,

@@ -20,7 +20,6 @@ pub(crate) struct Query {
     pub(crate) distinct: bool,
     /// The count of TOP, if any.
     pub(crate) top: Option<ClauseCount>,
-    /// The SELECT list.
     pub(crate) selection: Selection,
     /// FROM and its JOINs, in order. Without FROM the list is empty; the query then has a single
     /// row without names.
@@ -42,7 +41,6 @@ pub(crate) struct Query {
 pub(crate) struct ClausePositions {
     /// Position of the query, without the parentheses of a subquery.
     pub(crate) whole: TextPosition,
-    /// TOP and its count.
     pub(crate) top: TextPosition,
     /// ORDER BY and its items.
     pub(crate) order: TextPosition,
@@ -53,7 +51,6 @@ pub(crate) struct ClausePositions {
 /// The SELECT list: everything, one value, or a list of items.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selection {
-    /// `*`.
     Star(TextPosition),
     /// `VALUE` and an expression: results are plain values.
     Value(Node),
@@ -113,7 +110,6 @@ pub(crate) enum Collection {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderItem {
     pub(crate) node: Node,
-    /// Whether DESC was written.
     pub(crate) descending: bool,
     /// Whether the default ASC was written explicitly. A plan for a client repeats the clause as it
     /// was written.
@@ -125,7 +121,6 @@ pub(crate) struct OrderItem {
 pub(crate) struct ClauseCount {
     /// A literal number or a parameter.
     pub(crate) node: Node,
-    /// `TOP`, `OFFSET` or `LIMIT`.
     pub(crate) clause: &'static str,
 }
 
@@ -277,11 +272,11 @@ pub(crate) enum NodeKind {
     Name(String),
     /// A path: `c.a["b"][0]` has the base `c` and three steps.
     Member { base: Box<Node>, steps: Vec<PathStep> },
-    /// `[a, b]`.
+    /// An array constructor, such as `[a, b]`.
     Array(Vec<Node>),
-    /// `{"a": b}`.
+    /// An object constructor, such as `{"a": b}`.
     Object(Vec<Field>),
-    /// NOT.
+    /// A negation, with the operator NOT.
     Not(Box<Node>),
     /// `-`, `+` or `~` before its operand.
     Unary(Unary, Box<Node>),
@@ -290,7 +285,7 @@ pub(crate) enum NodeKind {
     Chain { first: Box<Node>, rest: Vec<(Operator, Node)> },
     /// `a BETWEEN b AND c`, or NOT BETWEEN if `negated`: the value, the lower and the upper bound.
     Between { parts: Box<[Node; 3]>, negated: bool },
-    /// `value IN (items)`.
+    /// A membership test, `value IN (items)`.
     In { value: Box<Node>, items: Vec<Node>, negated: bool },
     /// `value LIKE pattern`, with the text after ESCAPE.
     Like {
@@ -313,7 +308,6 @@ pub(crate) enum NodeKind {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Field {
     pub(crate) name: String,
-    /// Position of the name.
     pub(crate) at: TextPosition,
     pub(crate) value: Node,
 }
@@ -330,11 +324,8 @@ pub(crate) enum PathStep {
 /// An operator of a chain; all operators of a chain have the same precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
-    /// AND.
     And,
-    /// OR.
     Or,
-    /// `||`.
     Concat,
     /// An operator that computes or compares two values.
     Of(Binary),

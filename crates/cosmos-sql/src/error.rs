@@ -30,7 +30,7 @@ pub struct Diagnostic {
     pub end: usize,
 }
 
-/// A refused query.
+/// Why a query was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SqlError {
     /// The query is invalid. There is at least one mistake; mistakes are in the order in which they
@@ -38,7 +38,7 @@ pub enum SqlError {
     Invalid(Vec<Diagnostic>),
     /// The query is valid but uses an unsupported feature; Azure Cosmos DB may support it.
     Unsupported {
-        /// The unsupported feature.
+        /// The unsupported feature, as a phrase.
         what: String,
     },
 }
@@ -63,9 +63,7 @@ impl std::error::Error for SqlError {}
 /// A clause that is evaluated per group if the query has groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clause {
-    /// SELECT.
     Select,
-    /// ORDER BY.
     OrderBy,
 }
 
@@ -73,7 +71,7 @@ pub(crate) enum Clause {
 /// UTF-16 units and for quoting.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
-    /// SC1001: an unexpected token.
+    /// SC1001: the parser found an unexpected token.
     Syntax(Span),
     /// SC1002: the text ends too early.
     End(Span),
@@ -85,11 +83,11 @@ pub(crate) enum Fault {
     Number(Span),
     /// SC1021: `SELECT *` without FROM.
     StarWithoutFrom(Span),
-    /// SC2001: an unknown name.
+    /// SC2001: a name that no alias or parameter has.
     Name(Span, String),
     /// SC2001: a parameter without a value.
     Parameter(Span, String),
-    /// SC2005: an unknown function.
+    /// SC2005: a function that does not exist.
     Function(Span, String),
     /// SC2021: a duplicate name in FROM.
     Input(Span, String),

@@ -38,7 +38,6 @@ struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// Returns the unread text.
     fn rest_of_text(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }

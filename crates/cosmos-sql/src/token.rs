@@ -14,17 +14,14 @@ pub(crate) struct Token {
 /// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TokenKind {
-    /// A reserved word.
     Keyword(Keyword),
     /// A name: letters, digits and `_`.
     Name(String),
-    /// `@` and a name.
     Parameter(String),
     /// A string, with its escapes decoded.
     Text(String),
     /// A number. It is stored as an integer if its value is whole.
     Number(Value),
-    /// Punctuation.
     Punctuation(Punctuation),
     /// The end of the text, the last token of every list.
     End,
@@ -32,7 +29,7 @@ pub(crate) enum TokenKind {
 
 macro_rules! words {
     ($($word:ident $text:literal),* $(,)?) => {
-        /// A reserved word.
+        /// A reserved word of the query language.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Keyword { $($word),* }
 

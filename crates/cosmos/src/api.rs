@@ -64,7 +64,7 @@ impl Shard {
 /// Settings of the API. The server provides them; nothing here reads files or flags.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Name of the account.
+    /// Name of the database account.
     pub account: String,
     /// The endpoint URL that clients are directed to, with a trailing slash; `None` for the address
     /// that a request was sent to.
@@ -118,7 +118,6 @@ pub struct Settings {
 pub(crate) struct Counters {
     /// Requests with a complete head, whatever their outcome.
     pub(crate) requests: AtomicU64,
-    /// Requests rejected or failed.
     pub(crate) failures: AtomicU64,
     /// Requests without a valid signature or token; also counted as failures.
     pub(crate) denied: AtomicU64,
@@ -139,7 +138,6 @@ pub struct NoSqlApi<S: Store> {
     pub(crate) settings: Settings,
     /// Key that signs permission and continuation tokens.
     pub(crate) secret: Key,
-    /// Recently used containers.
     pub(crate) containers: Containers,
     /// Serializes changes of databases and containers. The dispatcher holds the lock while a route
     /// that changes resources runs.
@@ -149,7 +147,6 @@ pub struct NoSqlApi<S: Store> {
     pub(crate) guesses: GuessLimiter,
     /// Throughput limits; `None` if they are not enforced.
     pub(crate) throttle: Option<Throttle>,
-    /// Request latencies by metric.
     pub(crate) latencies: Latencies,
     /// Results that queries have computed in advance for their next pages.
     pub(crate) ahead: Arc<PagesAhead>,
@@ -182,7 +179,7 @@ impl<S: Store> NoSqlApi<S> {
         }))
     }
 
-    /// Returns the engine.
+    /// Returns the engine that stores the account's data.
     pub fn engine(&self) -> &Engine<S> {
         &self.engine
     }

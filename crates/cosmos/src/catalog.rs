@@ -29,7 +29,6 @@ pub(crate) const ROOT: &str = "db";
 /// namespace with the database's name.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
-    /// Unique name.
     pub(crate) name: String,
     /// The number in the database's resource id; assigned once and never reused.
     pub(crate) number: u32,
@@ -48,7 +47,6 @@ impl Database {
         Some(Self { name: name.clone(), number, resource })
     }
 
-    /// Returns the resource id.
     pub(crate) fn rid(&self) -> Rid {
         Rid::Database(self.number)
     }
@@ -90,7 +88,6 @@ pub(crate) struct Container {
     /// Number of the database, a part of resource ids.
     pub(crate) database_number: u32,
     pub(crate) rid: String,
-    /// Partition key definition.
     pub(crate) key: PartitionKeyDefinition,
     /// Shared data for rendering the container's items as JSON.
     pub(crate) renderer: ItemRenderer,

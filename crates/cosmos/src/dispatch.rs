@@ -32,7 +32,6 @@ use crate::{
     },
 };
 
-/// Runs an authorized request.
 pub(crate) async fn run_request<S: Store>(
     api: &Arc<NoSqlApi<S>>,
     mut request: Request,

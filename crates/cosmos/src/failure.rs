@@ -55,13 +55,11 @@ pub(crate) enum Fault {
     TooLarge,
     /// The response would be too large; the client should request less.
     AnswerTooLarge,
-    /// The body is compressed.
     UnsupportedMediaType,
     /// An operation of a batch was not executed because another operation failed.
     FailedDependency,
     /// The request addresses a host name that does not belong to this server.
     Misdirected,
-    /// Throughput is exhausted.
     TooManyRequests,
     /// Too many wrong signatures came from this client address.
     TooManyGuesses,
@@ -74,7 +72,6 @@ pub(crate) enum Fault {
     /// Temporarily unavailable: the server is stopping, its disk has failed, or memory is
     /// exhausted.
     Unavailable,
-    /// The disk is full.
     Full,
 }
 
@@ -167,7 +164,6 @@ impl Fault {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) fault: Fault,
-    /// Message for people.
     pub(crate) text: Cow<'static, str>,
     /// A JSON object that replaces the list of texts: the errors of a query.
     pub(crate) errors: Option<Box<str>>,

@@ -207,7 +207,7 @@ impl Headers {
     }
 }
 
-/// Values of `x-ms-documentdb-content-serialization-format`.
+/// Accepted values of the header `x-ms-documentdb-content-serialization-format`.
 const FORMATS: &[&str] = &["JsonText", "CosmosBinary", "HybridRow"];
 
 /// Values of `x-ms-offer-type` that name a throughput level of Azure Cosmos DB's first version.

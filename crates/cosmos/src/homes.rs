@@ -14,7 +14,7 @@ use crate::{
 /// The property of a request that determines which shard answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// Any shard can answer.
+    /// Any shard can answer the request.
     Any,
     /// The shard that stores the database with this name answers.
     Named(String),

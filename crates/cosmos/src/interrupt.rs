@@ -26,7 +26,6 @@ pub(crate) const STOPPING: i32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {
-    /// The client has disconnected.
     ClientLeft = 1,
     /// The server is stopping and its grace period has passed.
     Stopping = STOPPING as u8,
@@ -38,7 +37,6 @@ pub(crate) struct Client {
     /// Number of the `StopReason` for which the client's requests were cancelled; 0 if they were
     /// not.
     why: AtomicU8,
-    /// Address of the client.
     peer: Option<IpAddr>,
     /// Whether the client got a response while it was still sending its request. Closing the
     /// connection then waits for the client to finish (see `http/linger`).
@@ -51,7 +49,6 @@ impl Client {
         Self { peer, ..Self::default() }
     }
 
-    /// Returns the client's address.
     pub(crate) fn peer(&self) -> Option<IpAddr> {
         self.peer
     }

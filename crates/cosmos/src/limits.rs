@@ -92,7 +92,6 @@ pub(crate) const MAX_SCRIPTS: usize = 100;
 pub(crate) const MIN_THROUGHPUT: i64 = 400;
 /// Smallest maximum of an autoscale throughput.
 pub(crate) const MIN_AUTOSCALE: i64 = 1000;
-/// Largest throughput.
 pub(crate) const MAX_THROUGHPUT: i64 = 1_000_000;
 /// Number of metered containers above which idle ones are evicted. It bounds memory, since clients
 /// choose the names of containers.

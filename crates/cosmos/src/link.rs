@@ -42,14 +42,12 @@ pub(crate) enum Resource {
     Conflicts,
     Users,
     Permissions,
-    /// Client encryption keys.
     ClientKeys,
     Offers,
     /// The pseudo-resource for deleting all items with a partition key.
     PartitionKey,
     /// Addresses of replicas, which clients in direct mode request.
     Addresses,
-    /// The server's TLS certificate.
     Certificate,
 }
 

@@ -6,7 +6,7 @@ use std::{fmt, future::Future, pin::Pin};
 use bytes::Bytes;
 use http::{Response, request::Parts};
 
-/// A response in preparation.
+/// A future that resolves to a page's response.
 pub type PageAnswer = Pin<Box<dyn Future<Output = Response<Bytes>> + Send>>;
 
 /// A provider of static pages.

@@ -20,7 +20,6 @@ const SEPARATOR: &str = "/";
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Permission {
-    /// Whether writes are permitted.
     pub(crate) writes: bool,
     /// Path of the resource; resources below it are included.
     pub(crate) path: ResourcePath,

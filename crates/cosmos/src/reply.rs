@@ -10,7 +10,6 @@ use crate::request_units::{self, Work};
 /// values.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
-    /// HTTP status.
     pub(crate) status: u16,
     /// The body; may be empty.
     pub(crate) body: Vec<u8>,
@@ -22,7 +21,6 @@ pub(crate) struct Reply {
     /// response about a container the dispatcher replaces it by the container's last change; any
     /// other response reports the newest commit of the server.
     pub(crate) seq: u64,
-    /// Etag including its quotes.
     pub(crate) etag: Option<String>,
     /// Continuation token of the next page; `None` on the last page.
     pub(crate) continuation: Option<String>,
@@ -30,7 +28,6 @@ pub(crate) struct Reply {
     pub(crate) count: Option<usize>,
     /// Media type; `None` for JSON.
     pub(crate) content_type: Option<&'static str>,
-    /// Additional headers.
     pub(crate) extra: Vec<(&'static str, String)>,
     /// Headers about the resource's parent; set by the dispatcher, not by routes.
     pub(crate) parent: Option<ParentHeaders>,
@@ -53,7 +50,6 @@ pub(crate) struct StoredHeaders {
 pub(crate) struct ParentHeaders {
     /// Path of names, without a leading or trailing slash.
     pub(crate) path: HeaderValue,
-    /// Resource id.
     pub(crate) rid: HeaderValue,
 }
 
@@ -88,7 +84,6 @@ impl Reply {
         self
     }
 
-    /// Adds a header.
     pub(crate) fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.extra.push((name, value.into()));
         self

@@ -67,7 +67,6 @@ pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
 pub(crate) struct Feed {
     /// The JSON text so far, without the brackets that close it.
     text: Vec<u8>,
-    /// Number of entries.
     count: usize,
     held: Share,
 }

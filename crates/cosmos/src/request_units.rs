@@ -15,7 +15,6 @@ pub(crate) enum Work {
     PointRead,
     /// Wrote or deleted one resource.
     Write,
-    /// Read this many rows.
     Rows(u64),
 }
 

@@ -31,17 +31,12 @@ const BASE64: GeneralPurpose = {
 /// Type of a resource below a container or user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leaf {
-    /// An item.
     Item,
     /// A permission; it belongs to a user and shares its type tag with items.
     Permission,
-    /// A partition key range.
     Range,
-    /// A user-defined function.
     Udf,
-    /// A trigger.
     Trigger,
-    /// A stored procedure.
     Procedure,
 }
 
@@ -59,7 +54,6 @@ impl Leaf {
     }
 }
 
-/// A decoded resource id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rid {
     /// A database by its number.
@@ -72,7 +66,6 @@ pub(crate) enum Rid {
         database: u32,
         user: u32,
     },
-    /// A client encryption key.
     ClientKey {
         database: u32,
         key: u32,

@@ -21,7 +21,6 @@ pub(crate) struct FinishedRequest<'a> {
     /// The path of the request, if it could be parsed.
     pub(crate) path: &'a str,
     pub(crate) stats: &'a ExecutionStats,
-    /// The client's user agent.
     pub(crate) agent: &'a str,
     pub(crate) activity: &'a str,
     /// Whether the operation came through the admin address.

@@ -23,7 +23,6 @@ use crate::limits::METERS;
 pub(crate) struct Allowance {
     /// Resource id of the container or database that the offer belongs to.
     pub(crate) about: String,
-    /// Request units per second.
     pub(crate) units: i64,
 }
 

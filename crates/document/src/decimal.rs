@@ -20,11 +20,11 @@ use num_bigint::BigUint;
 pub enum Rounding {
     /// To the nearest, ties to the even neighbour.
     HalfEven,
-    /// Toward zero.
+    /// Toward zero, which truncates the fraction.
     Down,
-    /// Toward positive infinity.
+    /// To the next integer toward positive infinity.
     Ceil,
-    /// Toward negative infinity.
+    /// To the next integer toward negative infinity.
     Floor,
 }
 
@@ -47,14 +47,14 @@ pub(crate) const DIGITS: i64 = 34;
 /// Larger exponents of a text are clamped to this: the result is zero or infinite either way, and
 /// the arithmetic stays small.
 const MAX_TEXT_EXPONENT: i64 = 20_000;
-/// Largest coefficient: 34 nines.
+/// Largest coefficient: 34 decimal digits, all nines.
 const MAX_COEFFICIENT: u128 = 9_999_999_999_999_999_999_999_999_999_999_999;
 
 impl Decimal128 {
-    /// Zero with exponent 0.
+    /// The number 0 with exponent 0.
     pub const ZERO: Self = Self((EXPONENT_BIAS as u128) << COEFFICIENT_BITS);
 
-    /// A quiet NaN.
+    /// A quiet NaN with positive sign.
     pub const NAN: Self = Self(0x1f << 122);
 
     /// A quiet NaN with a sign. Comparisons ignore the sign; it is kept so that values are written
@@ -153,7 +153,7 @@ impl Decimal128 {
         Some(Self::rounded(negative, coefficient, exponent - fraction, false))
     }
 
-    /// Converts an integer exactly.
+    /// Converts an integer, which is always exact.
     pub fn from_i64(value: i64) -> Self {
         let sign = u128::from(value < 0) << 127;
         Self(sign | Self::ZERO.0 | u128::from(value.unsigned_abs()))
@@ -309,7 +309,7 @@ impl Decimal128 {
         Self(u128::from(negative) << 127 | 0x1e << 122)
     }
 
-    /// Returns the absolute value.
+    /// Returns the number without its sign.
     pub fn abs(self) -> Self {
         Self(self.0 & (u128::MAX >> 1))
     }

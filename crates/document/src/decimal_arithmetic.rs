@@ -41,7 +41,7 @@ impl Decimal128 {
         Self::rounded(negative, sum, i64::from(exponent), false)
     }
 
-    /// Returns the difference.
+    /// Returns this number minus `other`.
     pub fn subtract(self, other: Self) -> Self {
         if self.is_nan() || other.is_nan() {
             return self.nan_of(other);

@@ -8,7 +8,7 @@
 //! Kind::Bool       0x08   "bool"
 //! ```
 
-/// BSON's element type codes.
+/// The element type codes of BSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the names are BSON's own")]
@@ -37,9 +37,9 @@ pub enum Kind {
     Timestamp = 0x11,
     Int64 = 0x12,
     Decimal128 = 0x13,
-    /// Above every other value.
+    /// Compares above every other value.
     MaxKey = 0x7f,
-    /// Below every other value.
+    /// Compares below every other value.
     MinKey = 0xff,
 }
 

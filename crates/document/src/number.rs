@@ -8,11 +8,11 @@ use crate::{decimal::Decimal128, value::ValueRef};
 /// compare and calculate; the type of a result is decided by the operator.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
-    /// `int` or `long`.
+    /// An `int` or a `long`.
     Int(i64),
-    /// `double`.
+    /// A `double`, including NaN and infinities.
     Double(f64),
-    /// `decimal`.
+    /// A `decimal`, including NaN and infinities.
     Decimal(Decimal128),
 }
 

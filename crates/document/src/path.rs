@@ -22,7 +22,7 @@ impl Path {
         Self { text, ends }
     }
 
-    /// Returns the dotted text.
+    /// Returns the path in dotted notation.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -49,7 +49,7 @@ impl Path {
         self.text.split('.')
     }
 
-    /// Returns the first part.
+    /// Returns the first part of the path.
     pub fn first(&self) -> &str {
         self.part(0)
     }

@@ -19,7 +19,7 @@ pub enum Invalid {
     Length,
     /// A required NUL is missing.
     Terminator,
-    /// Text is not UTF-8.
+    /// A string or name is not UTF-8.
     Utf8,
     /// An unknown element type code.
     Kind(u8),

@@ -43,11 +43,11 @@ const ASKED: [(&str, (Ask, Format)); 9] = [
 /// A request to the admin address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Request {
-    /// Show the server's state.
+    /// Show the state of the server.
     Status,
     /// Show the findings of the configuration check.
     Doctor,
-    /// Show the cluster.
+    /// Show the state of the cluster.
     Cluster,
     /// Transfer the ownership of a shard to another node.
     HandOver { shard: u32, to: Option<String> },

@@ -9,7 +9,6 @@ use server::Interrupt;
 const KNOWN: &str = "{prefix} {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {elapsed}";
 /// Template of the progress bar if the total size is unknown.
 const UNKNOWN: &str = "{prefix} {spinner} {bytes}, {bytes_per_sec}, {elapsed}";
-/// Redraw interval.
 const TURN: Duration = Duration::from_millis(200);
 
 /// A progress bar. Clones share it.
@@ -41,7 +40,6 @@ impl Progress {
         Watched { input, bar: self.0.clone(), interrupt: interrupt.clone() }
     }
 
-    /// Removes the progress bar.
     pub(crate) fn end(&self) {
         self.0.finish_and_clear();
     }

@@ -156,20 +156,15 @@ struct Values {
 /// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// A command-line flag.
     Flag,
-    /// A variable `EBB_...`.
     Environment,
-    /// The file of `--config`.
     File,
-    /// The default.
     Default,
 }
 
 /// The settings of one start, each with its text and source for `--print-config`.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// The parsed values.
     values: Values,
     /// Text and source by name, without leading dashes.
     sources: BTreeMap<String, (String, Source)>,

@@ -2,15 +2,12 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Separator of columns.
 const GAP: &str = "  ";
 
 /// A column with its heading, by alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// Left-aligned: names.
     Text(&'static str),
-    /// Right-aligned: numbers.
     Number(&'static str),
 }
 

@@ -23,13 +23,13 @@ use crate::{
 /// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// Number of live rows.
+    /// Number of live rows that were checked.
     pub rows: u64,
     /// Number of live entries by index.
     pub entries: BTreeMap<u32, u64>,
     /// Number of entries of expired documents that are still stored.
     pub dead_entries: u64,
-    /// Inconsistencies found.
+    /// Inconsistencies found by the verification.
     pub differences: Differences,
 }
 

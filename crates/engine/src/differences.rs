@@ -8,7 +8,7 @@ const LISTED: usize = 100;
 pub struct Differences {
     /// Descriptions of the first hundred inconsistencies.
     pub listed: Vec<String>,
-    /// Total number of inconsistencies.
+    /// Total number of inconsistencies, listed or not.
     pub count: u64,
 }
 

@@ -20,7 +20,6 @@ const CREATION_BYTES: usize = size_of::<u64>();
 /// The parts of a row that the keys of its index entries contain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NamedRow<'a> {
-    /// The row's key.
     pub(crate) key: &'a [u8],
     /// Stamp of the row's creation; zero while unknown.
     pub(crate) creation_stamp: u64,

@@ -78,19 +78,19 @@ pub enum HintRefusal {
 /// The class of an error, which decides the caller's reaction. The APIs match it exhaustively.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// The request is invalid.
+    /// The request itself is invalid.
     Invalid,
     /// The object does not exist.
     NotFound(ErrorSubject),
-    /// The object already exists.
+    /// The object to create already exists.
     Exists(ErrorSubject),
     /// A unique index contains this value for another document.
     DuplicateKey {
-        /// Name of the index.
+        /// Name of the unique index.
         index: String,
         /// Key pattern of the index.
         pattern: Document,
-        /// The duplicate value.
+        /// Fields and values of the duplicate key.
         value: Document,
     },
     /// The requested index conflicts with an existing one.
@@ -119,7 +119,7 @@ pub enum Kind {
     Busy,
     /// No space is left on the device.
     Full,
-    /// The store has stopped.
+    /// The store has stopped or its device failed.
     Unavailable,
     /// This node no longer owns the store, or lost it while it waited for the clock. The new owner
     /// knows the outcome of unacknowledged commits.
@@ -129,7 +129,7 @@ pub enum Kind {
     Reopened,
     /// The view was ended because it retained too much disk space; the operation can be repeated.
     ViewEnded,
-    /// Stored data is damaged.
+    /// Stored data is damaged or cannot be decoded.
     Corrupt,
 }
 
@@ -138,7 +138,7 @@ pub enum Kind {
 pub struct Error {
     /// The class of the error.
     pub kind: Kind,
-    /// A message for people.
+    /// An explanation of the error, as a sentence.
     pub message: String,
 }
 

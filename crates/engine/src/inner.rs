@@ -24,7 +24,7 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) resources: Resources,
     /// State of the reaper, including the drop predicate of the store.
     pub(crate) reaper: Arc<Reaper>,
-    /// Parser of stored filters.
+    /// Parses the filters of partial indexes.
     pub(crate) dialect: Arc<dyn Dialect>,
     /// Stores the checkpoint of the clock when a manual clock is moved.
     pub(crate) persist: Arc<dyn Persist>,

@@ -60,7 +60,6 @@ pub struct Lanes(Arc<SharedLanes>);
 
 #[derive(Debug)]
 struct SharedLanes {
-    /// Number of lanes.
     count: usize,
     state: Mutex<LaneState>,
 }
@@ -122,7 +121,7 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// Creates this many lanes.
+    /// Creates this number of lanes, at least one.
     pub fn new(count: usize) -> Self {
         Self(Arc::new(SharedLanes { count: count.max(1), state: Mutex::default() }))
     }
@@ -248,7 +247,6 @@ mod tests {
         assert_eq!((state.taken, state.waiting.len(), state.given.len()), (0, 0, 0));
     }
 
-    /// Polls once.
     fn poll<T>(future: &mut std::pin::Pin<Box<impl Future<Output = T>>>) -> Poll<T> {
         future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
     }

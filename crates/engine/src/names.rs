@@ -34,9 +34,9 @@ impl Model {
 /// The name of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Namespace {
-    /// Database name.
+    /// Name of the database, without the collection.
     pub database: String,
-    /// Collection name.
+    /// Name of the collection within the database.
     pub collection: String,
 }
 

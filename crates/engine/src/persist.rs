@@ -4,7 +4,7 @@ use std::{future::Future, pin::Pin};
 
 use clock::Checkpoint;
 
-/// Writes clock checkpoints durably.
+/// Stores clock checkpoints so that they survive a crash.
 pub trait Persist: Send + Sync + 'static {
     /// Writes a checkpoint; returns whether it is durable.
     fn persist_checkpoint(

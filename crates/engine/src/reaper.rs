@@ -74,7 +74,6 @@ impl DropPredicate for FloorPredicate {
     }
 }
 
-/// The reaper's state.
 #[derive(Debug)]
 pub(crate) struct Reaper {
     /// Time for which a document must have expired before its bytes may be removed.

@@ -39,7 +39,7 @@ pub struct Resource {
 /// The state of the stored record that a change requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// No record exists.
+    /// No record with the key exists.
     Absent,
     /// A record exists, in any version.
     Present,
@@ -86,13 +86,11 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    /// Reads the stored records.
     pub(crate) async fn open<S: Store>(store: &Storage<S>) -> Result<Self, Error> {
         let held = Arc::new(ArcSwap::from_pointee(Self::stored_resources(store).await?));
         Ok(Self { held, changing: Arc::default(), changes: Arc::default() })
     }
 
-    /// Re-reads the stored records.
     pub(crate) async fn reload<S: Store>(&self, store: &Storage<S>) -> Result<(), Error> {
         let _one = self.changing.lock().await;
         self.held.store(Arc::new(Self::stored_resources(store).await?));
@@ -130,7 +128,7 @@ pub fn stored_resource_key(path: &[&str]) -> Bytes {
     keys::resource(path).into()
 }
 
-/// Decodes a record's value.
+/// Decodes the stored value of a resource record.
 pub fn read_stored_resource(value: &[u8]) -> Result<Resource, Error> {
     decode_resource(value)
 }

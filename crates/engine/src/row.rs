@@ -7,7 +7,7 @@ use expiry::Header;
 
 use crate::{entry::NamedRow, item_key::ItemKey};
 
-/// A live row.
+/// A stored row that is live in a view.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// Row key: the id, or partition and id of an item.
@@ -37,7 +37,6 @@ impl Row {
         self.value.get(self.start..).unwrap_or_default()
     }
 
-    /// Returns the stored document.
     pub(crate) fn document(&self) -> DocRef<'_> {
         DocRef::Raw(self.body())
     }
@@ -55,7 +54,7 @@ impl Row {
     }
 }
 
-/// A live index entry.
+/// An index entry of a live row.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: Bytes,
@@ -81,14 +80,13 @@ pub(crate) struct CountedPage {
     pub(crate) live: u64,
     /// Number of keys examined, including expired ones.
     pub(crate) examined: usize,
-    /// The last examined key.
     pub(crate) last: Option<Bytes>,
 }
 
-/// A live item.
+/// An item that is live in a view.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// The encoded row key.
+    /// Encoded key of the item's row.
     pub key: Bytes,
     /// The stored document, as well-formed BSON.
     pub body: Bytes,
@@ -107,12 +105,12 @@ impl Item {
         Self { key, body: row.into_body(), stamp, creation_stamp, ts }
     }
 
-    /// Returns the item's key.
+    /// Returns the key of the item.
     pub fn item_key(&self) -> ItemKey {
         ItemKey(self.key.clone())
     }
 
-    /// Returns the stored document.
+    /// Returns the item's stored document.
     pub fn document(&self) -> DocRef<'_> {
         DocRef::Raw(&self.body)
     }

@@ -18,7 +18,7 @@ macro_rules! rules {
             }
         }
 
-        /// All rules are enabled.
+        /// The rules of views and of the commit order, all enabled.
         #[cfg(not(feature = "switchable-rules"))]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct Rules {

@@ -26,7 +26,7 @@ pub enum Lifetime {
 /// The expiry class of a stored document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The collection's default applies.
+    /// The document expires by the collection's default TTL.
     Inherit,
     /// The document never expires by the second of its write (`_ts`).
     Never,

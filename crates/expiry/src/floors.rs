@@ -19,7 +19,7 @@ use crate::{class::Class, dates::FloorPair, header::Header};
 /// The dates that had expired by one date index, permanently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DateFloor {
-    /// The index's id.
+    /// Id of the date index.
     pub index: u32,
     /// All rows with dates up to this one have expired, whatever their stamp.
     pub floor_ms: i64,
@@ -39,7 +39,7 @@ pub struct Floors {
 }
 
 impl Floors {
-    /// No document has expired.
+    /// Floors by which no document has expired.
     pub const NONE: Self = Self { inherit_s: i64::MIN, explicit_s: i64::MIN, dates: Vec::new() };
 
     /// Returns whether a document has expired by these floors. A true result is final.

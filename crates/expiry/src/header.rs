@@ -17,7 +17,7 @@ use crate::class::{Class, Lifetime};
 const FORMAT: u8 = 1;
 /// Size of the fixed fields, up to the optional deadline.
 const FIXED: usize = 3 + 8 + 8 + 8 + 4;
-/// Size of one date.
+/// Encoded size of one date: index id and milliseconds.
 const DATE: usize = 4 + 8;
 
 /// Stored bytes do not match their checksum or format.
@@ -51,7 +51,7 @@ impl<'a> Dates<'a> {
     }
 }
 
-/// A decoded stored header.
+/// The header of a stored document, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header<'a> {
     /// Stamp of the last write.
@@ -126,7 +126,7 @@ pub struct HeaderDraft {
     pub creation_stamp: Option<u64>,
     /// Earliest date of the document for each TTL index.
     pub dates: Vec<(u32, i64)>,
-    /// Checksum of the body.
+    /// Checksum of the document's body.
     pub body_checksum: u32,
 }
 

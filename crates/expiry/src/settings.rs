@@ -10,7 +10,7 @@ use crate::{
     header::Header,
 };
 
-/// A collection's default TTL.
+/// The default TTL of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultTtl {
     /// TTL is off: nothing expires by `_ts` or by a document's own `ttl`.
@@ -24,9 +24,9 @@ pub enum DefaultTtl {
 /// The rule by which a document expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpiryRule {
-    /// The collection's default.
+    /// The default TTL of the collection.
     Default,
-    /// The document's own `ttl`.
+    /// The document's own property `ttl`.
     Own,
     /// The date index with this id.
     Date(u32),
@@ -35,7 +35,7 @@ pub enum ExpiryRule {
 /// All that decides the expiry of a collection's documents besides their headers and the instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The default in effect.
+    /// The default TTL that is in effect.
     pub default: DefaultTtl,
     /// Documents of class inherit that were written up to this second have permanently expired.
     pub inherit_floor: i64,

@@ -51,7 +51,7 @@ pub struct OperationResult<'a> {
     pub resource_body: Option<&'a [u8]>,
     /// Milliseconds after which the client may retry.
     pub retry_after_milliseconds: Option<u32>,
-    /// Charge in request units.
+    /// Charge of the operation in request units.
     pub request_charge: Option<f64>,
 }
 
@@ -99,12 +99,12 @@ impl ResultWriter {
         Self { out }
     }
 
-    /// Appends the next result.
+    /// Appends the result of the next operation.
     pub fn push(&mut self, result: &OperationResult<'_>) {
         push_record(&mut self.out, |out| write_row(&RESULT, &result.to_values(), out));
     }
 
-    /// Returns the encoded response.
+    /// Returns the encoded response of the batch.
     pub fn finish(self) -> Vec<u8> {
         self.out
     }

@@ -51,17 +51,14 @@ impl<'a> Cursor<'a> {
         Ok(array)
     }
 
-    /// Takes the next byte.
     pub(crate) fn take_byte(&mut self) -> Result<u8> {
         self.take_array::<1>().map(|[byte]| byte)
     }
 
-    /// Takes a little-endian `i32`.
     pub(crate) fn take_i32(&mut self) -> Result<i32> {
         self.take_array().map(i32::from_le_bytes)
     }
 
-    /// Takes a little-endian `u32`.
     pub(crate) fn take_u32(&mut self) -> Result<u32> {
         self.take_array().map(u32::from_le_bytes)
     }
@@ -91,21 +88,18 @@ impl<'a> Cursor<'a> {
         Err(error)
     }
 
-    /// Takes length-prefixed bytes.
     pub(crate) fn take_binary(&mut self) -> Result<&'a [u8]> {
         // A length beyond the address space also exceeds the stream.
         let len = usize::try_from(self.take_varuint()?).unwrap_or(usize::MAX);
         self.take_bytes(len)
     }
 
-    /// Takes length-prefixed UTF-8 text.
     pub(crate) fn take_text(&mut self) -> Result<&'a str> {
         let error = self.invalid("a string is not valid UTF-8");
         std::str::from_utf8(self.take_binary()?).map_err(|_| error)
     }
 }
 
-/// Appends a variable-length number.
 pub(crate) fn push_varuint(mut number: usize, out: &mut Vec<u8>) {
     while let Some(low) = u8::try_from(number & 0x7f).ok().filter(|_| 0x7f < number) {
         out.push(low | 0x80);
@@ -114,7 +108,6 @@ pub(crate) fn push_varuint(mut number: usize, out: &mut Vec<u8>) {
     out.extend(u8::try_from(number));
 }
 
-/// Appends length-prefixed bytes.
 pub(crate) fn push_binary(bytes: &[u8], out: &mut Vec<u8>) {
     push_varuint(bytes.len(), out);
     out.extend_from_slice(bytes);

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// An invalid stream.
+/// Why a byte stream cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// Description of the mistake.
+    /// Description of the mistake, for the error message.
     pub what: &'static str,
     /// Offset of the invalid byte in the stream.
     pub at: usize,

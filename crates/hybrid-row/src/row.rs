@@ -96,7 +96,6 @@ fn read_path(schema: &Schema, cursor: &mut Cursor<'_>) -> Result<Option<usize>> 
     Ok(schema.columns.iter().position(|column| column.name.as_bytes() == name))
 }
 
-/// Appends a row.
 pub(crate) fn write_row(schema: &Schema, values: &Values<'_>, out: &mut Vec<u8>) {
     push_header(schema.id, out);
     let columns = || schema.columns.iter().zip(values).enumerate();

@@ -46,7 +46,6 @@ impl Schema {
     }
 }
 
-/// Builds a column.
 const fn column(name: &'static str, storage: Storage, kind: Type) -> Column {
     Column { name, storage, kind }
 }

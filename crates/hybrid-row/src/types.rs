@@ -6,7 +6,6 @@ use crate::{
     error::Result,
 };
 
-/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Int32,
@@ -96,7 +95,6 @@ pub(crate) fn skip_value(code: u8, cursor: &mut Cursor<'_>) -> Result<()> {
 }
 
 impl Value<'_> {
-    /// Returns the type.
     pub(crate) fn kind(&self) -> Type {
         match self {
             Self::Int32(_) => Type::Int32,

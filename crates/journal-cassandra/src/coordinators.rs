@@ -52,7 +52,6 @@ impl Coordinators {
         (usual * 3).clamp(least, least.max(Duration::from_secs(1)))
     }
 
-    /// Records a response.
     fn record_response(&self, node: Uuid, took: Option<Duration>) {
         let known = NodeHealth { heard_at: Instant::now(), avoided: None };
         self.known.lock().insert(node, known);

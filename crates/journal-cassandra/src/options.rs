@@ -7,14 +7,14 @@ use store::{Error, Kind};
 
 use crate::tls::Certificates;
 
-/// Options of a ledger.
+/// Options of a ledger in Cassandra.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `host:port` of initial contact points; other nodes are discovered through them.
     pub contact_points: Vec<String>,
-    /// Keyspace of the tables.
+    /// Keyspace that contains the ledger's tables.
     pub keyspace: String,
-    /// Preferred datacenter.
+    /// Datacenter whose nodes are preferred as coordinators.
     pub datacenter: Option<String>,
     /// User and password, if Cassandra requires authentication.
     pub login: Option<(String, Secret)>,
@@ -41,7 +41,7 @@ impl Options {
     }
 }
 
-/// Replication of the keyspace.
+/// How a new keyspace is replicated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replication {
     /// This number of replicas on any nodes.

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use store::{Error, Kind};
 
-/// The reported configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReportedSettings {
     /// The distinct datacenters of all nodes.
     pub(crate) datacenters: Vec<String>,
     /// Tables of the `system` keyspace, which identify other databases that speak CQL.
     pub(crate) system_tables: Vec<String>,
-    /// Replication of the keyspace.
     pub(crate) replication: BTreeMap<String, String>,
     /// Address and settings of each node that responded; unset settings are empty.
     pub(crate) settings: Vec<(String, BTreeMap<String, String>)>,

@@ -23,7 +23,7 @@ use tokio_rustls::rustls::{
     },
 };
 
-/// Certificate files in PEM.
+/// Paths of certificate files in PEM format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificates {
     /// Authority that issues the certificates of the Cassandra nodes.

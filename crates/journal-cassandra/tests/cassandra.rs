@@ -24,7 +24,6 @@ fn options() -> Options {
     Options::new(nodes, format!("ebb_{}_{number}", std::process::id()))
 }
 
-/// Creates an empty ledger.
 async fn fresh(options: &Options) -> CassandraLedger {
     CassandraLedger::create(options, &Replication::Simple(3)).await.expect("tables are made");
     CassandraLedger::connect(options).await.expect("what was made is good")

@@ -25,9 +25,7 @@ use store_tree::TreeOptions;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-/// Number of concurrent writers.
 const WRITERS: u64 = 32;
-/// Number of successive owners.
 const OWNERS: usize = 6;
 /// Duration of the load per owner, and timeout when waiting for a role.
 const LOAD: Duration = Duration::from_secs(2);
@@ -74,7 +72,6 @@ async fn wait_until_serving(node: &Node) {
     assert_eq!(waited, Ok(true), "{:?}", node.shared);
 }
 
-/// Acknowledged values by key.
 type Acknowledged = BTreeMap<String, u64>;
 
 /// Puts increasing numbers under the writer's key until it is stopped or fails.

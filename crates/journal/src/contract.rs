@@ -12,7 +12,7 @@ use store::Error;
 
 use crate::entry::{EncodedEntry, Entry};
 
-/// Why an append failed.
+/// Why a group was not appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppendFailure {
     /// Nothing of the group was written, and no later read returns it. Kinds: `Full`, `Invalid`
@@ -26,7 +26,7 @@ pub enum AppendFailure {
 }
 
 impl AppendFailure {
-    /// Returns the underlying error.
+    /// Returns the error that caused the failure.
     pub fn error(&self) -> &Error {
         match self {
             Self::Refused(error) | Self::Unknown(error) => error,

@@ -11,13 +11,13 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync + 'static {
     /// Creates an empty file, truncating an existing one.
     fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Opens an existing file.
+    /// Opens an existing file for reading and writing.
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Renames a file.
+    /// Renames a file within the directory.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Removes a file.
+    /// Removes a file from the directory.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Syncs the directory, which makes file names durable.
@@ -27,7 +27,6 @@ pub(crate) trait Disk: fmt::Debug + Send + Sync + 'static {
     fn free_bytes(&self) -> u64;
 }
 
-/// An open file.
 pub(crate) trait DiskFile: fmt::Debug + Send + Sync {
     /// Returns the file's length in bytes.
     fn length(&self) -> io::Result<u64>;
@@ -42,6 +41,5 @@ pub(crate) trait DiskFile: fmt::Debug + Send + Sync {
     /// Writes the pieces consecutively from offset `at`, in as few calls as possible.
     fn write_at(&self, pieces: &[&[u8]], at: u64) -> io::Result<()>;
 
-    /// Makes written data durable.
     fn sync(&self) -> io::Result<()>;
 }

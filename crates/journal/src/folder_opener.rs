@@ -19,7 +19,7 @@ const SEGMENT_PART: u64 = 64;
 /// The journal in a folder.
 #[derive(Clone, Debug)]
 pub struct JournalFolder {
-    /// Directory; created if missing.
+    /// Directory of the journal; created if missing.
     pub path: PathBuf,
     /// Options; `known_durable` and `accept_loss` are set by each opening.
     pub options: JournalOptions,

@@ -39,7 +39,6 @@ pub(crate) struct GroupHead {
     pub(crate) length: u32,
     /// Checksum of the preceding group.
     pub(crate) before: u32,
-    /// Checksum of this group.
     pub(crate) checksum: u32,
 }
 
@@ -77,7 +76,6 @@ impl GroupHead {
         out
     }
 
-    /// Encodes the head.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = self.covered().to_vec();
         out.extend_from_slice(&self.checksum.to_le_bytes());

@@ -51,7 +51,6 @@ impl LiveSegment {
     }
 }
 
-/// Location of a group.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupLocation {
     pub(crate) segment: Arc<Segment>,

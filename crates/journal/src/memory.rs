@@ -16,7 +16,7 @@ use crate::{
 /// Maximum total size of a group's entries, in bytes.
 const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// A fault to inject.
+/// A fault that a test injects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An append is refused with `Full`; the following one succeeds.

@@ -33,7 +33,7 @@ const PLENTY: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct Pool {
     disk: Arc<dyn Disk>,
-    /// Bytes of a segment.
+    /// Size of a segment in bytes.
     bytes: u64,
     /// Number of spare segments to keep.
     wanted: usize,
@@ -199,7 +199,6 @@ pub(crate) struct Preallocator {
 }
 
 impl Preallocator {
-    /// Starts the thread.
     pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<Self> {
         let filled = Arc::clone(pool);
         let thread = std::thread::Builder::new()

@@ -21,7 +21,7 @@ static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 pub(crate) struct Segment {
     /// Number in the file name.
     pub(crate) number: u64,
-    /// Size of the file.
+    /// Size of the file in bytes.
     pub(crate) bytes: u64,
     pub(crate) file: Box<dyn DiskFile>,
 }
@@ -142,7 +142,6 @@ pub(crate) enum FileKind {
     Other,
 }
 
-/// Classifies a file name.
 pub(crate) fn kind_of_file(name: &str) -> FileKind {
     let number = |stem: &str| {
         let number = stem.parse().ok()?;

@@ -35,7 +35,6 @@ const MAGIC: &[u8; 8] = b"EBBJRNL\n";
 /// Format version of a segment, groups included.
 const VERSION: u32 = 1;
 
-/// A segment header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     pub(crate) number: u64,
@@ -60,7 +59,6 @@ pub(crate) struct SegmentId {
 /// Why a header cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderFault {
-    /// The bytes are damaged.
     Damaged,
     /// A format version this program does not know.
     Version(u32),

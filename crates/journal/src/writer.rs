@@ -69,7 +69,6 @@ impl Writer {
         Ok(written)
     }
 
-    /// Makes kept groups durable.
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
         if !self.unsynced {
             return Ok(());

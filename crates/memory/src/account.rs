@@ -75,11 +75,9 @@ struct AccountState {
     limit: usize,
     /// Whether all shares belong to one holder, whose total decides whether it is small.
     is_single_holder: bool,
-    /// Bytes held now.
     used: AtomicUsize,
     /// Maximum of `used` so far.
     peak: AtomicUsize,
-    /// Number of refused requests.
     refused: AtomicU64,
     /// Holders that can be asked to release memory.
     reliefs: RwLock<Vec<Weak<dyn Relief>>>,

@@ -23,7 +23,7 @@ pub struct Share {
 }
 
 impl Account {
-    /// Creates an empty share.
+    /// Creates a share that holds no memory.
     pub fn share(&self) -> Share {
         Share { account: self.clone(), held: 0, taken: 0 }
     }
@@ -47,7 +47,7 @@ impl Share {
         self.set(self.held.saturating_add(bytes))
     }
 
-    /// Decreases the share.
+    /// Releases this number of bytes of the share.
     pub fn shrink(&mut self, bytes: usize) {
         self.lower_to(self.held.saturating_sub(bytes));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A request that failed.
+/// Why a request to the server failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The server sent bytes that are not a reply to the request.
@@ -16,7 +16,7 @@ pub enum Error {
     },
 }
 
-/// The crate's results.
+/// The result type of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl fmt::Display for Error {

@@ -13,14 +13,13 @@ use crate::error::{Error, Result};
 /// client busy.
 const MAX_ROUNDS: u32 = 1_000_000;
 
-/// A login in progress.
+/// The client's side of a SCRAM exchange in progress.
 pub struct Scram<'a> {
     user: &'a str,
     password: &'a str,
     nonce: String,
 }
 
-/// Hides the password.
 impl fmt::Debug for Scram<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scram").field("user", &self.user).finish_non_exhaustive()

@@ -21,7 +21,7 @@ pub(crate) const MESSAGE_MAX: usize = 48_000_000;
 pub struct Sequence<'a> {
     /// Name of the command argument that the sequence holds.
     pub name: &'a str,
-    /// The documents.
+    /// The documents of the sequence, in order.
     pub documents: &'a [DocBuf],
 }
 

@@ -43,7 +43,7 @@ use crate::{
 /// How the server presents itself to drivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Topology {
-    /// A standalone server.
+    /// The server presents itself as a standalone `mongod`.
     #[default]
     Standalone,
     /// A `mongos` router, one of possibly several in front of a cluster. Drivers number their
@@ -179,7 +179,6 @@ pub struct MongoApi<S: Store> {
     pub(crate) commands: CommandTable,
     /// Command latencies in nanoseconds, by position in the table.
     pub(crate) latencies: Latencies,
-    /// Work counters by collection.
     pub(crate) work: AllWork,
     /// Number of failures of each command, by position in the table.
     pub(crate) failed: Vec<AtomicU64>,
@@ -342,7 +341,6 @@ impl<S: Store> MongoApi<S> {
         self.next_connection.load(Ordering::Relaxed).saturating_sub(1)
     }
 
-    /// Returns all open connections.
     pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
         self.connections.lock().open.iter().filter_map(Weak::upgrade).collect()
     }

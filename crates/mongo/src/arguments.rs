@@ -193,7 +193,6 @@ impl<'a> Args<'a> {
         })
     }
 
-    /// Returns a string.
     pub(crate) fn str(&self, name: &str) -> Result<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
@@ -202,12 +201,10 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Returns a required string.
     pub(crate) fn need_str(&self, name: &str) -> Result<&'a str> {
         self.str(name)?.ok_or_else(|| self.missing_field(name))
     }
 
-    /// Returns an embedded document.
     pub(crate) fn document(&self, name: &str) -> Result<Option<DocRef<'a>>> {
         match self.get(name) {
             None => Ok(None),
@@ -221,7 +218,6 @@ impl<'a> Args<'a> {
         self.document(name)?.ok_or_else(|| self.missing_field(name))
     }
 
-    /// Returns an array.
     pub(crate) fn array(&self, name: &str) -> Result<Option<ArrayRef<'a>>> {
         match self.get(name) {
             None => Ok(None),
@@ -230,7 +226,6 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Returns a required array.
     pub(crate) fn need_array(&self, name: &str) -> Result<ArrayRef<'a>> {
         self.array(name)?.ok_or_else(|| self.missing_field(name))
     }

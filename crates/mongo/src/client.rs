@@ -64,7 +64,6 @@ pub(crate) struct Connection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sender {
     pub(crate) relayed: Option<RelayedSender>,
-    /// The logged-in user.
     pub(crate) user: Option<UserName>,
 }
 

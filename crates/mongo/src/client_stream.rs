@@ -25,7 +25,6 @@ pub struct ClientStream<S> {
     unread: Vec<u8>,
     /// Number of bytes of `unread` that have been read a second time.
     at: usize,
-    /// Memory reservation of `unread`.
     held: Share,
     /// State that is passed to the next server; `None` if the client cannot move.
     carried: Option<CarriedState>,
@@ -62,7 +61,6 @@ struct CarriedState {
     introduction: Option<Vec<u8>>,
     /// Number of servers that have received the current message without answering it.
     sends: usize,
-    /// The logged-in user.
     user: Option<KnownUser>,
     /// Whether a client must have logged in to count as known. Otherwise any reply to it suffices.
     has_to_log_in: bool,
@@ -103,7 +101,7 @@ impl<S> ClientStream<S> {
         Self { carried: Some(carried), ..Self::fixed(stream) }
     }
 
-    /// Returns the logged-in user.
+    /// Returns the logged-in user, if any.
     pub fn user(&self) -> Option<&KnownUser> {
         self.carried.as_ref()?.user.as_ref()
     }

@@ -38,11 +38,11 @@ pub enum ApiVersion1 {
 /// The read concern levels that a command accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadLevels {
-    /// Only the level `local`.
+    /// The command accepts only the level `local`.
     Local,
-    /// All levels except `snapshot`.
+    /// The command accepts all levels except `snapshot`.
     ExceptSnapshot,
-    /// All levels.
+    /// The command accepts all levels.
     All,
 }
 
@@ -67,21 +67,21 @@ pub enum Home {
 /// The category of a command in `currentOp` and in the latencies and tickets of `serverStatus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// The command `find`.
+    /// The command `find`, a query.
     Query,
-    /// The command `getMore`.
+    /// The command `getMore`, which continues a cursor.
     GetMore,
     /// Another command that reads documents.
     Read,
-    /// The command `insert`.
+    /// The command `insert`, which adds documents.
     Insert,
-    /// The command `update`.
+    /// The command `update`, which edits documents.
     Update,
-    /// The command `delete`.
+    /// The command `delete`, which removes documents.
     Remove,
     /// Another command that writes documents.
     Write,
-    /// Any other command.
+    /// Any other command, such as `ping`.
     Command,
 }
 

@@ -9,7 +9,7 @@ use crate::command_row::{Access, CommandRow};
 /// A MongoDB command that is known but not implemented yet.
 #[derive(Clone, Copy, Debug)]
 pub struct NotYet {
-    /// The command's name.
+    /// Name of the command in MongoDB.
     pub name: &'static str,
     /// The feature of MongoDB to which the command belongs, such as `transactions`.
     pub area: &'static str,

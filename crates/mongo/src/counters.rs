@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use evaluation::ExecutionStats;
 
-/// Number of counters.
 pub(crate) const COUNTERS: usize = 15;
 
 /// Counters of one connection. They only grow; when it closes they are added to
@@ -29,9 +28,7 @@ pub(crate) struct Counters {
     pub(crate) bytes_out: AtomicU64,
     /// Documents in batches of cursors.
     pub(crate) returned: AtomicU64,
-    /// Documents changed by updates.
     pub(crate) updated: AtomicU64,
-    /// Documents removed.
     pub(crate) deleted: AtomicU64,
     /// Index keys examined, including expired ones.
     pub(crate) keys_examined: AtomicU64,
@@ -44,7 +41,6 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Adds to a counter.
     pub(crate) fn add(counter: &AtomicU64, by: u64) {
         // Each counter has a single writer, so no read-modify-write is needed.
         counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);

@@ -273,7 +273,6 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    /// Closes an exhausted cursor.
     pub(crate) fn finish_cursor(&self, taken: CursorInUse<S>) {
         self.close(taken.id);
     }

@@ -5,7 +5,7 @@ use document::DocRef;
 use engine::{Dialect, Model};
 use pipeline::Filter;
 
-/// MongoDB's filter language.
+/// Parses partial index filters in MongoDB's query language.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MongoDialect;
 

@@ -17,7 +17,6 @@ use engine::{ErrorSubject, HintRefusal, IndexConflict, IndexRefusal, Namespace};
 /// The error of a failed command or write.
 #[derive(Clone, Debug)]
 pub(crate) struct Error {
-    /// MongoDB's error code.
     pub(crate) code: i32,
     /// The message text. It equals mongod's where that is known, since applications match on it.
     pub(crate) message: String,

@@ -140,7 +140,6 @@ impl Mode {
     }
 }
 
-/// The setting of `failCommand`.
 #[derive(Clone, Debug)]
 pub(crate) struct FailCommand {
     /// Names of the commands that the fail point applies to.

@@ -2,10 +2,10 @@
 
 use crate::wire::{HEADER_BYTES, Header, parse_message};
 
-/// A parsed message.
+/// A parsed message, for fuzz tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadMessage {
-    /// The command's document.
+    /// The command document of the message.
     pub body: Vec<u8>,
     /// Document sequences, by argument name.
     pub sequences: Vec<(String, Vec<Vec<u8>>)>,

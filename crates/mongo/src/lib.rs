@@ -18,7 +18,6 @@ mod api;
 mod arguments;
 /// Events of the audit log.
 mod audited;
-/// The authorization of commands.
 mod authorize;
 /// A command that a client called.
 mod call;
@@ -38,7 +37,6 @@ mod connection;
 mod counters;
 /// The description of an open cursor.
 mod cursor_description;
-/// Open cursors.
 mod cursors;
 /// The language of partial index filters, for the engine.
 mod dialect;
@@ -60,7 +58,6 @@ pub mod fuzzing;
 /// The routing of messages by database.
 mod homes;
 mod incoming;
-/// Sizes, counts and times.
 mod limits;
 /// The login state of a connection.
 mod login;
@@ -77,13 +74,11 @@ mod open;
 /// Time limits and stop requests of an operation.
 mod operation;
 mod other_shards;
-/// Sending of replies.
 mod outgoing;
 /// The memory of parsed commands.
 mod parsed_command;
 /// Arguments that several commands share.
 mod parsers;
-/// New passwords of users.
 mod passwords;
 /// Delays that do not affect stored data.
 mod pause;
@@ -92,7 +87,6 @@ mod peer;
 mod pre_login_throttle;
 /// Rate-limited log lines about malformed messages.
 mod protocol_error_log;
-/// The start of queries.
 mod query;
 mod recent_log;
 /// Replies to logins while no server accepts them.
@@ -103,9 +97,7 @@ mod relay;
 mod repeatable;
 /// Parts of replies that several commands share.
 mod replies;
-/// The reserved property `_ts`.
 mod reserved_property;
-/// Retryable writes.
 mod retryable;
 /// The rights that commands require.
 mod rights;
@@ -116,7 +108,6 @@ mod session_set;
 mod slow;
 /// Timestamps set by the server.
 mod timestamps;
-/// The process's resource usage.
 mod usage;
 /// The storage of users and roles.
 mod users;

@@ -4,7 +4,6 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-/// Largest message in bytes.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 48_000_000;
 /// Allowed settings of the largest message in bytes. The lower bound is the limit for clients that
 /// are not known yet.

@@ -26,7 +26,7 @@ pub(crate) struct Login {
 /// the receiving server looks up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownUser {
-    /// The user's name.
+    /// Name of the user, without its database.
     pub user: String,
     /// The database of the name.
     pub database: String,

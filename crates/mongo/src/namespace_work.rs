@@ -105,7 +105,6 @@ fn category_of(row: &CommandRow) -> usize {
 pub(crate) struct NamespaceWork([OnceLock<Histogram>; CATEGORIES.len()]);
 
 impl NamespaceWork {
-    /// Counts a command.
     pub(crate) fn note(&self, row: &CommandRow, took: Duration) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         if let Some(latencies) = self.0.get(category_of(row)) {
@@ -137,7 +136,6 @@ impl NamespaceWork {
         entry
     }
 
-    /// Returns `latencyStats` of `$collStats`.
     pub(crate) fn latency_stats(&self, with_histograms: bool) -> Document {
         let entry = |sum: &Distribution| latency_entry(sum, with_histograms);
         let of = |latencies| entry(&self.sum(|category| category.latencies == latencies));

@@ -50,7 +50,6 @@ pub(crate) struct CommandRequest<'a> {
 }
 
 impl<'a> CommandRequest<'a> {
-    /// Returns the command's arguments.
     pub(crate) fn args(&self) -> Args<'a> {
         Args::new(self.name, self.body)
     }

@@ -3,7 +3,7 @@
 /// Resource usage of the process; 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Resident memory in bytes.
+    /// Resident memory of the process in bytes.
     pub resident: u64,
     /// Peak resident memory in bytes.
     pub peak: u64,
@@ -17,9 +17,9 @@ pub struct Usage {
     pub major_faults: u64,
     /// Page faults served from memory.
     pub minor_faults: u64,
-    /// Voluntary context switches.
+    /// Number of voluntary context switches.
     pub voluntary_switches: u64,
-    /// Involuntary context switches.
+    /// Number of involuntary context switches.
     pub involuntary_switches: u64,
     /// Number of blocks of 512 bytes read from devices.
     pub blocks_in: u64,

@@ -53,7 +53,6 @@ pub(crate) struct UsersCopy {
 }
 
 impl UsersCopy {
-    /// Creates an empty copy.
     pub(crate) fn new(first: FirstShard) -> Self {
         Self { first, held: Mutex::default(), asking: tokio::sync::Mutex::default() }
     }

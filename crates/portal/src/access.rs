@@ -12,7 +12,7 @@ use crate::{
     session::{AuthMethod, Session, Sessions},
 };
 
-/// Whether senders must authenticate.
+/// Whether senders of requests must authenticate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Login {
     /// Everyone who can reach the address has full access.
@@ -45,7 +45,6 @@ pub(crate) struct Access {
     pub(crate) by: AuthMethod,
 }
 
-/// Authenticates senders.
 #[derive(Debug)]
 pub(crate) struct Authenticator {
     pub(crate) login: Login,

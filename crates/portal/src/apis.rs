@@ -24,7 +24,7 @@ pub enum Refused {
 pub struct Sender {
     /// What the sender of the command may do.
     pub right: Right,
-    /// The sender's address.
+    /// IP address of the sender; `None` if unknown.
     pub peer: Option<IpAddr>,
     /// Identifies the login of the sender. Cursors that a command leaves open belong to this login.
     pub session: [u8; 32],

@@ -29,7 +29,7 @@ pub struct Addresses {
     pub mongo_needs_login: bool,
 }
 
-/// Settings of the portal.
+/// Keys, addresses and secrets of the portal.
 #[derive(Debug)]
 pub struct Settings {
     /// Keys that are accepted by the portal.
@@ -40,7 +40,7 @@ pub struct Settings {
     pub login: Login,
     /// Host names of the server in addition to IP addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Addresses of the APIs.
+    /// Addresses of the APIs, for display.
     pub addresses: Addresses,
     /// Random secret of this process; signatures made with it become invalid at a restart.
     pub secret: Secret,

@@ -59,7 +59,6 @@ impl Session {
     }
 }
 
-/// Creates and validates sessions.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     current: CurrentKeys,

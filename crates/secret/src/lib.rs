@@ -25,7 +25,7 @@ impl Secret {
         Self(Zeroizing::new(bytes))
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes of the secret.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }

@@ -18,9 +18,9 @@ const ONE: usize = 16;
 /// A test of one character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CharTest {
-    /// `_`: any single character.
+    /// Any single character, written as `_`.
     Any,
-    /// Exactly this one character.
+    /// Exactly this character and no other.
     This(char),
     /// A character in one of these inclusive ranges, or outside all of them if `negated`. Ranges
     /// are sorted and do not overlap, for a binary search: a set can be as long as the pattern, and

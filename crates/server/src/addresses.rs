@@ -74,7 +74,6 @@ pub(crate) fn listen_on(setting: &str, taken: BoundSocket) -> Result<TcpListener
     taken.listen().map_err(|error| unusable(setting, &address, &error, &[]))
 }
 
-/// Returns the configured ports.
 fn ports_of(config: &Config) -> Vec<u16> {
     let peer = config.cluster.as_ref().map(|cluster| &cluster.peer_addr);
     [&config.mongo_addr, &config.cosmos_addr, &config.admin_addr]

@@ -39,7 +39,6 @@ const PATHS_EVERY: Duration = Duration::from_secs(60);
 /// The clock's dedicated thread. Dropping it stops the thread and waits for a write in progress.
 pub(crate) struct Timekeeper {
     stop: Arc<AtomicBool>,
-    /// `None` only during `drop`.
     thread: Option<JoinHandle<()>>,
 }
 

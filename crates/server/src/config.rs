@@ -24,7 +24,7 @@ pub enum ClockMode {
 /// Whether a listener speaks TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsMode {
-    /// Plain connections only.
+    /// Plain connections only; TLS is refused.
     Off,
     /// TLS for clients that start with a TLS handshake, plain connections for all others.
     Allow,
@@ -54,7 +54,7 @@ pub enum ClientCertificates {
 /// What is printed to standard output once the server accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Banner {
-    /// Prints nothing.
+    /// Prints nothing to standard output.
     Off,
     /// Prints the addresses as log lines.
     Lines,
@@ -62,10 +62,10 @@ pub enum Banner {
     Terminal,
 }
 
-/// Format of log lines.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Human-readable text.
+    /// Text for people, one event per line.
     Text,
     /// One JSON object per line.
     Json,
@@ -74,9 +74,9 @@ pub enum LogFormat {
 /// A node's membership of a cluster: location of the cluster's data, and this node's link.
 #[derive(Clone, Debug)]
 pub struct ClusterConfig {
-    /// Initial Cassandra nodes, `host:port`.
+    /// Addresses of initial Cassandra nodes, each `host:port`.
     pub contact_points: Vec<String>,
-    /// The cluster's keyspace.
+    /// Cassandra keyspace that contains the cluster's ledger.
     pub keyspace: String,
     /// Datacenter of the Cassandra nodes to use; `None` uses any.
     pub datacenter: Option<String>,
@@ -96,12 +96,12 @@ pub struct ClusterConfig {
     pub node_name: Option<String>,
 }
 
-/// Certificate files in PEM.
+/// Certificate files of the link between nodes, in PEM format.
 #[derive(Clone, Debug)]
 pub struct PeerCertificates {
     /// Certificate authority of the other nodes' certificates.
     pub authority: PathBuf,
-    /// Certificate of this node.
+    /// Certificate that this node presents to others.
     pub certificate: PathBuf,
     /// Private key of the certificate.
     pub key: PathBuf,
@@ -112,7 +112,7 @@ pub struct PeerCertificates {
 pub struct RootUser {
     /// User name, in the database `admin`.
     pub name: String,
-    /// Password.
+    /// Password of the user; hidden in debug output.
     pub password: Secret,
 }
 
@@ -134,7 +134,7 @@ pub struct Limits {
     pub max_body_bytes: Option<usize>,
 }
 
-/// Settings of a server.
+/// Settings of a server process.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Data directory; `None` keeps everything in memory.
@@ -187,7 +187,7 @@ pub struct Config {
     pub admin_hosts: Vec<String>,
     /// Directory of a data explorer that another project provides; `None` serves none.
     pub explorer_dir: Option<PathBuf>,
-    /// How the clock advances.
+    /// Whether the database clock is manual.
     pub clock: ClockMode,
     /// File written once every listener accepts.
     pub ready_file: Option<PathBuf>,

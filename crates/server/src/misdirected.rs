@@ -14,7 +14,6 @@ const ANSWER_TIME: Duration = Duration::from_secs(2);
 /// Maximum bytes read of the client's request.
 const REQUEST_MAX: u64 = 64 << 10;
 
-/// The portal's address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortalAddress {
     /// Bound address of the admin listener.

@@ -135,7 +135,6 @@ impl ClockedDirectory {
     }
 }
 
-/// Returns the engine's options.
 pub(crate) fn engine_options(
     config: &Config,
     plan: Plan,
@@ -151,7 +150,6 @@ pub(crate) fn engine_options(
     options
 }
 
-/// Returns the store's options.
 pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
     let archive = match config.backup_journal {
         None => Archiving::Untouched,

@@ -31,7 +31,6 @@ const PATH: &str = "/v1/traces";
 /// Maximum time that a shutdown waits until pending spans are sent.
 const LAST: Duration = Duration::from_secs(2);
 
-/// Exports spans.
 #[derive(Debug)]
 pub(crate) struct Spans {
     tracer: SdkTracer,
@@ -171,7 +170,6 @@ mod tests {
         }
     }
 
-    /// Receives one complete request.
     fn take_request(listener: &TcpListener) -> Vec<u8> {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = Vec::new();

@@ -15,7 +15,6 @@ struct RoleFile {
     /// File with the issuer's public keys (JWKS); relative paths start at this file's directory.
     #[serde(default)]
     keys: Option<String>,
-    /// Accepted audiences of tokens.
     #[serde(default)]
     audience: Vec<String>,
     /// Issuer that tokens must have, if given.

@@ -196,7 +196,6 @@ pub(crate) async fn start_node<L: Ledger>(
     Ok(Running { context, stop, tasks, data, only_closes: Arc::default() })
 }
 
-/// Starts a standalone server.
 async fn start_own(config: &Config) -> Result<Running, Failure> {
     let began = clock::monotonic_time();
     // Bound in this order so that on failure the engine is dropped first and the directory last.

@@ -82,7 +82,6 @@ fn open_audit(path: &Path) -> Result<Arc<AuditLog>, Failure> {
     })
 }
 
-/// Returns the bound addresses.
 fn ready_at(bound: &Bound) -> Ready {
     let mut ready = Ready::starting();
     ready.mongo = bound.mongo.as_ref().map(|taken| taken.address.to_string());

@@ -22,11 +22,8 @@ pub(crate) struct Server(pub(crate) Running);
 /// A response of the admin address.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// Status code.
     pub(crate) status: u16,
-    /// Status line and headers.
     pub(crate) head: String,
-    /// Body as text.
     pub(crate) body: String,
 }
 

@@ -27,7 +27,7 @@ pub struct Difference {
     pub dead_entries: u64,
     /// Inconsistencies as sentences, at most the first hundred.
     pub differences: Vec<String>,
-    /// Total number of inconsistencies.
+    /// Total number of inconsistencies, listed or not.
     pub count: u64,
 }
 

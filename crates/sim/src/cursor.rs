@@ -15,7 +15,6 @@ use crate::{model::Model, shape::id_of};
 
 #[derive(Debug)]
 pub(crate) struct OpenCursor {
-    /// The engine's cursor.
     cursor: Cursor<PausingStore>,
     /// Life and version of each document, by id, when the first batch was read.
     start: BTreeMap<i32, (u32, u32)>,
@@ -85,7 +84,6 @@ impl OpenCursor {
         explain.index.is_some_and(|index| index != "_id_") || !explain.branches.is_empty()
     }
 
-    /// Checks a returned document.
     fn check_document(&mut self, model: &Model, body: &Document) -> Result<(), String> {
         let id = id_of(body);
         if self.buffered {

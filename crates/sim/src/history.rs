@@ -88,7 +88,6 @@ fn run_steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
     world.read_everywhere(IDS)
 }
 
-/// Performs one random step.
 fn random_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     match rng.u8(0..32) {
         0..=12 => operate_step(world, rng, log),
@@ -169,7 +168,6 @@ fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Re
     world.operate(op, how)
 }
 
-/// Returns a random operation.
 fn random_op(world: &World, rng: &mut fastrand::Rng) -> Op {
     let (id, now_ms) = (rng.i32(0..IDS), world.model.now_ms);
     match rng.u8(0..30) {

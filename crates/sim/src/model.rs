@@ -16,7 +16,6 @@ use crate::{
 /// A document and its current life.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doc {
-    /// Body as written.
     pub(crate) body: Document,
     /// Second of the document's last write.
     ts: i64,
@@ -31,13 +30,11 @@ pub(crate) struct Doc {
 /// The complete state at one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Model {
-    /// Milliseconds since 1970.
     pub(crate) now_ms: i64,
     /// Default TTL in seconds; -1 enables TTL without a default, and `None` disables TTL.
     pub(crate) default: Option<i64>,
     /// Documents by id; expired ones stay until overwritten.
     docs: BTreeMap<i32, Doc>,
-    /// Indexes by name.
     pub(crate) indexes: BTreeMap<&'static str, Index>,
     /// Numbers of the lives that ended by expiration.
     expired: BTreeSet<u32>,
@@ -98,7 +95,6 @@ impl Doc {
 }
 
 impl Model {
-    /// Creates an empty model.
     pub(crate) fn new(now_ms: i64) -> Self {
         Self {
             now_ms,

@@ -17,7 +17,6 @@ use test_kit::{
     Kit, PausingStore, Setup, Task, context, default_ttl, ids_of, insert_one, plain_index, ready,
 };
 
-/// Steps per history.
 const STEPS: usize = 60;
 /// The names of collections. There are few, so that operations conflict.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
@@ -27,7 +26,6 @@ const MAX_PENDING: usize = 6;
 /// A collection name, one of [`NAMES`].
 type Name = &'static str;
 
-/// An operation.
 #[derive(Clone, Copy, Debug)]
 enum NameOp {
     /// Creates the collection if missing.
@@ -39,16 +37,13 @@ enum NameOp {
         to: Name,
         replace: bool,
     },
-    /// Drops the collection.
     Drop(Name),
     /// Changes the default TTL in the collection's record, which must not recreate a dropped
     /// collection.
     SetDefault(Name),
-    /// Creates an index.
     Index(Name),
 }
 
-/// Result of an operation.
 #[derive(Debug)]
 enum NameOutcome {
     /// Created the collection with this id.
@@ -57,9 +52,7 @@ enum NameOutcome {
     /// first number as its id.
     Inserted(u32, i32),
     Dropped,
-    /// Renamed the collection.
     Renamed,
-    /// The operation changed nothing.
     Nothing,
 }
 
@@ -173,13 +166,11 @@ pub fn run_names(seed: u64) -> Result<(), String> {
 }
 
 impl NamesWorld {
-    /// Returns the present collections.
     fn names_and_ids(&self) -> BTreeMap<Namespace, u32> {
         let all = self.kit.engine.collections(Model::Documents);
         all.into_iter().map(|(name, collection)| (name, collection.id)).collect()
     }
 
-    /// Returns a random operation.
     fn random_op(&mut self, rng: &mut fastrand::Rng) -> NameOp {
         let mut name = || NAMES[rng.usize(0..NAMES.len())];
         let (one, other) = (name(), name());
@@ -257,7 +248,6 @@ impl NamesWorld {
         self.left = false;
     }
 
-    /// Polls an operation once.
     fn poll_op(&mut self, at: usize) -> Result<(), String> {
         let Some(told) = self.under[at].1.poll() else { return Ok(()) };
         let (op, _) = self.under.remove(at);
@@ -294,7 +284,6 @@ impl NamesWorld {
         Ok(())
     }
 
-    /// Completes all operations.
     fn finish_all(&mut self) -> Result<(), String> {
         self.kit.store.gate().open();
         self.kit.store.turnstile().open();

@@ -18,44 +18,43 @@ use crate::shape::{Index, id_of};
 /// An operation that may change something.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Op {
-    /// Inserts a document.
+    /// Inserts a document with its own id.
     Insert(Document),
     /// Replaces the document with the same id.
     Replace { body: Document, upsert: bool },
     /// Sets a field; `None` removes it.
     Set { id: i32, field: String, value: Option<Value> },
-    /// Adds one to `n`.
+    /// Adds one to the field `n`.
     Increment { id: i32 },
     /// Replaces a document and returns the previous version.
     FindAndReplace(Document),
     /// Removes a document and returns it.
     FindAndRemove { id: i32 },
-    /// Removes a document.
+    /// Removes the document with this id.
     Remove { id: i32 },
     /// Adds one to `n` of all documents with this `v`.
     UpdateMany { v: i32 },
     /// Removes all documents with this `v`.
     RemoveMany { v: i32 },
-    /// Changes the default TTL.
+    /// Changes the collection's default TTL.
     SetDefault(Option<i64>),
-    /// Creates an index.
+    /// Creates an index with this name.
     CreateIndex { name: &'static str, index: Index },
     /// Changes the expiration seconds of an index.
     ChangeIndex { name: &'static str, after: i64 },
-    /// Drops an index.
+    /// Drops the index with this name.
     DropIndex { name: &'static str },
 }
 
-/// Result of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
-    /// The document was inserted.
+    /// The document was inserted as given.
     Inserted,
     /// The document was inserted by an upsert, since none matched.
     Upserted,
     /// Numbers of documents matched and modified.
     Updated { matched: usize, modified: usize },
-    /// Number of documents removed.
+    /// Number of documents that were removed.
     Removed(usize),
     /// The document as it was before the change, if one matched.
     Found(Option<Document>),

@@ -12,7 +12,6 @@ use test_kit::{Direction, PausingStore, default_ttl, find_all};
 
 use crate::{model::Model, shape::id_of};
 
-/// A read path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Path {
     /// All rows in order of ids.
@@ -38,10 +37,8 @@ pub(crate) enum Path {
     Preview(Option<i64>),
 }
 
-/// Result of a read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ReadResult {
-    /// Documents, by id.
     Docs(Vec<Document>),
     /// Pairs of a number of documents and their bytes.
     Amounts(Vec<(i64, i64)>),
@@ -210,7 +207,6 @@ fn union_with_itself(name: &Namespace) -> Stage {
     Stage::UnionWith(Box::new(UnionWith { database: None, collection, stages }))
 }
 
-/// Subtracts amounts.
 fn minus(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
     (a.0 - b.0, a.1 - b.1)
 }

@@ -5,7 +5,6 @@ use document::{Document, Value};
 /// The properties of an index that the model needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Index {
-    /// Indexed field.
     pub(crate) path: &'static str,
     /// Whether no two live documents may have the same value. Missing values do not count.
     pub(crate) unique: bool,

@@ -37,18 +37,14 @@ enum Activity {
     Reap,
 }
 
-/// Result of an operation.
 #[derive(Debug)]
 enum ActivityAnswer {
-    /// Result of a read.
     ReadResult(ReadResult),
-    /// Result of a change.
     Told(Outcome),
     /// A completed pass of the reaper.
     Reaped,
 }
 
-/// An operation in progress.
 #[derive(Debug)]
 struct PendingOperation {
     /// The activity whose result is compared with the model when it completes.
@@ -76,7 +72,6 @@ pub(crate) struct World {
     published: Option<Model>,
     /// The operations in progress. If a commit is held, its operation is the first.
     under: Vec<PendingOperation>,
-    /// Queries between two batches.
     cursors: Vec<OpenCursor>,
     /// Number of passes of the reaper; each advances its clock by one second.
     passes: u64,
@@ -85,7 +80,6 @@ pub(crate) struct World {
 /// How far an operation runs before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopPoint {
-    /// It runs to completion.
     Through,
     /// Its commit is held between stamp and publication.
     Held,
@@ -358,12 +352,10 @@ impl World {
         }
     }
 
-    /// Runs an operation.
     pub(crate) fn operate(&mut self, op: Op, how: StopPoint) -> Checked {
         self.begin_operation(Activity::Do(op), how)
     }
 
-    /// Reads along a path.
     pub(crate) fn look(&mut self, path: Path, how: StopPoint) -> Checked {
         self.begin_operation(Activity::Read(path), how)
     }
@@ -373,7 +365,6 @@ impl World {
         self.begin_operation(Activity::Reap, StopPoint::Through)
     }
 
-    /// Moves the clock.
     pub(crate) fn move_to(&mut self, ms: i64) {
         self.kit.move_to(ms - START_MS);
         self.model.move_to(ms);
@@ -390,7 +381,6 @@ impl World {
         self.go_on()
     }
 
-    /// Resumes the paused operation.
     pub(crate) fn let_go(&mut self) -> Checked {
         self.kit.store.turnstile().open();
         self.go_on()

@@ -24,7 +24,7 @@ const MOST_FREE: u64 = 512 * MB;
 pub struct Limits {
     /// Maximum number of files; each uses a descriptor.
     pub files: usize,
-    /// Maximum total bytes.
+    /// Maximum total size in bytes.
     pub bytes: u64,
 }
 

@@ -9,7 +9,7 @@ pub enum Error {
     Busy,
     /// The size limit is reached, or the device has no space to spare.
     Full,
-    /// The device failed.
+    /// The device returned this error.
     Device(io::Error),
     /// The data read does not match what was written.
     Damaged,

@@ -33,7 +33,7 @@ impl Drop for Inner {
 }
 
 impl Area {
-    /// Creates an empty file.
+    /// Creates an empty temporary file, which has no name on disk.
     pub fn create_file(&self) -> Result<TempFile, Error> {
         self.take_file()?;
         match tempfile::tempfile_in(self.folder()) {

@@ -33,12 +33,11 @@ pub struct Writer {
     run: Run,
 }
 
-/// A complete run.
+/// A run that has been written completely.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The file, possibly shared with other runs.
     file: TempFile,
-    /// Chunks in order.
     chunks: Vec<Chunk>,
     /// Size of the run's largest record, to which the reader's buffer has to grow.
     largest: usize,
@@ -50,7 +49,6 @@ pub struct Reader {
     file: TempFile,
     /// Chunks that are not read yet.
     chunks: std::vec::IntoIter<Chunk>,
-    /// The current chunk.
     buffer: Vec<u8>,
     /// Offset of the next record in `buffer`.
     at: usize,

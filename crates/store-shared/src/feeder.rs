@@ -45,7 +45,7 @@ pub(crate) enum Step {
     Opened(u64, ClockLowerBounds),
     /// The lease covers the term.
     Serving,
-    /// The term has ended.
+    /// The term of the owner has ended.
     Ended,
     /// The cluster's journal cannot be followed from this position.
     Failed(String),
@@ -61,7 +61,7 @@ pub(crate) enum Step {
     MakeBase(mpsc::Sender<BaseMessage>, usize),
     /// The following tasks continue from the position that was passed to the driver.
     Resumed,
-    /// Another second has passed.
+    /// Another second has passed: store the position.
     SavePosition,
 }
 
@@ -123,7 +123,6 @@ impl Feeder {
         }
     }
 
-    /// Applies entries.
     fn apply(&mut self, entries: Vec<(Entry, Position)>) -> Result<(), Error> {
         let Some((_, last)) = entries.last() else { return Ok(()) };
         let position = *last;

@@ -47,9 +47,9 @@ pub struct Loss {
 pub struct LossInspection<'a, L> {
     /// The ledger of the cluster.
     pub ledger: &'a L,
-    /// Id of the cluster.
+    /// Id of the inspected cluster.
     pub cluster: Uuid,
-    /// The shard.
+    /// Number of the inspected shard.
     pub shard: u32,
     /// How long a heartbeat has to stay unchanged for its owner to count as dead.
     pub silence: Duration,

@@ -18,7 +18,7 @@ use crate::{
     shard::{Opened, ShardOptions, SharedShard},
 };
 
-/// Options of a node.
+/// Options of a cluster node.
 pub struct NodeOptions {
     /// Settings of the protocol; their shard number is ignored.
     pub settings: Settings,

@@ -36,11 +36,9 @@ pub(crate) struct PositionRecord {
     pub(crate) position: Position,
 }
 
-/// The position file.
 #[derive(Debug)]
 pub(crate) struct PositionFile {
     file: File,
-    /// Number of records written.
     count: u64,
     pub(crate) noted: PositionRecord,
 }
@@ -67,7 +65,6 @@ impl PositionFile {
         Ok(Self { file, count, noted })
     }
 
-    /// Writes a position durably.
     pub(crate) fn write(&mut self, noted: PositionRecord) -> io::Result<()> {
         if noted == self.noted {
             return Ok(());

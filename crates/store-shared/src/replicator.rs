@@ -31,7 +31,6 @@ pub(crate) enum DriverCommand {
 pub(crate) enum Command {
     /// Append an entry as the owner.
     Append {
-        /// Body of the entry.
         body: Bytes,
         /// Receives the outcome of the append.
         done: mpsc::Sender<Committed>,

@@ -8,7 +8,6 @@ use store::{Error, Kind};
 
 /// Timeout of one attempt; it is long, since pieces of a base are large.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Interval between attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Total timeout of requests on behalf of an operator.
 const LONG: Duration = Duration::from_secs(60);

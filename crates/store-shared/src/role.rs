@@ -11,14 +11,14 @@ pub enum Role {
     Following,
     /// The node owns the shard, and the clock has started.
     Opened {
-        /// Epoch of the term.
+        /// Epoch of the term that was opened.
         epoch: u64,
         /// Clock state inherited from the preceding owner.
         lower_bounds: Arc<ClockLowerBounds>,
     },
     /// The node owns the shard and may serve requests.
     Serving {
-        /// Epoch of the term.
+        /// Epoch of the term that serves.
         epoch: u64,
     },
     /// The node neither follows nor serves, for this reason: the local copy failed or is damaged,

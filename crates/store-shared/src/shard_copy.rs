@@ -29,9 +29,9 @@ const GAP_PAUSE: Duration = Duration::from_millis(50);
 /// What to copy: a shard of a cluster, and where to.
 #[derive(Clone, Debug)]
 pub struct CopyOptions {
-    /// Id of the cluster.
+    /// Id of the cluster that is copied.
     pub cluster: Uuid,
-    /// The shard.
+    /// Number of the shard to copy.
     pub shard: u32,
     /// The store to create; its directory has to be empty and used by nothing else.
     pub tree: TreeOptions,

@@ -282,7 +282,6 @@ impl Archive {
     }
 }
 
-/// Splits concatenated entries.
 pub(crate) fn entries_of(mut rest: Bytes) -> Result<Vec<journal::EncodedEntry>, Error> {
     let mut all = Vec::new();
     while !rest.is_empty() {

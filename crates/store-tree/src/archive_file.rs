@@ -52,7 +52,6 @@ impl EntryRange {
 pub(crate) struct Archived {
     /// Stamp of the entry before the file's first one.
     pub(crate) before: Stamp,
-    /// Encoded entries, concatenated.
     pub(crate) entries: Vec<Bytes>,
 }
 

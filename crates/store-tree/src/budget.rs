@@ -74,7 +74,6 @@ impl Budget {
         groups.weight += weight;
     }
 
-    /// Records growth of memtables.
     pub(crate) fn record_memory(&self, bytes: u64) {
         self.memory.fetch_add(bytes, Ordering::SeqCst);
     }
@@ -118,7 +117,6 @@ impl Budget {
         self.excess_of(1)
     }
 
-    /// Records whether flushing succeeded.
     pub(crate) fn record_flush(&self, failure: Option<Error>) {
         self.failing.store(failure.is_some(), Ordering::SeqCst);
         *self.failure.lock() = failure;

@@ -37,7 +37,6 @@ const ENTRY_BYTES: usize = 2 * 1024 * 1024;
 /// State of the committer thread.
 pub(crate) struct Committer {
     inner: Arc<OpenStore>,
-    /// Clock for stamps.
     time: Arc<dyn CommitClock>,
     /// Receives ordered batches, in order.
     appender: mpsc::Sender<Batch>,

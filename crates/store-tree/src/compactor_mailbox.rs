@@ -10,7 +10,6 @@ use crate::space_tree::SpaceTree;
 /// Interval at which recently written trees are checked.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Trees by number.
 pub(crate) type WrittenTrees = HashMap<u64, Arc<SpaceTree>>;
 
 /// The mailbox of the compactor thread.

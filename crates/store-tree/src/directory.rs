@@ -73,7 +73,6 @@ pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<DirectoryCha
     Ok(DirectoryChange::Created(number, space))
 }
 
-/// Reads the whole directory.
 pub(crate) fn read_all(directory: &SpaceTree) -> Result<DirectoryContents, Error> {
     let context = |error: lsm_tree::Error| from_tree("read the tree directory", &error);
     let mut listed = DirectoryContents { next: FIRST, ..DirectoryContents::default() };

@@ -44,7 +44,6 @@ impl Watermark {
         Self { durable: 0, tail: 1, stamp: Stamp { seq: 0, at_ms: i64::MIN } };
 }
 
-/// The watermark's file.
 #[derive(Debug)]
 pub(crate) struct DurableWatermark {
     file: File,

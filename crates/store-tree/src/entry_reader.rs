@@ -11,7 +11,7 @@ use crate::{
     inner::{Applied, OpenStore},
 };
 
-/// Reads entries in order.
+/// Reads journal entries in the order of their numbers.
 pub struct EntryReader {
     inner: Arc<OpenStore>,
     /// Number of the last entry read.

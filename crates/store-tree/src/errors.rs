@@ -11,7 +11,6 @@ pub(crate) fn from_tree(context: &str, error: &lsm_tree::Error) -> Error {
     }
 }
 
-/// Converts an I/O error.
 pub(crate) fn from_io(context: &str, error: &std::io::Error) -> Error {
     Error::new(kind_of_io(error), format!("{context}: {error}"))
 }

@@ -55,7 +55,6 @@ const FIRST_SPACES: [(u64, Space); 2] = [(1, Space::Catalog), (2, Space::Counts)
 pub(crate) struct Generation {
     /// State shared by the threads.
     pub(crate) inner: Arc<OpenStore>,
-    /// Mailbox of the committer.
     pub(crate) sender: mpsc::Sender<CommitterMessage>,
     /// The threads, in the order in which they stop.
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -127,7 +126,6 @@ impl Generation {
         Self::start_threads(inner, retained)
     }
 
-    /// Starts the threads.
     fn start_threads(inner: Arc<OpenStore>, retained: &RetainedState) -> Result<Self, Error> {
         let (sender, messages) = mpsc::channel();
         let (ordered, batches) = mpsc::channel();

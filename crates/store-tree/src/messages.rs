@@ -27,21 +27,16 @@ pub(crate) type CompletionSender = mpsc::Sender<Result<(), Error>>;
 
 /// A message to the committer.
 pub(crate) enum CommitterMessage {
-    /// Execute these commits.
     Commit(CommitRequest),
-    /// Create a space.
     MakeSpace(Space, CompletionSender),
-    /// Drop a space.
     DropSpace(Space, CompletionSender),
     /// Apply an entry that another owner of the journal has appended.
     Follow(Box<FollowedEntry>, CompletionSender),
     /// Accept commits from now on, after all entries that were followed.
     Lead(CompletionSender),
-    /// Stop accepting commits.
     Leave(CompletionSender),
     /// The appender has become idle.
     Idle,
-    /// Stop the thread.
     Close,
 }
 
@@ -72,7 +67,6 @@ pub(crate) struct PendingRequests {
 }
 
 impl PendingRequests {
-    /// Starts a batch.
     pub(crate) fn begin_batch(&mut self) {
         self.handed_on = self.outcomes.len();
     }

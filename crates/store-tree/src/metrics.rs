@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 /// Bucket bounds of the histogram of commits per batch.
 const SIZES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 4_096];
 
-/// Measurements since the start.
+/// Measurements of a store since its start.
 #[derive(Debug)]
 pub struct TreeMetrics {
     /// Time to write a batch and make it durable, nanoseconds.

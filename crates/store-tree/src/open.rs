@@ -42,7 +42,7 @@ impl CommitClock for UnusedClock {
     }
 }
 
-/// The embedded store.
+/// The embedded storage engine, an LSM tree with a journal.
 pub struct TreeStore {
     /// State that persists across openings.
     pub(crate) shared: Arc<StoreShared>,

@@ -27,7 +27,7 @@ pub enum Archiving {
 pub enum OldViewsBound {
     /// Percentage of the free and retained space together; 100 means unlimited.
     Percent(u64),
-    /// A number of bytes.
+    /// A fixed number of bytes.
     Bytes(u64),
 }
 
@@ -58,7 +58,7 @@ impl Default for OldViewsBound {
 /// How to open a store.
 #[derive(Clone, Debug)]
 pub struct TreeOptions {
-    /// The store's directory.
+    /// Directory that contains the store.
     pub path: PathBuf,
     /// Size of the block cache in bytes.
     pub cache_bytes: u64,

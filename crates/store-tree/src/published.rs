@@ -30,7 +30,6 @@ use crate::{
 /// Distance between the sequence numbers of consecutive entries.
 const APART: u64 = 1 << 20;
 
-/// Trees by space.
 pub(crate) type SpaceTrees = HashMap<Space, Arc<SpaceTree>, foldhash::fast::RandomState>;
 
 /// What readers see at one moment. While it exists, trees keep the versions that it reads.
@@ -131,7 +130,6 @@ impl Published {
         self.supersede(&space_trees);
     }
 
-    /// Publishes a new view.
     fn supersede(&self, space_trees: &Arc<SpaceTrees>) {
         let new = new_view(&self.counter, space_trees, &self.pins);
         let old = self.current.load().number;

@@ -14,7 +14,6 @@ use rustix::fs::FallocateFlags;
 /// Name of the file in the store's directory.
 const NAME: &str = "reserve";
 
-/// The reserve file.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     path: PathBuf,

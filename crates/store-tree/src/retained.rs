@@ -14,13 +14,11 @@ use crate::{
 
 /// The state of a store that persists when it is reopened.
 pub(crate) struct RetainedState {
-    /// Options of all openings.
     pub(crate) options: TreeOptions,
     /// The journal that the trees follow.
     pub(crate) journal: Arc<dyn OpenJournal>,
     /// Whether commits are accepted; otherwise the store follows the journal.
     pub(crate) leads: Arc<AtomicBool>,
-    /// Database time.
     pub(crate) time: Arc<dyn CommitClock>,
     /// Shared by all openings, because views also wait for batches of a stopped one.
     pub(crate) in_flight: Arc<InFlight>,

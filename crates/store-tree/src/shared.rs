@@ -30,7 +30,6 @@ pub(crate) struct StoreShared {
 }
 
 impl StoreShared {
-    /// Returns the open store.
     pub(crate) fn open_generation(&self) -> Result<Arc<Generation>, Error> {
         self.generation.load_full().ok_or_else(|| self.closed_reason())
     }

@@ -122,7 +122,6 @@ impl SpaceTree {
         }
     }
 
-    /// Returns the tree's directory.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -22,7 +22,6 @@ use store::{Error, Kind};
 
 use crate::{base, errors::from_io, generation::Generation, shared::StoreShared, wipe};
 
-/// Interval between checks.
 const EVERY: Duration = Duration::from_millis(100);
 /// Checks between two attempts to reopen a stopped store.
 const CHECKS_BETWEEN: u32 = 5;

@@ -6,7 +6,6 @@ use store::Error;
 
 use crate::errors::from_io;
 
-/// Starts a named thread.
 pub(crate) fn spawn_named(
     name: &str,
     run: impl FnOnce() + Send + 'static,

@@ -64,7 +64,6 @@ impl Writeback {
         MakingTables { of: self, folder }
     }
 
-    /// Stops the thread.
     pub(crate) fn close(&self) {
         self.mailbox.lock().closed = true;
         self.wake.notify_one();

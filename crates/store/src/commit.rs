@@ -22,9 +22,9 @@ pub enum Condition {
     /// No commit later than `seq` wrote this key. Combined with what the writer read in a view at
     /// `seq`, this expresses "absent", "present" and "unchanged".
     NotNewer {
-        /// Space of the key.
+        /// Space that contains the key.
         space: Space,
-        /// The key.
+        /// The key that must not be newer.
         key: Bytes,
         /// The `seq` of the view in which the writer read the key.
         seq: u64,
@@ -40,27 +40,27 @@ pub enum Condition {
 pub enum Mutation {
     /// Sets the value of a key.
     Put {
-        /// Space of the key.
+        /// Space that contains the key.
         space: Space,
-        /// The key.
+        /// The key whose value is set.
         key: Bytes,
-        /// The new value.
+        /// The new value of the key.
         value: Bytes,
     },
-    /// Deletes a key.
+    /// Deletes a key and its value.
     Delete {
-        /// Space of the key.
+        /// Space that contains the key.
         space: Space,
-        /// The key.
+        /// The key that is deleted with its value.
         key: Bytes,
     },
     /// Adds to a pair of sums, both initially zero. A pair that becomes zero is deleted.
     Add {
-        /// Space of the key.
+        /// Space that contains the key.
         space: Space,
-        /// The key.
+        /// The key of the pair of sums.
         key: Bytes,
-        /// The amounts to add.
+        /// The amounts to add to the pair.
         by: [i64; 2],
     },
 }

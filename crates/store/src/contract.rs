@@ -61,16 +61,16 @@ fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
 /// The direction of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Ascending keys.
+    /// In ascending order of keys.
     Forward,
-    /// Descending keys.
+    /// In descending order of keys.
     Backward,
 }
 
 /// The maximum size of a page. A page holds at least one row if any exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Maximum number of rows.
+    /// Maximum number of rows in a page.
     pub rows: usize,
     /// Approximate maximum of bytes of keys and values.
     pub bytes: usize,
@@ -167,10 +167,10 @@ pub struct Capabilities {
 
 /// A storage engine: spaces of keys with snapshots, scans and conditional atomic commits.
 pub trait Store: Send + Sync + 'static {
-    /// The snapshot type.
+    /// The type of the store's snapshots.
     type Snapshot: Snapshot;
 
-    /// Returns the engine's capabilities.
+    /// Returns the capabilities of this storage engine.
     fn capabilities(&self) -> Capabilities;
 
     /// Takes a snapshot of all published commits. To get a `seq` that the snapshot includes, read
@@ -196,7 +196,7 @@ pub trait Store: Send + Sync + 'static {
     /// Deletes a space and all its keys. Open snapshots may lose it.
     fn drop_space(&self, space: Space) -> Result<(), Error>;
 
-    /// Returns all existing spaces.
+    /// Returns the spaces that exist now.
     fn all_spaces(&self) -> Vec<Space>;
 
     /// Sets the predicate by which compactions drop rows.

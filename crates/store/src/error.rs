@@ -32,7 +32,7 @@ pub enum Kind {
 pub struct Error {
     /// The class of the error.
     pub kind: Kind,
-    /// A message for people.
+    /// An explanation of the error, as a sentence.
     pub message: String,
 }
 

@@ -74,7 +74,7 @@ impl<S: Store> FaultyStore<S> {
         self.plan.counter_of(fault).store(nth, Ordering::SeqCst);
     }
 
-    /// Returns the inner store.
+    /// Returns the store that this one wraps.
     pub fn inner_store(&self) -> &S {
         &self.inner
     }

@@ -5,7 +5,7 @@ use crate::error::Error;
 /// Whether a store accepts commits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Health {
-    /// The store accepts commits.
+    /// The store works and accepts commits.
     #[default]
     Good,
     /// The store refuses commits for this reason, and accepts them again when the cause is removed.

@@ -108,7 +108,7 @@ pub struct OrderedBatch {
     pub mutations: Vec<Mutation>,
     /// Amounts to add, summed by key.
     pub sums: FoldedSums,
-    /// The last stamp assigned.
+    /// Stamp of the last ordered commit; `None` if none was ordered.
     pub last: Option<Stamp>,
     /// Commits that were not ordered because a fence or the size limit ended the batch.
     pub rest: Vec<Commit>,

@@ -24,7 +24,7 @@ impl Space {
         }
     }
 
-    /// Parses a space's name.
+    /// Parses the stored name of a space.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "catalog" => return Some(Self::Catalog),

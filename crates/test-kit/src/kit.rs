@@ -37,12 +37,12 @@ impl ClockSource for StillSource {
     }
 }
 
-/// Parameters of an engine.
+/// Parameters of an engine under test.
 #[derive(Clone)]
 pub struct Setup {
     /// The rules of views and of commit order, which tests can disable.
     pub rules: Rules,
-    /// Parser of stored filters.
+    /// Parses the filters of partial indexes.
     pub dialect: Arc<dyn Dialect>,
     /// Minimum delay between expiration and the removal of bytes.
     pub reap_delay: Duration,
@@ -67,11 +67,11 @@ impl Default for Setup {
 /// An engine with one collection.
 #[derive(Debug)]
 pub struct Kit {
-    /// The engine under test.
+    /// The engine that is tested.
     pub engine: Engine<PausingStore>,
-    /// The engine's store.
+    /// The store of the engine, whose operations can be paused.
     pub store: PausingStore,
-    /// The engine's clock.
+    /// The manual clock of the engine.
     pub clock: Arc<Clock>,
     /// The parameters with which the engine was created, for restarts.
     setup: Setup,
@@ -129,12 +129,12 @@ impl Kit {
         open_engine(self.store.clone(), &self.clock, &self.setup)
     }
 
-    /// Returns the collection's name.
+    /// Returns the name of the kit's collection.
     pub fn namespace(&self) -> Namespace {
         Namespace::new("db", "c")
     }
 
-    /// Returns the collection.
+    /// Returns the kit's collection, which must exist.
     pub fn collection(&self) -> Arc<Collection> {
         self.engine.expect_collection(Model::Documents, &self.namespace()).expect("the collection")
     }
@@ -150,7 +150,7 @@ impl Kit {
         self.clock.mark_persisted(&checkpoint.expect("time goes forward"));
     }
 
-    /// Inserts one document.
+    /// Inserts one document into the collection.
     pub fn insert(&self, document: Document) -> Result<(), Error> {
         first_failure(ready(insert_one(self.engine.clone(), self.collection(), document))?)
     }
@@ -190,7 +190,7 @@ impl Kit {
         ids_of(&self.find_documents(Filter::always(), Hint::Index(index.into())).expect("found"))
     }
 
-    /// Starts a query.
+    /// Starts a query on the collection.
     pub fn begin_query(&self, plan: Plan) -> Cursor<PausingStore> {
         self.engine
             .begin_query(Model::Documents, &self.namespace(), plan, context())
@@ -209,12 +209,12 @@ impl Kit {
         changed.expect("changed");
     }
 
-    /// Creates an index.
+    /// Creates an index on the collection.
     pub fn create_index(&self, spec: IndexSpec) -> Result<(), Error> {
         ready(self.engine.create_indexes(&self.collection(), vec![spec])).map(|_| ())
     }
 
-    /// Drops an index.
+    /// Drops an index of the collection.
     pub fn drop_index(&self, name: &str) {
         let collection = self.collection();
         ready(self.engine.drop_indexes(&collection, vec![name.into()])).expect("dropped");

@@ -57,7 +57,7 @@ impl Turnstile {
         self.left.store(0, Ordering::SeqCst);
     }
 
-    /// Resumes the paused read.
+    /// Lets the paused read continue.
     pub fn open(&self) {
         self.disarm();
         self.shut.store(false, Ordering::SeqCst);

@@ -10,7 +10,7 @@ use std::{
 /// Maximum number of polls of a future.
 const POLLS: usize = 10_000;
 
-/// An operation in progress.
+/// An operation that a test polls step by step.
 pub struct Task<T> {
     future: Pin<Box<dyn Future<Output = T>>>,
 }

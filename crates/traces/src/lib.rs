@@ -30,7 +30,7 @@ pub struct Operation<'a> {
     pub took: Duration,
     /// The result in the API's codes: an error number or a status.
     pub code: i64,
-    /// Whether the operation failed.
+    /// Whether the operation returned an error.
     pub failed: bool,
     /// The number of documents examined.
     pub examined: u64,

@@ -44,7 +44,7 @@ pub struct SlowOperation {
     pub returned: u64,
     /// The access path; empty if it was not recorded.
     pub plan: String,
-    /// Whether the operation failed.
+    /// Whether the operation returned an error.
     pub failed: bool,
     /// The client's program, as reported by itself.
     pub client: String,

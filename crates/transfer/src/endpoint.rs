@@ -9,7 +9,6 @@ use percent_encoding::percent_decode_str;
 const DEFAULT_PORT: u16 = 27017;
 /// Prefix of a NoSQL API address that uses TLS.
 pub(crate) const HTTPS: &str = "https://";
-/// Default authentication database.
 const ADMIN: &str = "admin";
 /// Driver options that have no effect here.
 const WITHOUT_EFFECT: [&str; 8] = [
@@ -23,13 +22,12 @@ const WITHOUT_EFFECT: [&str; 8] = [
     "w",
 ];
 
-/// Credentials of a user.
+/// User name and password of a user.
 #[derive(Clone, Debug)]
 pub struct Login {
     pub(crate) user: String,
     /// The password; `None` if the address has none.
     password: Option<Secret>,
-    /// Authentication database.
     pub(crate) database: String,
 }
 
@@ -46,7 +44,6 @@ impl Login {
 pub struct MongoAddress {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Credentials; `None` without authentication.
     pub(crate) login: Option<Login>,
     pub(crate) tls: bool,
     /// Trusted authority; `None` trusts the system's.
@@ -124,7 +121,7 @@ impl MongoAddress {
         self.login.as_ref().is_some_and(|login| login.password.is_none())
     }
 
-    /// Sets the user's password.
+    /// Sets the password of the address's user, if it names one.
     pub fn set_password(&mut self, password: Secret) {
         if let Some(login) = &mut self.login {
             login.password = Some(password);
@@ -156,7 +153,6 @@ fn decoded(text: &str) -> Result<String, String> {
 pub struct NoSqlAddress {
     /// `http://host:port` or `https://host:port`, without a trailing slash.
     pub(crate) base: String,
-    /// Key that signs requests.
     pub(crate) key: Key,
     /// Trusted authority for TLS; `None` trusts the system's.
     pub(crate) authority: Option<PathBuf>,

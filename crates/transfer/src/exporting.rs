@@ -21,27 +21,27 @@ const STATE: &str = ".export-state";
 /// Suffix of the incomplete file.
 const PART: &str = ".export-part";
 
-/// Parameters of an export.
+/// Source, format and destination of an export.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// Identifies this export: server, collection, query and so on.
     pub job: String,
     /// The output file; `None` for standard output.
     pub file: Option<PathBuf>,
-    /// Format of the documents.
+    /// Format in which documents are written.
     pub format: Format,
-    /// Maximum number of documents.
+    /// Maximum number of documents; `None` exports all.
     pub limit: Option<u64>,
     /// Whether to resume an earlier run.
     pub resume: bool,
 }
 
-/// Result of an export.
+/// Counts of a completed export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Number of documents in the file.
     pub documents: u64,
-    /// Size of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
     /// Number of the documents that earlier runs wrote.
     pub earlier: u64,

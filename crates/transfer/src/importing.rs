@@ -23,14 +23,14 @@ use crate::{
 /// Suffix of the state file.
 const STATE: &str = ".import-state";
 
-/// Parameters of an import.
+/// Source, format and mode of an import.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// Identifies this import: server, collection, mode and so on.
     pub job: String,
     /// The input file; `None` for standard input.
     pub file: Option<PathBuf>,
-    /// Format of the documents.
+    /// Format in which documents are read.
     pub format: Format,
     /// How texts of a table are converted to values.
     pub rules: TableRules,
@@ -46,16 +46,16 @@ pub struct Import {
     pub resume: bool,
 }
 
-/// Result of an import.
+/// Counts of a completed import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Number of documents read, including refused ones.
     pub read: u64,
-    /// Number of documents created.
+    /// Number of documents that were created.
     pub created: u64,
     /// Number of documents replaced or changed.
     pub replaced: u64,
-    /// Number of documents refused.
+    /// Number of documents that the server refused.
     pub refused: u64,
     /// Number of documents refused because their ids exist.
     pub existing: u64,

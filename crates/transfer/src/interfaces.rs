@@ -14,19 +14,18 @@ pub trait RunMonitor: std::fmt::Debug + Send + Sync {
     fn pause(&self, time: Duration);
 }
 
-/// A shared watch.
 pub(crate) type SharedMonitor = Arc<dyn RunMonitor>;
 
 /// A page of documents in export order.
 #[derive(Debug)]
 pub struct Page {
-    /// Documents of the page.
+    /// The documents of the page, in order.
     pub documents: Vec<DocBuf>,
     /// Resume position: where the next page starts; `None` on the last page.
     pub mark: Option<String>,
 }
 
-/// A source of documents.
+/// A collection from which documents are exported.
 pub trait Source {
     /// Returns the server-side id of the collection, which changes when it is recreated; `None` if
     /// the server does not return one.
@@ -42,7 +41,7 @@ pub trait Source {
 pub enum Mode {
     /// Refuses a document whose id exists.
     Insert,
-    /// Replaces the existing document.
+    /// Replaces the existing document with the given one.
     Upsert,
     /// Sets the given fields in the existing document.
     Merge,
@@ -51,7 +50,7 @@ pub enum Mode {
 /// Outcome of writing one document to the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The document was created.
+    /// The document was created under its id.
     Created,
     /// The document has replaced an existing one or changed it.
     Replaced,
@@ -74,7 +73,7 @@ pub(crate) fn with_field(document: DocBuf, name: &str, id: ValueRef<'_>) -> DocB
     named.finish()
 }
 
-/// A destination of documents.
+/// A collection into which documents are imported.
 pub trait Sink {
     /// Returns the document as it is sent, with this id if it has none. Fails if it cannot be sent.
     fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<DocBuf, String>;

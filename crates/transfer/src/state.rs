@@ -22,7 +22,6 @@ const LONGEST: u64 = 1 << 20;
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportState {
-    /// Identifies the export.
     pub(crate) job: String,
     /// Server-side id of the collection; `None` if the server has none.
     pub(crate) collection: Option<String>,
@@ -38,11 +37,9 @@ pub(crate) struct ExportState {
     pub(crate) is_finished: bool,
 }
 
-/// State of an import.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportState {
-    /// Identifies the import.
     pub(crate) job: String,
     /// Size and time of the file when the import started.
     pub(crate) version: FileVersion,

@@ -13,7 +13,6 @@ use crate::limits::MAX_NONCE_BYTES;
 pub struct ClientFirst {
     /// The name of the user, never empty.
     pub user: String,
-    /// The client's nonce.
     pub(super) nonce: String,
     /// The part before the message proper, including its last comma; the client repeats it later.
     pub(super) header: String,

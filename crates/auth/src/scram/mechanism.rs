@@ -10,12 +10,12 @@ use sha1::Sha1;
 use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
-/// The hash function.
+/// The hash function of a SCRAM mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mechanism {
     /// SHA-1, for clients without SHA-256.
     Sha1,
-    /// SHA-256.
+    /// SHA-256, for `SCRAM-SHA-256` of current clients.
     Sha256,
 }
 

@@ -12,7 +12,7 @@ use crate::{key::Key, limits::MIN_ITERATIONS};
 /// the server. Its debug output therefore hides the keys.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Verifier {
-    /// Number of hash iterations.
+    /// Number of iterations of the password hash.
     pub iterations: u32,
     /// Random bytes that were hashed with the password.
     pub salt: Vec<u8>,

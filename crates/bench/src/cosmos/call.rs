@@ -7,7 +7,6 @@ use fastrand::Rng;
 
 use super::{date::Date, key::Key};
 
-/// Method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Get,
@@ -35,7 +34,6 @@ impl Verb {
     }
 }
 
-/// A request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) verb: Verb,
@@ -48,7 +46,6 @@ pub(crate) struct Call<'a> {
     pub(crate) link: &'a str,
     /// Suffix of `link` in the request path, such as `/docs`; may be empty.
     pub(crate) under: &'static str,
-    /// Additional headers.
     pub(crate) headers: &'a [(&'static str, &'a str)],
     pub(crate) body: &'a [u8],
 }

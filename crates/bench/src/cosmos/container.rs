@@ -17,7 +17,6 @@ const CONFLICT: i32 = 409;
 /// The header of requests with a JSON body.
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// An existing container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Container {
     /// Path of the container, `dbs/D/colls/C`.

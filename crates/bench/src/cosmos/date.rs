@@ -10,7 +10,6 @@ const MONTHS: [&str; 12] =
 /// An instant in the two forms that requests need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Date {
-    /// Form in the header.
     pub(crate) header: String,
     /// Form in the signature: lower case.
     pub(crate) signed: String,

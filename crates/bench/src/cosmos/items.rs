@@ -8,12 +8,11 @@ use fastrand::Rng;
 use super::limits::{ORDER, PARTITION_ITEMS};
 use crate::{limits::FIELD_BYTES, records};
 
-/// Lifetime of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lifetime {
     /// The container's default; no `ttl`.
     Default,
-    /// Unlimited: `ttl` -1.
+    /// Never expires (`ttl` is -1).
     Endless,
     /// Until the start of this second since 1970. The `ttl` is the difference between this second
     /// and the second of the write.

@@ -46,7 +46,6 @@ impl Key {
 impl FromStr for Key {
     type Err = String;
 
-    /// Parses a base64 key.
     fn from_str(text: &str) -> Result<Self, String> {
         let bytes = BASE64_STANDARD
             .decode(text)

@@ -38,7 +38,6 @@ pub(crate) struct ItemRange {
     pub(crate) first: u64,
     /// Step between numbers; it divides the number of items of a partition.
     pub(crate) step: u64,
-    /// When the items expire.
     pub(crate) life: Lifetime,
 }
 

@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     stage: Stage,
-    /// Number of consumed bytes.
     at: usize,
     head: Head,
     /// Range of the body in the received bytes, unless it is chunked.
@@ -33,7 +32,6 @@ pub(crate) struct Head {
     pub(crate) closes: bool,
     /// Continuation token of a feed.
     pub(crate) continuation: Option<String>,
-    /// The header `content-length`.
     length: Option<usize>,
     /// Whether the body is chunked.
     chunked: bool,

@@ -24,10 +24,8 @@ const UNAUTHORIZED: i32 = 401;
 /// Status of a key without permission.
 const FORBIDDEN: i32 = 403;
 
-/// A server under test.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Name in reports.
     pub(crate) label: String,
     /// Process id, to read CPU time and memory.
     pub(crate) pid: Option<u32>,
@@ -79,7 +77,6 @@ impl Target {
         Ok(())
     }
 
-    /// Opens a separate connection.
     pub(crate) async fn connect_link(&self) -> Result<Link> {
         Link::open_connection(&self.url, &self.key).await
     }

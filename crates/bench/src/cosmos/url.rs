@@ -4,7 +4,6 @@ use std::{fmt, str::FromStr};
 
 use crate::address::Address;
 
-/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url(Address);
 

@@ -8,7 +8,6 @@ use crate::{expiry_method::ExpiryMethod, expiry_observer, records};
 
 /// Number of documents with the same value of the indexed field, for any size of the collection.
 pub(super) const MATCHES: u64 = 20;
-/// The indexed field.
 pub(super) const INDEXED: &str = "k";
 
 /// Parameters of a collection's documents.

@@ -23,7 +23,6 @@ use crate::{
     target::Target,
 };
 
-/// Number of reading connections.
 const READERS: usize = 8;
 /// Share of the documents' size that the server has to release after half of the documents have
 /// expired.

@@ -34,7 +34,6 @@ const COLLECTION: &str = "mortals";
 /// Time allowed for building a TTL index before the quiet window.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// Reads single documents.
 struct Reader {
     /// Collects what the readers and the range checks find.
     expiry_observer: Arc<ExpiryObserver>,

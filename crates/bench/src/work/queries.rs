@@ -47,7 +47,6 @@ pub(super) async fn indexed_find(
 
 /// Reads ranges of many orders.
 struct Scanner {
-    /// Number of orders.
     records: u64,
     rng: Rng,
 }
@@ -112,7 +111,6 @@ pub(super) async fn run_groups(
 
 /// Sums events of random ranges.
 struct EventReporter {
-    /// Number of events.
     records: u64,
     rng: Rng,
 }
@@ -146,7 +144,6 @@ pub(super) async fn indexed_groups(
 
 /// Lists the events of lots by their rank.
 struct LotLister {
-    /// Number of full lots.
     lots: i64,
     rng: Rng,
 }

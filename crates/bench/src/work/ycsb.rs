@@ -24,9 +24,7 @@ use crate::{
 pub(crate) struct Mix {
     /// Reads by `_id`, in percent; all shares add up to 100.
     read: u32,
-    /// Updates of one field.
     update: u32,
-    /// Inserts of new records.
     insert: u32,
     /// Reads of up to [`RANGE_MAX`] records in key order.
     range: u32,
@@ -40,15 +38,15 @@ pub(crate) struct Mix {
 /// A mix without operations, to be filled in.
 const NOTHING: Mix =
     Mix { read: 0, update: 0, insert: 0, range: 0, read_modify_write: 0, latest: false };
-/// YCSB A, update heavy.
+/// YCSB workload A, which is update heavy.
 pub(super) const A: Mix = Mix { read: 50, update: 50, ..NOTHING };
-/// YCSB B, read mostly.
+/// YCSB workload B, which mostly reads.
 pub(super) const B: Mix = Mix { read: 95, update: 5, ..NOTHING };
-/// YCSB C, read only.
+/// YCSB workload C, which only reads.
 pub(super) const C: Mix = Mix { read: 100, ..NOTHING };
 /// YCSB D, which reads the latest records.
 pub(super) const D: Mix = Mix { read: 95, insert: 5, latest: true, ..NOTHING };
-/// YCSB E, short ranges.
+/// YCSB workload E, which scans short ranges.
 pub(super) const E: Mix = Mix { range: 95, insert: 5, ..NOTHING };
 /// YCSB F, which reads, modifies and writes each record.
 pub(super) const F: Mix = Mix { read: 50, read_modify_write: 50, ..NOTHING };

@@ -12,7 +12,6 @@ use crate::{
 /// The expected outcome of a compare-and-swap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
-    /// The record changes.
     Done,
     /// Reported as done, because an earlier attempt was applied; the record does not change.
     Before,

@@ -17,7 +17,6 @@ use crate::{
     takeover::{Takeover, TakeoverEvent},
 };
 
-/// The current role.
 #[derive(Debug)]
 pub(super) enum ReplicaRole {
     Following(Follower),

@@ -91,7 +91,6 @@ impl Checker {
         Ok(())
     }
 
-    /// Checks a written part.
     pub(super) fn written(&mut self, epoch: u64, part: &EntryPart) -> Checked {
         let body = self.bodies.entry((epoch, part.n, part.part)).or_insert(part.body.clone());
         expect(*body == part.body, || format!("entry {} of epoch {epoch} has two bodies", part.n))

@@ -70,7 +70,6 @@ impl Faults {
         Self { delay: 6 * MS, pause: 400 * MS, longest, troubles, ..Self::none() }
     }
 
-    /// No faults.
     pub(super) fn none() -> Self {
         Self {
             lost: 0,

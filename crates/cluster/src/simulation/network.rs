@@ -13,7 +13,6 @@ use crate::{
     request::{EntryPart, Reply, Request, Unanswered},
 };
 
-/// A request in flight.
 #[derive(Debug)]
 pub(super) struct Operation {
     /// The sending node and the number of its process.

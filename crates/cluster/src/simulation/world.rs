@@ -48,7 +48,6 @@ enum Event {
     Calm,
 }
 
-/// Statistics of a history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Summary {
     pub(super) takeovers: u64,
@@ -228,7 +227,6 @@ impl World {
         }
     }
 
-    /// Ends all faults.
     fn calm(&mut self) -> Checked {
         (self.calm, self.quiet) = (true, false);
         self.network.faults = Faults::none();

@@ -81,7 +81,6 @@ impl<'q> Binder<'q> {
         self.bind_all(items).map(Expr::Coalesce)
     }
 
-    /// Binds a prefix operator.
     fn bind_unary(&mut self, operator: Unary, inner: &'q Node) -> Result<Expr, Fault> {
         self.bind_boxed(inner).map(|inner| Expr::Unary(operator, inner))
     }

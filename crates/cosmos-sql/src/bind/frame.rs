@@ -30,7 +30,6 @@ pub(super) enum RowSource {
     /// A single row: that of the outer query, if there is one.
     #[default]
     OuterRow,
-    /// All documents.
     Documents,
     /// A single row that is computed from all documents, such as a count.
     OneForAll,
@@ -69,7 +68,6 @@ pub(super) struct QueryFrame<'q> {
     /// GROUP BY keys whose names are hidden by the groups of an outer query, each with the index of
     /// that query's frame.
     pub(super) hidden_keys: Vec<(&'q Node, usize)>,
-    /// Aggregates found so far.
     pub(super) aggregates: Vec<Aggregate>,
     /// Faults in the use of names of rows, in clauses that are evaluated per group.
     pub(super) group_faults: Vec<Fault>,

@@ -124,7 +124,6 @@ struct Binder<'q> {
     slots: usize,
     /// Total size of the parameter values used so far; see [`MAX_FILLED_BYTES`].
     filled: usize,
-    /// Faults found so far.
     faults: Vec<Fault>,
     /// Whether ORDER BY has an item that is not a path of the document.
     orders_by_no_path: bool,
@@ -171,7 +170,6 @@ impl<'q> Binder<'q> {
         keep_fault(&mut self.faults, fault);
     }
 
-    /// Allocates a slot.
     fn next_slot(&mut self) -> usize {
         self.slots += 1;
         self.slots - 1

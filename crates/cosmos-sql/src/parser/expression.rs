@@ -380,7 +380,6 @@ fn is_unsigned(value: &Value) -> bool {
     matches!(value, Value::Int64(0..)) || matches!(value, Value::Double(v) if v.is_sign_positive())
 }
 
-/// Negates a number.
 fn negated_number(value: Value) -> Value {
     match value {
         Value::Int64(v) => Value::Int64(-v),

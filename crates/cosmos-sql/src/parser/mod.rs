@@ -184,7 +184,6 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Parses a query.
     fn parse_query(&mut self) -> Result<Box<Query>, Fault> {
         self.enter_level()?;
         let start = self.current_span();
@@ -248,7 +247,6 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Parses FROM and WHERE.
     fn parse_from_and_where(&mut self) -> Result<(Vec<Input>, Option<Node>), Fault> {
         let from = if self.take_keyword(Keyword::From) { self.parse_from()? } else { Vec::new() };
         let filter =

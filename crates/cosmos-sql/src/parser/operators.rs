@@ -10,17 +10,15 @@ use crate::{
 /// BETWEEN, IN and LIKE have a lower precedence than all operators but AND and OR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Precedence {
-    /// OR.
     Or,
-    /// AND.
     And,
     /// `=`, `!=`, `<>`, `<`, `<=`, `>`, `>=`, and `<<`, `>>`, `>>>`.
     Compare,
-    /// `||`, which concatenates strings.
+    /// The operator `||`, which concatenates strings.
     Concat,
     /// `+`, `-`, and the bitwise `|`, `&`, `^`.
     Add,
-    /// `*`, `/`, `%`.
+    /// The operators `*`, `/` and `%`.
     Multiply,
 }
 

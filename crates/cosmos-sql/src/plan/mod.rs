@@ -24,11 +24,8 @@ use crate::{
 struct ClientPlan {
     /// `None`, `Ordered` (duplicates are adjacent) or `Unordered`.
     distinct: &'static str,
-    /// Count of TOP.
     top: Option<u64>,
-    /// Count of OFFSET.
     offset: Option<u64>,
-    /// Count of LIMIT.
     limit: Option<u64>,
     /// `Ascending` or `Descending` for each item of ORDER BY.
     order_by: Vec<&'static str>,

@@ -12,7 +12,6 @@ use select::{number_or_nothing, to_f64};
 
 use crate::{harness::answer, table::cases};
 
-/// Features of the client.
 const FEATURES: &[&str] = &[
     "Aggregate",
     "CountIf",

@@ -90,9 +90,7 @@ pub(crate) fn rows(documents: &str) -> Vec<(Vec<u8>, DocBuf)> {
 /// The order and the way in which rows are supplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// By row key.
     Plain,
-    /// In another order.
     Shuffled,
     /// In the order of the results, if the query has one.
     Sorted,

@@ -40,7 +40,6 @@ const FEATURES: &[&str] = &[
 /// A rule that decides, for two answers, whether a reason for their difference applies.
 type Rule = fn(&Recorded, &[String]) -> bool;
 
-/// Reasons for different answers.
 const REASONS: &[(&str, &str, Option<Rule>)] = &[
     ("absent", "the function or clause is documented as not there, and the answer says so", None),
     (

@@ -19,7 +19,6 @@ use crate::failure::Result;
 pub(crate) enum Encoding {
     /// JSON, as text or binary.
     Json,
-    /// HybridRow.
     HybridRow,
 }
 

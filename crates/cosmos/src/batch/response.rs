@@ -97,7 +97,7 @@ impl ResponseBudget {
 pub(crate) struct Outcome {
     /// HTTP status that a separate request for the operation would have returned.
     pub(crate) status: u16,
-    /// Sub-status, as in `x-ms-substatus`.
+    /// Sub-status as in the header `x-ms-substatus`.
     pub(crate) sub_status: u32,
     /// Charge in hundredths of a request unit.
     pub(crate) request_units: u64,
@@ -105,7 +105,6 @@ pub(crate) struct Outcome {
     pub(crate) version: Option<u64>,
     /// The item as JSON text; empty if the response has none.
     pub(crate) body: Vec<u8>,
-    /// Error message.
     pub(crate) message: Option<String>,
     /// Milliseconds after which a retry may succeed; only HybridRow can report it.
     pub(crate) retry_ms: Option<u64>,

@@ -52,7 +52,6 @@ impl<'a> Cursor<'a> {
         Ok(usize::try_from(self.read_number(width)?).unwrap_or(usize::MAX))
     }
 
-    /// Reads the next byte.
     pub(super) fn read_byte(&mut self) -> Result<u8> {
         Ok(self.take_bytes(1)?.first().copied().unwrap_or_default())
     }

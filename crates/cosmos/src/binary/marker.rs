@@ -35,9 +35,7 @@ pub(super) enum Number {
     Unsigned(usize),
     /// A two's complement integer of this many bytes.
     Signed(usize),
-    /// A 32-bit float.
     Single,
-    /// A 64-bit float.
     Double,
 }
 
@@ -68,9 +66,7 @@ pub(super) enum Form {
 /// A set of sixteen characters, each encoded in half a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digits {
-    /// Lower-case hexadecimal digits.
     Lower,
-    /// Upper-case hexadecimal digits.
     Upper,
     /// The characters of an ISO 8601 timestamp.
     Date,

@@ -1,7 +1,6 @@
 //! Predefined strings, each encoded as a single marker. Their order must match the list in Azure
 //! Cosmos DB's SDKs.
 
-/// The strings by index.
 const SYSTEM: [&str; 32] = [
     "$s",
     "$t",

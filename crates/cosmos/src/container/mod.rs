@@ -33,7 +33,6 @@ pub(crate) use policies::{keeps_images, refuses_versions};
 const SYSTEM: [&str; 9] =
     ["_rid", "_self", "_etag", "_ts", "_docs", "_sprocs", "_triggers", "_udfs", "_conflicts"];
 
-/// A valid container definition.
 #[derive(Clone, Debug)]
 pub(crate) struct ContainerDefinition {
     pub(crate) id: String,

@@ -7,7 +7,6 @@ use crate::limits::MAX_PATH_PARTS;
 /// The end of an indexing path, which determines the values that the path denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// `/?`: the value itself.
     Value,
     /// `/*`: all values below the path.
     Below,

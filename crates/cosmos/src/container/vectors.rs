@@ -5,9 +5,7 @@ use document::{Document, Number, Value};
 
 use crate::failure::{Failure, Result};
 
-/// Types of vector elements.
 const DATA_TYPES: [&str; 4] = ["float32", "float16", "int8", "uint8"];
-/// Distance functions.
 const DISTANCES: [&str; 3] = ["cosine", "dotproduct", "euclidean"];
 /// Index types, with the maximum number of dimensions.
 const KINDS: [(&str, i64); 3] = [("flat", 505), ("quantizedFlat", 4096), ("diskANN", 4096)];

@@ -2,7 +2,6 @@
 //! implemented from its public description and tested by the effective partition keys in
 //! `vectors.txt`.
 
-/// Returns the 32-bit hash.
 pub(super) fn hash_32(data: &[u8]) -> u32 {
     const C1: u32 = 0xcc9e_2d51;
     const C2: u32 = 0x1b87_3593;

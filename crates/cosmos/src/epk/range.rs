@@ -5,7 +5,6 @@
 /// bytes; a prefix precedes the longer keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EpkRange {
-    /// Lower bound, inclusive.
     pub(crate) min: Vec<u8>,
     /// Upper bound, exclusive; `None` if the range extends to the last key.
     pub(crate) max: Option<Vec<u8>>,

@@ -16,11 +16,9 @@ pub(super) struct Exchange {
     pub(super) began: Duration,
     /// Activity id for logs, chosen by the client or generated.
     pub(super) activity: String,
-    /// The client's user agent.
     pub(super) agent: Option<HeaderValue>,
     /// Trace context of the client (`traceparent`); kept only if operations are traced.
     pub(super) parent: Option<HeaderValue>,
-    /// The request's URI.
     uri: Uri,
     /// URL that a response about a resource reports.
     location: String,

@@ -43,7 +43,7 @@ use crate::{
 /// data.
 pub(super) const MOVED: HeaderName = HeaderName::from_static("x-ebb-moved");
 
-/// A bidirectional byte stream.
+/// A byte stream in both directions.
 pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
@@ -51,7 +51,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 /// A client that connected to another node or to the portal.
 #[derive(Clone, Copy, Debug)]
 pub struct Forwarded {
-    /// Address of the client.
+    /// IP address of the client; `None` if unknown.
     pub peer: Option<IpAddr>,
     /// Scheme of the client's URLs: `http` or `https`.
     pub scheme: &'static str,

@@ -31,7 +31,7 @@ const KEPT: usize = 8;
 
 /// A connection to another server, on behalf of one client.
 pub struct ForwardConnection {
-    /// The byte stream.
+    /// The byte stream to the other server.
     pub stream: Box<dyn Duplex>,
     /// Resolves when the server no longer owns the shard.
     pub over: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -115,7 +115,6 @@ pub(super) async fn open(forward: ForwardConnection) -> Option<Sender> {
     Some(sender)
 }
 
-/// Reads a response completely.
 async fn collect(
     response: Response<Incoming>,
     only_reads: bool,

@@ -34,7 +34,6 @@ const HOP_BY_HOP: [HeaderName; 7] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// Removes hop-by-hop headers.
 pub(super) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in &HOP_BY_HOP {
         headers.remove(name);
@@ -97,7 +96,6 @@ impl Outgoing {
         Some(Request::from_parts(self.parts.clone(), body))
     }
 
-    /// Returns the head.
     pub(super) fn parts(&self) -> &Parts {
         &self.parts
     }

@@ -16,7 +16,6 @@ use crate::{limits::QUOTA, reply::Reply, request_units, session};
 /// Data about a request for the headers of its response.
 #[derive(Debug, Default)]
 pub(super) struct RequestSummary {
-    /// Activity id for logs.
     pub(super) activity: String,
     /// The newest commit that the response reports to the client.
     pub(super) known: u64,

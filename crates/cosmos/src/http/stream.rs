@@ -103,7 +103,6 @@ impl<T> Stream<T> {
         self.first = read;
     }
 
-    /// Returns the underlying socket.
     pub(super) fn inner(&self) -> &T {
         &self.io
     }

@@ -255,7 +255,7 @@ async fn items_are_read_in_the_binary_form() {
     }
 }
 
-/// Binary JSON of `[{"operationType":"Upsert","resourceBody":<item>}]`
+/// Returns the binary JSON of `[{"operationType":"Upsert","resourceBody":<item>}]`.
 fn batch(item: &[u8]) -> Vec<u8> {
     let inside = [b"\x8doperationType\x86Upsert\x8cresourceBody", item].concat();
     [&[0x80, 0xe1, 0xea, inside.len() as u8], &inside[..]].concat()

@@ -56,12 +56,10 @@ impl NewItem {
         Ok(Self { document })
     }
 
-    /// Returns the id.
     pub(crate) fn id(&self) -> &str {
         self.document.get("id").and_then(|id| id.as_ref().as_str()).unwrap_or_default()
     }
 
-    /// Returns the properties.
     pub(crate) fn as_document(&self) -> DocRef<'_> {
         DocRef::Tree(&self.document)
     }

@@ -36,11 +36,10 @@ macro_rules! operations {
         }
 
         impl Operation {
-            /// All operations except `NotAllowed`.
+            /// All operations of the table except `NotAllowed`.
             #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// Returns the operation's row.
             pub(crate) const fn row(self) -> Row {
                 match self {
                     $(Self::$name => Row {

@@ -64,7 +64,6 @@ impl Component {
         Self::of_list(&values)
     }
 
-    /// Converts a parsed array.
     pub(crate) fn of_list(values: &[Value]) -> Option<Vec<Self>> {
         if MAX_HEADER_KEYS < values.len() {
             return None;

@@ -40,9 +40,9 @@ pub(crate) enum PatchOperation {
     Add(Pointer, Value),
     /// Sets a property to a value, or replaces an element of an array.
     Set(Pointer, Value),
-    /// Replaces an existing value.
+    /// Replaces the value at an existing path.
     Replace(Pointer, Value),
-    /// Removes an existing value.
+    /// Removes the value at an existing path.
     Remove(Pointer),
     /// Adds to an existing number, or creates the property with this number.
     Increment(Pointer, Value),

@@ -50,7 +50,6 @@ impl Pointer {
         self.parts.starts_with(&other.parts)
     }
 
-    /// Returns the pointer's text.
     pub(crate) fn text(&self) -> String {
         let escaped = self.parts.iter().map(|part| part.replace('~', "~0").replace('/', "~1"));
         escaped.fold(String::new(), |text, part| text + "/" + &part)

@@ -36,7 +36,6 @@ pub(super) struct QueryTimes {
 }
 
 impl QueryTimes {
-    /// Starts the measurement.
     pub(super) fn begin() -> Self {
         let began = clock::monotonic_time();
         Self { began, compiled: began, ran: began, evaluating: Duration::ZERO }

@@ -15,12 +15,9 @@ struct Page<'a> {
     container: &'a Container,
     part: &'a container_part::ContainerPart<'a>,
     account: &'a Account,
-    /// Maximum number of items.
     max_items: usize,
-    /// Maximum size in bytes.
     max_bytes: usize,
     feed: Feed,
-    /// The scan order.
     comes: ScanOrder,
     /// Position of the page's last item in scan order, once the page is full; empty before.
     last: Vec<u8>,

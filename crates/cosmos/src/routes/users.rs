@@ -137,7 +137,7 @@ pub(crate) fn list_users<S: Store>(
     resource_feed::list_in_database(api, request, query_body, "Users", represent_all)
 }
 
-/// `GET /dbs/{db}/users/{u}`
+/// Handles `GET /dbs/{db}/users/{u}`, which reads a user.
 pub(crate) fn read_user<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let (database, user) = find_named(api, request)?;
     Ok(representation::resource_reply(200, &represent(&database, &user)))

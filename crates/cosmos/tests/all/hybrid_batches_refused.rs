@@ -6,14 +6,14 @@ use memory::Account;
 
 use crate::client::{Answer, Client, PARTITION};
 
-/// The headers of `TransactionalBatch`.
+/// The headers of a request by the SDK's `TransactionalBatch`.
 const ATOMIC: [(&str, &str); 4] = [
     PARTITION,
     ("x-ms-cosmos-is-batch-request", "True"),
     ("x-ms-cosmos-batch-atomic", "True"),
     ("x-ms-cosmos-batch-ordered", "True"),
 ];
-/// The headers of `AllowBulkExecution`.
+/// The headers of a request by the SDK's `AllowBulkExecution`.
 const BULK: [(&str, &str); 4] = [
     ("x-ms-documentdb-partitionkeyrangeid", "0"),
     ("x-ms-cosmos-is-batch-request", "True"),

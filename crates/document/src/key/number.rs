@@ -27,7 +27,6 @@ const POINT_BIAS: i32 = 8192;
 /// The key of NaN, which sorts below everything.
 const NAN: [u8; 9] = [0; 9];
 
-/// Appends a number.
 pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
     if number.is_nan() {
         return out.extend_from_slice(&NAN);

@@ -22,12 +22,12 @@ impl DocBuf {
         Self(bytes.into())
     }
 
-    /// Returns the borrowed form.
+    /// Returns a borrowed form of the document.
     pub fn as_ref(&self) -> DocRef<'_> {
         DocRef::Raw(&self.0)
     }
 
-    /// Returns the encoded bytes.
+    /// Returns the document's encoded bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -58,9 +58,9 @@ impl Default for DocBuf {
 /// A borrowed document: raw bytes or a tree.
 #[derive(Clone, Copy)]
 pub enum DocRef<'a> {
-    /// Well-formed BSON bytes.
+    /// The well-formed BSON bytes of a document.
     Raw(&'a [u8]),
-    /// An owned tree, borrowed.
+    /// A borrowed tree of owned values.
     Tree(&'a Document),
 }
 
@@ -165,7 +165,7 @@ fn room<T>(bytes: &[u8], count: impl FnOnce() -> usize) -> Vec<T> {
 pub enum ArrayRef<'a> {
     /// Well-formed BSON bytes of the array's document.
     Raw(&'a [u8]),
-    /// Owned values, borrowed.
+    /// A borrowed slice of owned values.
     Tree(&'a [Value]),
 }
 

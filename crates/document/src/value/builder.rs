@@ -20,7 +20,7 @@ impl Default for DocBuilder {
 }
 
 impl DocBuilder {
-    /// Creates an empty document.
+    /// Creates a builder without any fields.
     pub fn new() -> Self {
         Self::with_buffer(Vec::with_capacity(64))
     }
@@ -42,7 +42,7 @@ impl DocBuilder {
         self.bytes.len() == 4
     }
 
-    /// Appends a field.
+    /// Appends a field to the document.
     pub fn append(&mut self, name: &str, value: ValueRef<'_>) {
         append(&mut self.bytes, name.as_bytes(), value);
     }
@@ -78,7 +78,7 @@ impl DocBuilder {
         close(&mut self.bytes, start);
     }
 
-    /// Returns the finished document.
+    /// Completes the encoding and returns the document.
     pub fn finish(self) -> DocBuf {
         DocBuf::from_trusted(self.into_vec())
     }
@@ -99,7 +99,7 @@ pub struct ArrayBuilder<'a> {
 }
 
 impl ArrayBuilder<'_> {
-    /// Appends an element.
+    /// Appends an element to the array.
     pub fn push(&mut self, value: ValueRef<'_>) {
         let mut name = [0; 20];
         let name = index_name(self.next, &mut name);

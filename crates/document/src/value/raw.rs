@@ -19,11 +19,11 @@ use crate::{
 /// One element of a raw document, its value still encoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Element<'a> {
-    /// BSON type code.
+    /// Type code of the BSON element.
     pub kind: u8,
     /// Field name without its NUL.
     pub name: &'a [u8],
-    /// Encoded value.
+    /// The value in its BSON encoding.
     pub value: &'a [u8],
 }
 
@@ -104,7 +104,6 @@ pub(crate) fn value_len(kind: u8, bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Decodes a length-prefixed string.
 fn text(bytes: &[u8]) -> Option<&str> {
     // The length counts the NUL: the text ends 4 - 1 bytes after it.
     let end = length_at(bytes, 0)?.checked_add(3)?;

@@ -14,7 +14,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Creates an empty document.
+    /// Creates a document without any fields.
     pub fn new() -> Self {
         Self::default()
     }

@@ -12,9 +12,9 @@ use backup::Header;
 
 use super::kind_name;
 
-/// Suffix of backup files.
+/// Suffix of the names of backup files.
 pub(super) const ENDING: &str = ".ebb";
-/// Suffix of incomplete files.
+/// Suffix of a file that is still being written.
 const PART: &str = ".part";
 
 /// The final location of the file.
@@ -37,7 +37,6 @@ pub(super) struct BackupFile {
 }
 
 impl BackupFile {
-    /// Creates the temporary file.
     pub(super) fn begin(target: Target) -> Result<Self, String> {
         let (folder, stem) = match &target {
             Target::Folder(folder) => {
@@ -66,7 +65,6 @@ impl BackupFile {
         Ok(Self { target, folder, part, file, is_whole: false })
     }
 
-    /// Returns the temporary path.
     pub(super) fn part(&self) -> &Path {
         &self.part
     }

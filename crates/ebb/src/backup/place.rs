@@ -5,25 +5,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A location of backups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Standard output or input, `-`.
     Standard,
-    /// A single file.
     File(PathBuf),
     /// A directory of backups: an existing one, or a name that ends with a slash.
     Folder(PathBuf),
-    /// An object in S3.
     Object {
-        /// Name of the bucket.
         bucket: String,
         key: String,
     },
     /// All objects whose keys have this prefix. It ends with a slash, or is empty for the whole
     /// bucket.
     Prefix {
-        /// Name of the bucket.
         bucket: String,
         prefix: String,
     },
@@ -46,7 +41,6 @@ impl Place {
         matches!(self, Self::Folder(_) | Self::Prefix { .. })
     }
 
-    /// Parses a location.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Err("the location of the backup is empty".to_owned());

@@ -75,7 +75,6 @@ impl Bucket {
         listed.map_err(|why| format!("{}: {why}", self.named(prefix)))
     }
 
-    /// Starts reading an object.
     pub(super) fn read(&self, key: &str) -> io::Result<Download> {
         let path = Path::from(key);
         let found = self.runtime.block_on(self.store.get(&path));
@@ -154,7 +153,6 @@ impl Drop for Upload {
     }
 }
 
-/// An object being read.
 pub(super) struct Download {
     stream: BoxStream<'static, object_store::Result<Bytes>>,
     chunk: Bytes,

@@ -17,14 +17,12 @@ use reqwest::redirect::{Attempt, Policy};
 /// Maximum size of a buffered response. A listing of a thousand names of a kilobyte each is
 /// smaller.
 const ANSWER_MAX: usize = 16 << 20;
-/// Maximum number of redirects.
 const REDIRECTS: usize = 5;
 /// Default timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Default timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Creates clients.
 #[derive(Debug)]
 pub(super) struct Connector;
 

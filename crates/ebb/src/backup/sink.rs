@@ -37,10 +37,8 @@ enum Kind {
     Object(Upload),
 }
 
-/// A backup being written.
 pub(super) struct Sink {
     kind: Kind,
-    /// Number of bytes written.
     pub(super) bytes: u64,
     unfinished: Unfinished,
 }

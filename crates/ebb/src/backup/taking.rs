@@ -194,7 +194,6 @@ pub(super) fn usage(message: impl std::fmt::Display) -> ExitCode {
     complain(message, USAGE)
 }
 
-/// Ends a failed command.
 pub(super) fn failure(message: impl std::fmt::Display) -> ExitCode {
     complain(message, FAILED)
 }

@@ -22,7 +22,6 @@ impl Watching {
         Ok(Arc::new(Self { bar: Progress::new(prefix, bytes), interrupt }))
     }
 
-    /// Removes the progress bar.
     pub(super) fn end(&self) {
         self.bar.end();
     }

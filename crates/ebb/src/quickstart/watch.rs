@@ -8,7 +8,6 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use super::Part;
 use crate::{client::Client, ending::print_text};
 
-/// Update interval.
 const EVERY: Duration = Duration::from_secs(1);
 /// Template of a bar, for `indicatif`.
 const LINE: &str = "  {prefix:8} {bar:40} {pos:>3} live {msg}";

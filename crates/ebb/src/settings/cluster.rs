@@ -130,7 +130,6 @@ impl PeerValues {
     }
 }
 
-/// Accepts any text.
 fn parse_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }

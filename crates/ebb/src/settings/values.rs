@@ -201,7 +201,6 @@ pub(super) fn parse_old_views(text: &str) -> Result<OldViewsBound, String> {
     percent.map(OldViewsBound::Percent).ok_or_else(wrong)
 }
 
-/// Parses the clock mode.
 pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
     match text {
         "system" => Ok(ClockMode::System),
@@ -210,10 +209,8 @@ pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
     }
 }
 
-/// The kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoreKind {
-    /// Local files.
     Lsm,
     /// The Cassandra of a cluster.
     Cassandra,
@@ -228,7 +225,6 @@ pub(super) fn parse_store(text: &str) -> Result<StoreKind, String> {
     }
 }
 
-/// Parses the log format.
 pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
     match text {
         "text" => Ok(LogFormat::Text),

@@ -18,9 +18,9 @@ pub(super) const MAX_BRANCHES: usize = 200;
 /// How candidate rows are found.
 #[derive(Clone, Debug)]
 pub(crate) enum AccessPath {
-    /// Rows with these keys.
+    /// The rows with these keys, read one by one.
     Ids(Vec<Vec<u8>>),
-    /// Rows in these ranges.
+    /// The rows in these key ranges.
     Rows(Vec<KeyRange>),
     /// Entries of an index in these ranges.
     Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
@@ -76,7 +76,6 @@ pub(super) fn is_cut(key: &[u8]) -> bool {
     KEPT_KEY_COMPONENT_BYTES < key.len()
 }
 
-/// The chosen access path.
 #[derive(Clone, Debug)]
 pub(crate) struct ChosenAccess {
     pub(crate) access: AccessPath,

@@ -32,7 +32,7 @@ use super::{
 
 /// Score of equality with one value or one of several.
 const POINTS: usize = 1_000;
-/// Score of a range.
+/// Score of a condition on a range.
 const SPANS: usize = 500;
 /// Score of the test that a value is missing, which most documents often meet.
 pub(super) const MISSING: usize = 300;

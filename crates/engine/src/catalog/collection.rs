@@ -262,9 +262,7 @@ impl Collection {
 
 /// The effect of a published change in memory.
 pub(crate) enum Publication {
-    /// The collection's new state.
     State(Box<CollectionState>),
-    /// The collection was dropped.
     Dropped,
 }
 

@@ -48,7 +48,6 @@ impl RecordFields {
         }
     }
 
-    /// Takes a 64-bit integer.
     pub(super) fn take_int(&mut self, name: &str) -> Result<i64, Error> {
         self.take_optional_int(name)?.ok_or_else(|| missing_field(name))
     }
@@ -58,7 +57,6 @@ impl RecordFields {
         u32::try_from(self.take_int(name)?).map_err(|_| missing_field(name))
     }
 
-    /// Takes a non-negative integer.
     pub(super) fn take_stamp(&mut self, name: &str) -> Result<u64, Error> {
         u64::try_from(self.take_int(name)?).map_err(|_| missing_field(name))
     }

@@ -56,7 +56,6 @@ fn encode_indexed_path(kept: &IndexedPath) -> Document {
     }
 }
 
-/// Decodes an index.
 pub(super) fn decode_index(value: Value) -> Result<IndexSpec, Error> {
     let mut fields = RecordFields::of_document(value, "indexes")?;
     let part = |value: Value| match value {
@@ -118,7 +117,6 @@ fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
     }
 }
 
-/// Decodes an indexed path.
 fn decode_indexed_path(value: Value) -> Result<IndexedPath, Error> {
     let mut fields = RecordFields::of_document(value, "path")?;
     let kept = IndexedPath {

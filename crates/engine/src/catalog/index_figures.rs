@@ -34,7 +34,7 @@ pub struct IndexUsage {
 /// Progress of an index build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildProgress {
-    /// Number of rows processed.
+    /// Number of rows processed so far.
     pub rows: u64,
     /// Total number of rows to process; 0 before the build has counted them.
     pub of: u64,

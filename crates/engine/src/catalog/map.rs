@@ -83,7 +83,6 @@ impl CollectionMap {
         self.names.load_full()
     }
 
-    /// Replaces all collections.
     pub(crate) fn replace_all(&self, names: BTreeMap<(Model, Namespace), Arc<Collection>>) {
         self.names.store(Arc::new(names));
     }

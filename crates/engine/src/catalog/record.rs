@@ -61,7 +61,7 @@ pub struct IndexedPath {
 pub struct IndexSpec {
     /// Id of the index, never reused within its collection.
     pub id: u32,
-    /// Name of the index.
+    /// Name of the index, unique in its collection.
     pub name: String,
     /// Paths in order; true means descending.
     pub key: Vec<(String, bool)>,
@@ -155,9 +155,9 @@ pub struct Record {
     pub id: u32,
     /// Data model of the collection: documents or items.
     pub model: Model,
-    /// Database and collection name.
+    /// Names of the database and the collection.
     pub namespace: Namespace,
-    /// TTL settings.
+    /// Default TTL and expiry floors.
     pub settings: Settings,
     /// The collection's indexes, except the primary key.
     pub indexes: Vec<IndexSpec>,

@@ -22,7 +22,7 @@ pub struct CopyComparison {
     pub rows: u64,
     /// Number of expired rows that one copy still stores and the other has removed.
     pub expired: u64,
-    /// Inconsistencies found.
+    /// Inconsistencies between the two copies.
     pub differences: Differences,
 }
 

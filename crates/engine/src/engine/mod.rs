@@ -71,7 +71,7 @@ impl<S: Store> Engine<S> {
         Arc::new(EngineTime(Arc::clone(clock)))
     }
 
-    /// Returns the database clock.
+    /// Returns the clock that decides expiry.
     pub fn clock(&self) -> &Arc<Clock> {
         self.inner.clock()
     }

@@ -33,7 +33,7 @@ use crate::{
 pub struct Options {
     /// The database clock, which also stamps the store's commits.
     pub clock: Arc<Clock>,
-    /// Parser of stored filters.
+    /// Parses the filters of partial indexes.
     pub dialect: Arc<dyn Dialect>,
     /// Time for which a document must have expired before its bytes may be removed.
     pub reap_delay: std::time::Duration,

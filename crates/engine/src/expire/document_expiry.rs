@@ -29,7 +29,7 @@ use crate::{
 /// The rule by which a document expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExpiryReason {
-    /// The collection's default TTL.
+    /// The default TTL of the collection.
     Default,
     /// The document's own property `ttl`.
     Own,
@@ -40,11 +40,11 @@ pub enum ExpiryReason {
 /// When and why a live document expires if it is not written again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentExpiry {
-    /// Id of the document.
+    /// Value of the document's `_id`.
     pub id: Value,
     /// Second of the document's last write.
     pub written_s: i64,
-    /// The document's expiry class.
+    /// The expiry class in the document's header.
     pub class: Class,
     /// Expiry of the document and the rule that causes it; `None` if it never expires.
     pub expiry: Option<(Instant, ExpiryReason)>,
@@ -53,7 +53,7 @@ pub struct DocumentExpiry {
 /// Expiries of several documents, read at one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentExpiries {
-    /// The collection's default TTL.
+    /// The default TTL of the collection.
     pub default: DefaultTtl,
     /// Expiries of the live documents, in the order of the requested ids.
     pub documents: Vec<DocumentExpiry>,

@@ -32,11 +32,11 @@ const WEEK_S: i64 = 604_800;
 /// Amounts that expire within given periods from now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HorizonAmounts {
-    /// Within the next hour.
+    /// Amount that expires within the next hour.
     pub hour: Amount,
-    /// Within the next day.
+    /// Amount that expires within the next day.
     pub day: Amount,
-    /// Within the next week.
+    /// Amount that expires within the next week.
     pub week: Amount,
 }
 
@@ -119,7 +119,7 @@ pub struct ForecastOfAll {
     pub collections: usize,
     /// Amount that is live now.
     pub live: Amount,
-    /// Future expirations.
+    /// The amounts that expire in future periods.
     pub series: Series,
     /// Expired documents that are not reaped yet, as of the reaper's last pass.
     pub unreaped: Unreaped,

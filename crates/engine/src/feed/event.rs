@@ -20,13 +20,13 @@ use crate::{catalog::Record, error::Error, keys, row::Item};
 /// The kind of a change of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The item was created.
+    /// The item was created by a request.
     Create,
     /// The item was replaced or edited.
     Replace,
     /// The item was deleted by a request.
     Delete,
-    /// The item expired.
+    /// The item expired, without any request.
     Expire,
 }
 
@@ -51,7 +51,7 @@ impl EventKind {
 /// An event of a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Kind of the change.
+    /// Whether the item was created, changed, deleted or expired.
     pub kind: EventKind,
     /// Stamp of the commit that recorded the event; feeds continue after it.
     pub stamp: u64,

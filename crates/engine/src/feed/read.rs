@@ -33,7 +33,7 @@ pub struct EventQuery {
 /// A page of events in commit order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventPage {
-    /// Events of the page.
+    /// Events of the page, in commit order.
     pub events: Vec<Event>,
     /// Position at which the next page continues: events after this commit.
     pub next: u64,

@@ -107,7 +107,7 @@ struct Tuples<'a> {
 /// State of the traversal of one field's path.
 #[derive(Clone, Copy, Debug)]
 enum FieldPosition<'a> {
-    /// The value was found.
+    /// The path leads to this value.
     Value(ValueRef<'a>),
     /// The path has no value.
     Missing,

@@ -77,7 +77,6 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Self { draft, pending: BTreeMap::new(), outcomes: Vec::new(), read: 0 }
     }
 
-    /// Applies one action.
     pub(super) async fn apply_action(
         &mut self,
         write: &ItemWrite,
@@ -187,7 +186,6 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Some(Item { key: key.clone(), body, stamp: 0, creation_stamp, ts: 0 })
     }
 
-    /// Writes a new version.
     async fn put_item(
         &mut self,
         key: &Bytes,
@@ -206,7 +204,6 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         Ok(())
     }
 
-    /// Deletes the item.
     fn delete_item(&mut self, key: &Bytes) {
         if let Some(pending) = self.pending.get_mut(key) {
             pending.written = true;

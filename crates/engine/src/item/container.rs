@@ -26,7 +26,7 @@ use expiry::DefaultTtl;
 /// The definition of a container.
 #[derive(Clone, Debug)]
 pub struct ContainerDefinition {
-    /// Default TTL.
+    /// Default TTL of the container's items.
     pub default: DefaultTtl,
     /// Layout of row keys; never changes.
     pub partition: Partition,

@@ -32,7 +32,6 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// The items to scan.
 #[derive(Clone, Copy)]
 pub(super) enum CreationSource<'a> {
     /// All items in a key range.

@@ -24,7 +24,6 @@ pub(super) struct Emitter<'a> {
     pub(super) sink: &'a mut dyn ItemSink,
     /// The condition that an item has to meet to be emitted.
     pub(super) admits: &'a Sarg,
-    /// Statistics of the scan.
     pub(super) scanned: &'a mut Scanned,
 }
 

@@ -41,7 +41,6 @@ use crate::{
 
 /// The plan of an index-order scan.
 pub(super) struct IndexOrderScan<'a> {
-    /// The index to scan.
     index: &'a IndexSpec,
     /// The path as property names.
     names: &'a [String],
@@ -155,7 +154,6 @@ impl IndexOrderScan<'_> {
 /// The result of a step of the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkOutcome {
-    /// Continue.
     On,
     /// Stop: the sink has enough.
     Enough,
@@ -276,7 +274,6 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
         Ok(WalkOutcome::On)
     }
 
-    /// Emits an item.
     async fn emit_row(&mut self, row: Row) -> Result<WalkOutcome, Halt> {
         let flow = self.emitter.emit_item(row).await?;
         Ok(if flow == Flow::Enough { WalkOutcome::Enough } else { WalkOutcome::On })

@@ -29,7 +29,7 @@ const DAY_S: i64 = 86_400;
 /// Build state of a container's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathProgress {
-    /// The index is complete.
+    /// The index is complete and may be read.
     Ready,
     /// The index is being built.
     Building,

@@ -95,9 +95,9 @@ pub enum CreationOrder {
 /// The order in which a scan emits items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanOrder {
-    /// Order of keys.
+    /// In the order of row keys.
     ByKey,
-    /// Order of creation.
+    /// In the order of the items' creation.
     ByCreation,
     /// The requested order. Items with equal values come in order of creation, or in reverse if the
     /// first path is descending.
@@ -110,7 +110,7 @@ pub trait ItemSink: Send {
     /// items are live at `at`, which is later than any instant the operation read before.
     fn begin(&mut self, comes: ScanOrder, at: Instant) -> Result<(), Error>;
 
-    /// Receives the next item.
+    /// Receives the next item of the scan.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
 
     /// Receives an item that an index would have excluded. A sink that stops continues after it.
@@ -139,7 +139,7 @@ pub struct Scanned {
     pub ordered: bool,
     /// Number of index entries examined.
     pub entries: u64,
-    /// Number of items examined.
+    /// Number of items that the scan has read.
     pub examined: u64,
     /// Number of examined items that meet the indexable part of the condition.
     pub items: u64,

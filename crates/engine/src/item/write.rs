@@ -28,7 +28,7 @@ use expiry::Lifetime;
 /// The version that a stored item must have for an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionMatch {
-    /// Any version.
+    /// Any version of the item is accepted.
     Any,
     /// The version with this stamp.
     Stamp(u64),
@@ -61,11 +61,11 @@ pub enum ItemAction {
     Replace(DocBuf),
     /// Replaces the item and changes its key; fails if it does not exist or the new key is taken.
     Move(ItemKey, DocBuf),
-    /// Edits the item.
+    /// Edits the item; fails if it does not exist.
     Patch(Patch),
-    /// Deletes the item.
+    /// Deletes the item; fails if it does not exist.
     Delete,
-    /// Reads the item.
+    /// Reads the item; fails if it does not exist.
     Read,
 }
 
@@ -86,11 +86,11 @@ impl std::fmt::Debug for ItemAction {
 /// An action with its key and condition.
 #[derive(Clone, Debug)]
 pub struct ItemWrite {
-    /// Key of the item.
+    /// Key of the item to act on.
     pub key: ItemKey,
-    /// The action.
+    /// The action on the item.
     pub action: ItemAction,
-    /// Required version.
+    /// Version that the stored item must have.
     pub if_match: VersionMatch,
 }
 

@@ -74,7 +74,7 @@ pub struct Cursor<S: Store> {
 pub(super) enum Work {
     /// Rows are returned as stored, up to a limit if there is one.
     Walking { remaining: Option<u64> },
-    /// Stages transform the rows.
+    /// Rows pass through the stages of the plan.
     Running(Box<Running>),
 }
 
@@ -82,7 +82,6 @@ pub(super) enum Work {
 pub(super) struct Running {
     /// The planned stages, from which `exec` was created.
     pub(super) stages: Arc<[Stage]>,
-    /// Executes the stages.
     pub(super) exec: Exec,
     /// The count in progress if rows are only counted; `stages` then are the stages after the
     /// count.

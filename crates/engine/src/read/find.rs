@@ -14,11 +14,11 @@ use crate::{
 /// The selection of a query.
 #[derive(Clone, Debug)]
 pub struct Find {
-    /// Filter of the documents.
+    /// Filter that selects the documents.
     pub filter: Arc<Filter>,
     /// Requested order; used if an index yields it.
     pub sort: Option<Sort>,
-    /// Requested access path.
+    /// Access path that the client requests.
     pub hint: Hint,
 }
 
@@ -29,7 +29,7 @@ impl Find {
     }
 }
 
-/// Properties of an index.
+/// Properties of an index, for `explain`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexTraits {
     /// Whether live documents must not share a value.
@@ -50,7 +50,7 @@ pub struct Explain {
     pub index: Option<String>,
     /// Key pattern of the index.
     pub pattern: Document,
-    /// Properties of the index.
+    /// Properties of the index that is read.
     pub traits: IndexTraits,
     /// Whether one document is read by its `_id`.
     pub by_id: bool,

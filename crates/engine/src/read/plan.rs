@@ -13,11 +13,11 @@ use crate::access::Hint;
 /// A query: a filter, then stages.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Filter of the documents.
+    /// Filter that selects the documents.
     pub filter: Filter,
     /// Stages applied to the matching documents.
     pub stages: Vec<Stage>,
-    /// Requested access path.
+    /// Access path that the client requests.
     pub hint: Hint,
 }
 
@@ -32,7 +32,7 @@ impl Plan {
         self.stages.iter().any(|stage| matches!(stage, Stage::Sort { .. }))
     }
 
-    /// Replaces the stages.
+    /// Returns the plan with these stages instead of its own.
     pub fn with_stages(self, stages: Vec<Stage>) -> Self {
         Self { stages, ..self }
     }
@@ -41,9 +41,9 @@ impl Plan {
 /// Maximum size of a batch; one document always fits.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchLimit {
-    /// Maximum number of documents.
+    /// Maximum number of documents in a batch.
     pub documents: usize,
-    /// Maximum bytes of documents.
+    /// Maximum total size of the documents in bytes.
     pub bytes: usize,
 }
 
@@ -62,7 +62,7 @@ impl Batch {
 /// The documents of one batch.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Documents as well-formed BSON.
+    /// The documents of the batch as well-formed BSON.
     pub documents: Vec<Bytes>,
     /// Whether this is the last batch.
     pub done: bool,

@@ -28,7 +28,7 @@ use crate::catalog::CollectionState;
 /// More than the threads of most servers; threads of the same shard merely share a lock.
 const SHARDS: usize = 32;
 
-/// One open view.
+/// A view that is open or being opened.
 #[derive(Debug)]
 struct ActiveView {
     collection: u32,
@@ -131,7 +131,7 @@ pub(crate) struct ReadGuard {
     views: Arc<ActiveViews>,
     /// Shard of the thread that opened the view; it may be dropped on another thread.
     shard: usize,
-    /// `None` once released.
+    /// Slot of the registration; `None` once released.
     slot: Option<usize>,
 }
 
@@ -149,7 +149,6 @@ impl ReadGuard {
         &self.views.rows
     }
 
-    /// Releases the registration.
     pub(crate) fn release(&mut self) {
         if let Some(slot) = self.slot.take() {
             self.views.shards[self.shard].lock().try_remove(slot);

@@ -10,11 +10,9 @@ use crate::{catalog::CollectionMap, rules::Rules};
 
 /// The components needed to open a view.
 pub(crate) struct ViewFactory<S: Store> {
-    /// The store.
     pub(crate) store: Storage<S>,
     /// The database clock, which determines the instant of a view.
     pub(crate) clock: Arc<Clock>,
-    /// Collections by name.
     pub(crate) map: Arc<CollectionMap>,
     /// The registry in which every open view is recorded.
     pub(crate) active: Arc<ActiveViews>,

@@ -36,7 +36,6 @@ impl Pages {
         Self { remaining, direction: Direction::Forward, limit }
     }
 
-    /// Sets the direction.
     pub(crate) fn in_direction(self, direction: Direction) -> Self {
         Self { direction, ..self }
     }

@@ -42,7 +42,6 @@ struct RowKey {
     key: Box<[u8]>,
 }
 
-/// Borrowed form of [`RowKey`].
 #[derive(Clone, Copy, Debug, Hash)]
 struct RowKeyRef<'a> {
     collection: u32,
@@ -61,7 +60,6 @@ impl Equivalent<RowKey> for RowKeyRef<'_> {
     }
 }
 
-/// A cached row.
 #[derive(Clone, Debug)]
 struct CachedRow {
     /// Header and document, both verified, in an allocation of its own that keeps no block of the

@@ -36,7 +36,6 @@ impl<S: Store> Storage<S> {
         Self { store, rows: Arc::new(rows) }
     }
 
-    /// Returns the row cache.
     pub(super) fn row_cache(&self) -> Arc<RowCache> {
         Arc::clone(&self.rows)
     }
@@ -186,7 +185,6 @@ impl<N: Snapshot> SystemView<N> {
         Self { snapshot }
     }
 
-    /// Returns a catalog record.
     pub(crate) async fn catalog_record(&self, key: &[u8]) -> Result<Option<Bytes>, store::Error> {
         self.snapshot.get(Space::Catalog, key).await
     }
@@ -199,7 +197,6 @@ impl<N: Snapshot> SystemView<N> {
         pages.next_page(&self.snapshot, Space::Catalog).await
     }
 
-    /// Returns the counters.
     pub(crate) fn counters(&self) -> Counters<'_, N> {
         Counters { snapshot: &self.snapshot }
     }

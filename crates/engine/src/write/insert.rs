@@ -28,7 +28,7 @@ use crate::{
 /// The result of a list of inserts.
 #[derive(Debug, Default)]
 pub struct Inserted {
-    /// Number of documents inserted.
+    /// Number of documents that were inserted.
     pub count: usize,
     /// Failures by position in the list; an ordered list has at most one.
     pub failed: Vec<(usize, Error)>,
@@ -39,7 +39,7 @@ pub struct Inserted {
 pub struct NewDocument {
     /// The document, including its id.
     pub document: DocBuf,
-    /// The document's requested lifetime.
+    /// Lifetime that the document's `ttl` requests.
     pub lifetime: Lifetime,
     /// Second since 1970 of an earlier write from which the document's lifetime counts; `None` for
     /// a new document. A document whose lifetime has ended already is never visible.

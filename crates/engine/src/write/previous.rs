@@ -8,7 +8,6 @@ use crate::{catalog::Record, counters::Counted, row::Row};
 /// The version that a write replaces.
 #[derive(Debug)]
 pub(crate) struct PreviousVersion {
-    /// The live row.
     pub(super) row: Row,
     /// Properties by which the replaced version was counted, to be subtracted.
     pub(super) counted: Counted,

@@ -31,7 +31,7 @@ use crate::{
     view::LiveView,
 };
 
-/// A stored receipt.
+/// A stored receipt of an earlier write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// Content stored by the API.
@@ -43,7 +43,7 @@ pub struct Receipt {
 /// A receipt that a commit writes or depends on.
 #[derive(Clone, Debug)]
 pub struct ReceiptPut {
-    /// Id of the receipt.
+    /// Id under which the receipt is stored.
     pub id: Value,
     /// Version that the stored receipt must have; `None` if none may exist. An expired receipt
     /// counts as absent.
@@ -59,7 +59,7 @@ pub enum Effect<'a> {
     Nothing,
     /// The documents at these positions of the caller's list are inserted.
     Inserted(&'a [usize]),
-    /// A document is edited.
+    /// The commit edits one document.
     Edited {
         /// The document before the edit.
         before: &'a Bytes,
@@ -68,12 +68,12 @@ pub enum Effect<'a> {
     },
     /// An upsert inserts a document.
     Upserted {
-        /// Id of the document.
+        /// Id of the inserted document.
         id: &'a Value,
-        /// The inserted document.
+        /// The document that the upsert inserts.
         after: &'a Bytes,
     },
-    /// A document is deleted.
+    /// The commit deletes one document.
     Removed {
         /// The document before the deletion.
         before: &'a Bytes,
@@ -85,13 +85,13 @@ pub enum Effect<'a> {
 /// The effect of one statement of a group on a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementEffect {
-    /// A document is inserted.
+    /// The statement inserts a document.
     Inserted,
-    /// A document is edited.
+    /// The statement edits a document.
     Edited,
     /// An upsert inserts a document with this id.
     Upserted(Value),
-    /// A document is deleted.
+    /// The statement deletes a document.
     Removed,
     /// Nothing is written; the flag is whether a document was found.
     Unwritten(bool),

@@ -21,7 +21,7 @@ use crate::{
 /// The result of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Number of documents deleted.
+    /// Number of documents that were deleted.
     pub count: usize,
 }
 

@@ -39,15 +39,15 @@ pub trait Writer: Send + Sync {
 
 /// The parameters of an update.
 pub struct Update<'a> {
-    /// Selection of the documents.
+    /// Selects the documents to update.
     pub find: Find,
-    /// The edit to apply.
+    /// The edit to apply to each document.
     pub edit: &'a Edit,
     /// Whether to update all matching documents instead of the first.
     pub many: bool,
     /// Whether to insert a document if none matches.
     pub upsert: bool,
-    /// The operation's context.
+    /// The context in which filters and edits are evaluated.
     pub context: Arc<Context>,
     /// The API's rules for written documents.
     pub writer: &'a dyn Writer,
@@ -71,7 +71,7 @@ impl std::fmt::Debug for Update<'_> {
 /// The result of an update.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Updated {
-    /// Number of matching documents.
+    /// Number of documents that matched the filter.
     pub matched: usize,
     /// Number of documents written because they changed.
     pub modified: usize,

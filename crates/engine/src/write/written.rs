@@ -25,7 +25,6 @@ const MAX_COMPARED: usize = 64;
 
 /// A document that a group writes.
 pub(super) struct WrittenDocument {
-    /// Row key.
     pub(super) key: Bytes,
     /// The document as the view sees it; `None` if it is new.
     pub(super) before: Option<Row>,
@@ -39,7 +38,6 @@ pub(super) struct WrittenDocument {
 /// A document whose write a later update replaces.
 #[derive(Clone, Copy)]
 pub(super) struct Rewritten {
-    /// Index of the document.
     pub(super) document: usize,
     /// Index of the group's write.
     pub(super) write: usize,
@@ -127,7 +125,6 @@ impl WrittenDocuments {
         self.documents.get(at)
     }
 
-    /// Adds unique keys.
     pub(super) fn claim(&mut self, unique: HashSet<Bytes>) {
         self.unique.extend(unique);
     }

@@ -7,7 +7,7 @@ use crate::error::Error;
 /// The options of a pattern or of a part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flags {
-    /// `i`: ignores case.
+    /// Flag `i`: letters match in either case.
     pub(super) ignore_case: bool,
     /// `m`: `^` and `$` match at every line.
     pub(super) multi_line: bool,
@@ -67,7 +67,7 @@ pub(super) enum Opening {
     Flags(Flags),
     /// A group, which was written to the output.
     Group {
-        /// Whether the group captures.
+        /// Whether the group captures its match.
         keeps: bool,
         flags: Flags,
     },

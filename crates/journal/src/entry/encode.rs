@@ -9,7 +9,6 @@ use crate::errors::invalid;
 /// Estimated bytes of a mutation's two lengths.
 const LENGTHS: usize = 4;
 
-/// Encodes an entry.
 pub(super) fn encode(entry: &Entry) -> Result<Bytes, Error> {
     let mut out = Vec::with_capacity(guess_bytes(entry));
     // Length and checksum are filled in at the end.

@@ -23,7 +23,7 @@ use store::{Error, Kind, Stamp};
 
 /// Bytes before the number of dropped spaces.
 pub(crate) const HEAD_BYTES: usize = 4 + 4 + 1 + 4 * 8;
-/// Version of the layout.
+/// Version of the encoding's layout.
 const VERSION: u8 = 1;
 
 /// A change of one key. Values are absolute, so applying a mutation twice is harmless.
@@ -87,7 +87,7 @@ impl EncodedEntry {
         Ok((Self { n, bytes: bytes.slice(..length) }, bytes.slice(length..)))
     }
 
-    /// Returns the entry's number.
+    /// Returns the number of the entry.
     pub fn n(&self) -> u64 {
         self.n
     }
@@ -101,7 +101,7 @@ impl EncodedEntry {
         Some(Stamp { seq: u64::from_le_bytes(number(1)?), at_ms: i64::from_le_bytes(number(2)?) })
     }
 
-    /// Returns the encoded bytes.
+    /// Returns the encoded bytes of the entry.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }

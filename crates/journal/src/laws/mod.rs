@@ -13,10 +13,10 @@ use crate::{
 
 /// Opens an empty journal and reopens it after a crash; acknowledged entries must survive.
 pub trait Bench {
-    /// The journal under test.
+    /// The journal type that is tested.
     type Journal: Journal;
 
-    /// Opens an empty journal.
+    /// Opens a journal without any entries.
     fn open(&mut self) -> Self::Journal;
 
     /// Reopens the journal as after a crash of the process.

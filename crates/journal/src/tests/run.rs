@@ -76,7 +76,6 @@ pub(super) fn assert_same(read: &[Entry], expected: &[Entry], context: &str) {
 pub(super) struct Run {
     pub(super) disk: SimDisk,
     pub(super) journal: Option<LocalJournal>,
-    /// Acknowledged entries.
     pub(super) list: Vec<Entry>,
     /// Number of acknowledged entries that are durable.
     synced: usize,
@@ -86,7 +85,6 @@ pub(super) struct Run {
     pub(super) keeps: bool,
     /// The power was cut since the journal was last open.
     powerless: bool,
-    /// Entries of unknown outcome.
     unknown: Vec<Entry>,
     /// Entries below this number may have been cut.
     cut: u64,
@@ -186,7 +184,6 @@ impl Run {
         }
     }
 
-    /// Syncs kept groups.
     pub(super) fn sync(&mut self) {
         if !self.open() {
             return;
@@ -241,7 +238,6 @@ impl Run {
         answered
     }
 
-    /// Cuts below a number.
     pub(super) fn truncate_before(&mut self, before: u64) {
         if !self.open() {
             return;
@@ -261,7 +257,6 @@ impl Run {
         self.fault = None;
     }
 
-    /// Simulates a power cut.
     pub(super) fn cut_power(&mut self, random: &mut fastrand::Rng) {
         self.journal = None;
         self.disk = self.disk.after_power_cut(random);

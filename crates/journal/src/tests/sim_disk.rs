@@ -12,7 +12,6 @@ use parking_lot::Mutex;
 
 use crate::disk::{Disk, DiskFile};
 
-/// Unit of atomic writes.
 pub(super) const SECTOR: usize = 512;
 
 /// Contents of files by name.

@@ -9,7 +9,7 @@ pub mod pipelines;
 /// How far a feature of MongoDB is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// Works as in MongoDB.
+    /// The feature works as in MongoDB.
     Works,
     /// Supported with this difference from MongoDB.
     Differs(&'static str),

@@ -13,7 +13,6 @@ use crate::{
     limits::{MAX_PRIVILEGES, SHOWN_BYTES},
 };
 
-/// Actions on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Privilege {
     pub(crate) resource: Resource,

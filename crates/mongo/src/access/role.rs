@@ -18,7 +18,6 @@ const FORMAT: i64 = 1;
 
 const FIELDS: &[&str] = &["format", "_id", "role", "db", "privileges", "roles"];
 
-/// A user-defined role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Role {
     pub(crate) name: RoleName,

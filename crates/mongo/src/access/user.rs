@@ -39,13 +39,11 @@ pub(crate) const EXTERNAL_DATABASE: &str = "$external";
 /// The BSON subtype of a UUID.
 const UUID: u8 = 4;
 
-/// A user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct User {
     pub(crate) name: UserName,
     /// A UUID that distinguishes this user from an earlier one of the same name.
     pub(crate) id: [u8; 16],
-    /// The directly granted roles.
     pub(crate) roles: Vec<RoleName>,
     /// Application data stored with the user.
     pub(crate) custom_data: Option<DocBuf>,
@@ -57,11 +55,9 @@ pub(crate) struct User {
 /// The fields of a user that `usersInfo` shows besides name, id, roles and mechanisms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UserView<'a> {
-    /// The option `showCredentials`.
     pub(crate) credentials: bool,
     /// The option `showCustomData`, which defaults to true.
     pub(crate) custom_data: bool,
-    /// The option `showAuthenticationRestrictions`.
     pub(crate) restrictions: bool,
     /// Option `showPrivileges`, which implies restrictions.
     pub(crate) inherited: Option<Inherited<'a>>,

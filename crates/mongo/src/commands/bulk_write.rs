@@ -164,7 +164,6 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_outcomes(call, results, &totals, repeated, size).await
 }
 
-/// A running `bulkWrite`.
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespaces: Vec<Namespace>,
@@ -261,7 +260,6 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
     }
 }
 
-/// A parsed operation.
 enum ParsedOperation<'d> {
     Insert(DocRef<'d>),
     /// An update, and its evaluation context.

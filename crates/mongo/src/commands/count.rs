@@ -28,7 +28,6 @@ struct Counted {
     filter: Filter,
     hint: Hint,
     skip: u64,
-    /// `None`: no limit.
     limit: Option<u64>,
 }
 

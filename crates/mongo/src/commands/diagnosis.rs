@@ -18,7 +18,6 @@ use crate::{
     replies::ok,
 };
 
-/// Runs `ping`.
 pub(super) async fn ping<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }

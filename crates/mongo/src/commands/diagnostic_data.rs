@@ -25,7 +25,6 @@ pub(super) fn needs(_: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     Ok(rights.map(|right| Requirement::of(right, Object::Server)).into())
 }
 
-/// Runs `getDiagnosticData`.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let start = now(call).await?;
     let status = DocRef::Raw(server_status::run(call).await?.bytes()).to_tree();

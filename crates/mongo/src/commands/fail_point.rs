@@ -22,7 +22,6 @@ use crate::{
 /// The effect of the enabled fail points on a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
-    /// The command runs normally.
     Go,
     /// The connection is closed without a reply.
     CloseConnection,

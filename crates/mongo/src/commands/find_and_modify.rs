@@ -115,7 +115,6 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     build_reply(&done, &answer, repeated, projection.as_ref(), &find.filter, &context)
 }
 
-/// Removes the document.
 async fn remove_document<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

@@ -6,85 +6,64 @@
 //! must get the one that mongod reports: fail points, the name, the API version, unknown fields,
 //! the database, the shared arguments.
 
-/// `aggregate`
 mod aggregate;
 /// The outcomes of the operations of `bulkWrite`.
 mod bulk_outcomes;
-/// `bulkWrite`
 mod bulk_write;
-/// `create`, `drop`, `dropDatabase`, `renameCollection`
+/// The commands `create`, `drop`, `dropDatabase` and `renameCollection`.
 mod catalog;
-/// `collMod`
 mod coll_mod;
-/// `count`
 mod count;
-/// `createIndexes`
 mod create_indexes;
-/// `delete`
 mod delete;
 /// `ping`, `buildInfo`, `hostInfo`, `listCommands` and other diagnostics.
 mod diagnosis;
-/// `getDiagnosticData`
 mod diagnostic_data;
-/// `distinct`
 mod distinct;
-/// `dropIndexes`
 mod drop_indexes;
-/// `ebbClock`, `ebbExpiry`
+/// The commands `ebbClock` and `ebbExpiry`.
 mod ebb;
-/// `explain`
 mod explain;
 /// `configureFailPoint`, and the effect of fail points on other commands.
 mod fail_point;
-/// `find`
 mod find;
-/// `findAndModify`
 mod find_and_modify;
-/// `getMore`
 mod get_more;
 /// Granting and revoking of roles and privileges.
 mod grants;
-/// `hello`, `isMaster`
+/// The commands `hello` and `isMaster`.
 mod handshake;
-/// Index builds in `currentOp`.
 mod index_builds;
-/// `$indexStats`
+/// The stage `$indexStats` of `aggregate`.
 mod index_stats;
-/// `insert`
 mod insert;
-/// `killCursors`
 mod kill_cursors;
-/// `listDatabases`, `listCollections`, `listIndexes`
+/// The commands `listDatabases`, `listCollections` and `listIndexes`.
 mod list;
-/// `$listLocalSessions`, `$listSessions`
+/// The stages `$listLocalSessions` and `$listSessions`.
 mod list_sessions;
-/// `currentOp`, `killOp`, `fsync`, `replSetGetStatus`
+/// The commands `currentOp`, `killOp`, `fsync` and `replSetGetStatus`.
 mod operations;
-/// `getParameter`, `setParameter`
+/// The commands `getParameter` and `setParameter`.
 mod parameters;
 /// `planCacheClear`, and the commands on index filters.
 mod plan_cache;
 /// `createRole` and the other commands on roles.
 mod roles;
-/// `saslStart`, `saslContinue`, `logout`
+/// The commands `saslStart`, `saslContinue` and `logout`.
 mod sasl;
-/// `serverStatus`
 mod server_status;
-/// `startSession`, `endSessions`, `logout`
+/// The commands `startSession`, `endSessions` and `logout`.
 mod sessions;
 /// Code shared by `insert`, `update`, `delete` and `bulkWrite`.
 mod statements;
-/// `collStats`, `dataSize`, `dbStats`, `validate`
+/// The commands `collStats`, `dataSize`, `dbStats` and `validate`.
 mod stats;
-/// The table of commands.
 mod table;
-/// `top`
 mod top;
-/// `update`
 mod update;
 /// `createUser` and the other commands on users.
 mod users;
-/// `authenticate`
 mod x509;
 
 pub(crate) use table::COMMANDS;

@@ -205,7 +205,6 @@ pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     .await
 }
 
-/// Runs `grantPrivilegesToRole`.
 pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, Some("privileges"), |role, request| {
         let given = Privileges::parse(request.args().need_array("privileges")?)?;
@@ -214,7 +213,6 @@ pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<Doc
     .await
 }
 
-/// Runs `revokePrivilegesFromRole`.
 pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, Some("privileges"), |role, request| {
         let taken = Privileges::parse(request.args().need_array("privileges")?)?;
@@ -224,7 +222,6 @@ pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<Do
     .await
 }
 
-/// Runs `grantRolesToRole`.
 pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, Some("roles"), |role, request| {
         let given = RoleName::parse_list(request.args().need_array("roles")?, request.database)?;
@@ -235,7 +232,6 @@ pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     .await
 }
 
-/// Runs `revokeRolesFromRole`.
 pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, Some("roles"), |role, request| {
         let taken = RoleName::parse_list(request.args().need_array("roles")?, request.database)?;
@@ -290,7 +286,6 @@ pub(super) fn info_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement
     })
 }
 
-/// Runs `rolesInfo`.
 pub(super) async fn roles_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;

@@ -65,7 +65,6 @@ fn payload(args: &Args<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// Runs `saslStart`.
 pub(super) async fn start<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(begin(call, call.body, call.database).await?)
 }
@@ -280,7 +279,6 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
     Ok(())
 }
 
-/// Runs `logout`.
 pub(super) async fn log_out<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut logins = call.connection.logins.lock();
     let gone = (logins.current.take(), logins.known.take());

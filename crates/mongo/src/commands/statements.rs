@@ -193,7 +193,6 @@ pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
 enum GroupEnd {
     /// The command ends: no statement runs after the group.
     Command,
-    /// The group was committed.
     Group,
     /// The group ended before the next statement, which could not be part of it.
     Early,

@@ -59,7 +59,6 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
     sizes
 }
 
-/// Runs `collStats`.
 pub(super) async fn collection_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let scale = parse_scale(&call.args())?;

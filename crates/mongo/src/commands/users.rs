@@ -240,7 +240,6 @@ pub(super) async fn drop_all_users<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(doc! { "n": saturated_int(removed) })
 }
 
-/// Runs `grantRolesToUser`.
 pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_roles(call, |held, roles| {
         let new: Vec<_> = roles.into_iter().filter(|role| !held.contains(role)).collect();
@@ -249,7 +248,6 @@ pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     .await
 }
 
-/// Runs `revokeRolesFromUser`.
 pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_roles(call, |held, roles| held.retain(|role| !roles.contains(role))).await
 }
@@ -317,7 +315,6 @@ pub(super) fn shows_credentials(command: DocRef<'_>) -> bool {
     is_set(command, "showCredentials")
 }
 
-/// Runs `usersInfo`.
 pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;

@@ -33,7 +33,6 @@ pub(crate) struct RetryableWrite {
 pub(crate) enum StatementIds {
     /// Consecutive ids, starting with this one.
     From(i32),
-    /// Ids by position.
     Listed(Vec<i32>),
 }
 

@@ -30,9 +30,7 @@ const DELETE_FIELDS: &[&str] = &["q", "limit", "collation", "hint"];
 
 /// Field names of an update statement, which differ between `update` and `bulkWrite`.
 pub(crate) struct UpdateFields {
-    /// The filter.
     pub(crate) filter: &'static str,
-    /// The update.
     pub(crate) update: &'static str,
     /// Name of the field with the variables of an update pipeline.
     pub(crate) constants: &'static str,
@@ -48,7 +46,6 @@ pub(crate) const UPDATE_FIELDS: UpdateFields = UpdateFields {
     all: &["q", "u", "c", "multi", "upsert", "collation", "arrayFilters", "hint", "sort"],
 };
 
-/// A parsed update statement.
 pub(crate) struct UpdateStatement {
     pub(crate) find: Find,
     pub(crate) edit: Edit,

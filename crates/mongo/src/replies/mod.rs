@@ -1,10 +1,8 @@
 //! Parts of replies that several commands share. A command's own reply format is in its own file.
 
-/// Replies about collections.
 pub(crate) mod collection;
 /// Replies with batches, and the cursors that stay open after them.
 pub(crate) mod cursor;
-/// Replies about indexes.
 pub(crate) mod index;
 /// Conversion of numbers to the types that clients expect.
 pub(crate) mod numbers;

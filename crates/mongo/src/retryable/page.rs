@@ -53,7 +53,6 @@ pub(super) struct Page {
     /// Codes of the statements' results, by position in the page.
     codes: [u8; STATEMENTS],
     upserted: BTreeMap<usize, Value>,
-    /// The reply of `findAndModify`.
     pub(super) answer: Option<StoredReply>,
 }
 

@@ -32,7 +32,6 @@ pub(crate) struct StoredReply {
     pub(crate) removed: bool,
     /// Whether the new document was to be returned.
     pub(crate) new: bool,
-    /// Whether a document matched.
     pub(crate) existing: bool,
     /// The document before or after the change, if any.
     pub(crate) value: Option<Bytes>,

@@ -15,7 +15,6 @@ pub(crate) enum OpCode {
     Query = 2004,
     /// OP_COMPRESSED, another message in compressed form.
     Compressed = 2012,
-    /// OP_MSG, for everything else.
     Msg = 2013,
 }
 
@@ -32,7 +31,6 @@ impl OpCode {
     }
 }
 
-/// A message header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Length of the whole message in bytes.
@@ -61,7 +59,6 @@ impl Header {
         Ok(Self { len, request_id: number(4), response_to: number(8), code: number(12) })
     }
 
-    /// Returns the encoded header.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         self.write(&mut bytes);

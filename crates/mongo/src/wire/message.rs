@@ -13,7 +13,6 @@ use super::{
 /// The format of a request, which its reply must use, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// An OP_MSG.
     Msg {
         /// Whether the client expects no reply.
         more_to_come: bool,
@@ -46,7 +45,6 @@ pub(crate) struct Message {
     pub(crate) compressor: Option<Compressor>,
     /// The database of an OP_QUERY.
     pub(crate) database: Option<String>,
-    /// The payload, decompressed.
     pub(crate) bytes: Bytes,
     /// The payload as received, if invalid strings in it were replaced; otherwise `None`.
     pub(crate) as_it_came: Option<Bytes>,
@@ -73,7 +71,6 @@ impl Message {
         whole_message(Header { code: code as i32, ..header }, bytes.into())
     }
 
-    /// Returns the command's document.
     pub(crate) fn body(&self) -> DocRef<'_> {
         DocRef::Raw(self.slice(&self.body))
     }

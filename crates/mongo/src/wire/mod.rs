@@ -8,15 +8,11 @@
 //! | len  | request id | response to | op code | payload ...
 //! ```
 
-/// OP_COMPRESSED.
 mod compress;
-/// The message header.
 mod header;
 /// A request in any of the formats.
 mod message;
-/// OP_MSG.
 mod op_msg;
-/// OP_QUERY and OP_REPLY.
 mod op_query;
 /// Reads a message of a known length.
 pub(crate) mod payload;

@@ -164,7 +164,6 @@ struct Sections<'a> {
 }
 
 impl Sections<'_> {
-    /// Reads one section.
     fn next_section(&mut self) -> Result<(), Malformed> {
         let kind = self.bytes.get(self.at).copied();
         self.at += 1;

@@ -9,7 +9,6 @@ use crate::limits::{CLAIMED_BYTES, ROOM_AHEAD, TRUSTED_BYTES};
 /// The result of reading a payload.
 #[derive(Debug)]
 pub(crate) enum PayloadRead {
-    /// The complete payload.
     Whole(Vec<u8>),
     /// The message was read completely, but memory was short: only the beginning of the message was
     /// kept.

@@ -5,7 +5,6 @@ use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
 use fastrand::Rng;
 
-/// `SIM_SEED=n` runs one history.
 const HISTORIES: u64 = 150;
 const STATEMENTS: usize = 30;
 

@@ -51,7 +51,7 @@ pub enum Condition {
     Not(Box<Condition>),
     /// True if a value at the path passes the test.
     Test(Box<PathTest>),
-    /// False for any value.
+    /// A condition that is false for any value.
     Never,
 }
 

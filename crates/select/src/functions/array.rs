@@ -31,7 +31,6 @@ fn length_of(array: ArrayRef<'_>) -> i64 {
     i64::try_from(array.len()).unwrap_or(i64::MAX)
 }
 
-/// `ARRAY_LENGTH([1, 2])` is 2.
 fn array_length<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(call.array_at(0).map_or(Evaluated::Missing, |array| integer_value(length_of(array))))
 }

@@ -6,7 +6,6 @@ use evaluation::{Context, Error, Evaluated, Kind, limits::MAX_WORK};
 
 use super::find_function;
 
-/// 2024-10-14T14:20:30.666Z.
 const NOW_MS: i64 = 1_728_915_630_666;
 
 /// The placeholder of an undefined argument in the text.

@@ -11,7 +11,7 @@ use super::{Resume, rest::RemainingResults};
 pub enum Flow {
     /// More rows may yield further results of the page.
     More,
-    /// The page is complete.
+    /// The page is complete: further rows are not needed.
     Enough,
 }
 

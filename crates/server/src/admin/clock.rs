@@ -37,7 +37,6 @@ pub(super) fn clock_json(clock: &Clock) -> Value {
     })
 }
 
-/// Handles `GET /_ebb/clock`.
 pub(crate) async fn get_clock(State(shared): State<Shared>) -> Json<Value> {
     Json(clock_json(shared.engine.clock()))
 }

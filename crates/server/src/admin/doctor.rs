@@ -27,10 +27,8 @@ const LITTLE_ROOM: u64 = 10;
 /// Age of a view from which it is reported, since it keeps replaced versions on disk.
 const LONG_VIEW: Duration = Duration::from_secs(3600);
 
-/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Severity {
-    /// No action needed.
     Good,
     /// Acceptable for development, not for production.
     Warning,

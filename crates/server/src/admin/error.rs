@@ -9,7 +9,6 @@ use axum::{
 #[derive(Debug)]
 pub(crate) struct Error(portal::Error);
 
-/// Result of a route.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

@@ -71,7 +71,6 @@ pub(super) fn find_collection(
     }
 }
 
-/// Returns `{"documents", "bytes"}`.
 fn amount_json(amount: Amount) -> Value {
     json!({ "documents": amount.documents, "bytes": amount.bytes })
 }

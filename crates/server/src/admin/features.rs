@@ -39,7 +39,6 @@ fn features_body(shared: &Shared) -> Json<Value> {
     }))
 }
 
-/// Handles `GET /_ebb/features`.
 pub(crate) async fn get_features(State(shared): State<Shared>) -> Json<Value> {
     features_body(&shared)
 }

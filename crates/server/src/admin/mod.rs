@@ -68,7 +68,6 @@ pub(crate) struct Shared {
     pub(crate) measured: Option<Arc<TreeMetrics>>,
     /// Access to images of the store; `None` if this server cannot back it up.
     pub(crate) images: Option<Images>,
-    /// Permits for concurrent backups.
     pub(crate) backups: Arc<Semaphore>,
     /// Division of the process's memory.
     pub(crate) plan: Plan,

@@ -10,9 +10,7 @@ use crate::{
 /// Effect of requests to a route, whatever their arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// Reads, without a key.
     Public,
-    /// Reads, with a key.
     Reads,
     /// Passes the request to an API, which authorizes it. The route itself changes nothing,
     /// although its method may be one for changes.

@@ -23,7 +23,6 @@ async fn turn_on_ttl(server: &Server, seconds: i32) {
     server.run_command(doc! { "createIndexes": "c", "indexes": array![index], "$db": "db" }).await;
 }
 
-/// Returns the visible ids.
 async fn ids(server: &Server) -> Vec<i32> {
     let found = server.run_command(doc! { "distinct": "c", "key": "_id", "$db": "db" }).await;
     let Some(Bson::Array(values)) = found.get("values") else { panic!("{found:?}") };

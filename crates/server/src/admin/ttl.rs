@@ -36,7 +36,6 @@ fn reaping_body(shared: &Shared) -> Json<Value> {
     }))
 }
 
-/// Handles `GET /_ebb/ttl`.
 pub(crate) async fn get_reaping(State(shared): State<Shared>) -> Json<Value> {
     reaping_body(&shared)
 }
@@ -46,7 +45,6 @@ pub(crate) async fn pause_reaping(State(shared): State<Shared>) -> Result<Json<V
     set_paused(&shared, true).await
 }
 
-/// Handles `POST /_ebb/ttl/resume`.
 pub(crate) async fn resume_reaping(State(shared): State<Shared>) -> Result<Json<Value>> {
     set_paused(&shared, false).await
 }

@@ -93,7 +93,6 @@ fn command(name: &str, about: &str, arguments: Document) -> Document {
     command
 }
 
-/// Handles `GET /_ebb/users`.
 pub(crate) async fn get_users(State(shared): State<Shared>) -> Result<Json<Value>> {
     let all = doc! { "usersInfo": doc! { "forAllDBs": true } };
     let reply = run(&shared, "admin", all).await?;
@@ -116,7 +115,6 @@ pub(crate) async fn get_users(State(shared): State<Shared>) -> Result<Json<Value
     Ok(Json(json!({ "users": shown.collect::<Vec<_>>() })))
 }
 
-/// Handles `POST /_ebb/users`.
 pub(crate) async fn add_user(State(shared): State<Shared>, body: Bytes) -> Result<Json<Value>> {
     let wanted = UserBody::parse(&body)?;
     let Some(user) = &wanted.user else { return Err(Error::bad_request("there is no user")) };
@@ -129,7 +127,6 @@ pub(crate) async fn add_user(State(shared): State<Shared>, body: Bytes) -> Resul
     Ok(Json(json!({ "user": user, "database": database })))
 }
 
-/// Handles `PUT /_ebb/users/{database}/{user}`.
 pub(crate) async fn change_user(
     State(shared): State<Shared>,
     Path((database, user)): Path<(String, String)>,
@@ -143,7 +140,6 @@ pub(crate) async fn change_user(
     Ok(Json(json!({ "user": user, "database": database })))
 }
 
-/// Handles `DELETE /_ebb/users/{database}/{user}`.
 pub(crate) async fn remove_user(
     State(shared): State<Shared>,
     Path((database, user)): Path<(String, String)>,

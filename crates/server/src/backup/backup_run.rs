@@ -27,7 +27,6 @@ const NICENESS: i32 = 10;
 /// Kind of backup to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BackupKind {
-    /// All data.
     Full,
     /// Entries after the last entry of a previous backup.
     After {
@@ -40,7 +39,6 @@ pub(crate) enum BackupKind {
     },
 }
 
-/// Source of the data.
 enum Pieces {
     Image(BaseReader),
     Entries(EntryReader),

@@ -13,9 +13,7 @@ use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame};
 use tokio::{runtime::Handle, sync::mpsc};
 
-/// Bytes per chunk.
 const CHUNK: usize = 256 << 10;
-/// Chunks in the channel.
 const WAITING: usize = 8;
 
 /// The receiving end of the channel, which the HTTP response reads.

@@ -48,7 +48,6 @@ pub(crate) struct CounterReadings {
 }
 
 impl CounterReadings {
-    /// Reads all counters.
     pub(crate) fn read(source: &Source<'_>) -> Self {
         let mut read = Self::default();
         read.read_mongo(source.apis);

@@ -20,7 +20,6 @@ pub(crate) use self::gathered::{CounterReadings, Source};
 use self::{file::LineFile, ring::Ring, sample::Sample, slow::SlowOperationLog};
 use crate::background::has_waited;
 
-/// Duration of a sample.
 pub(crate) const EVERY: Duration = Duration::from_secs(60);
 /// Number of samples that are kept: those of one day.
 const KEPT: usize = 24 * 60;

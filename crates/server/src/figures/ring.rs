@@ -15,7 +15,6 @@ impl Ring {
         Self { samples: VecDeque::new(), most }
     }
 
-    /// Adds the newest sample.
     pub(super) fn push(&mut self, sample: Sample) {
         self.samples.push_back(sample);
         self.forget();

@@ -33,9 +33,7 @@ pub(crate) struct Sample {
     pub(crate) nosql_connections: i64,
     /// Open cursors of the MongoDB API.
     pub(crate) cursors: u64,
-    /// Bytes received from clients.
     pub(crate) bytes_in: u64,
-    /// Bytes sent to clients.
     pub(crate) bytes_out: u64,
     /// Approximate number of documents that expired.
     pub(crate) expired: u64,
@@ -49,25 +47,19 @@ pub(crate) struct Sample {
     pub(crate) tables_bytes: u64,
     /// Bytes of tables pending deletion.
     pub(crate) garbage_bytes: u64,
-    /// Bytes of temporary files.
     pub(crate) temporary_bytes: u64,
     /// Resident memory of the process in bytes.
     pub(crate) memory_bytes: u64,
-    /// Bytes reserved by operations.
     pub(crate) operations_bytes: u64,
 }
 
-/// Operations of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Operations {
-    /// `mongodb` or `nosql`.
     pub(crate) api: String,
     /// Name of the command or kind of request.
     pub(crate) name: String,
-    /// Number of operations.
     pub(crate) count: u64,
-    /// Approximate median latency, microseconds.
     pub(crate) p50_us: u64,
     /// Approximate 99th percentile of latency, microseconds.
     pub(crate) p99_us: u64,

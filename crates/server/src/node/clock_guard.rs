@@ -16,7 +16,6 @@ use tracing::Instrument as _;
 use super::{heartbeats::Heartbeats, route::Route};
 use crate::background;
 
-/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
 /// Deviation of a wall clock that is tolerated, in milliseconds.
 const MOST_OFF_MS: i64 = 60_000;

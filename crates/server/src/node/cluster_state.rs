@@ -54,7 +54,6 @@ pub(super) struct Counts {
 /// What a node knows about the cluster and about one of its shards.
 #[derive(Clone)]
 pub(super) struct ClusterState {
-    /// The shard.
     pub(super) number: u32,
     /// The node's store of the shard.
     pub(super) shard: Arc<SharedShard>,

@@ -9,7 +9,6 @@ use uuid::Uuid;
 use super::{cluster_state::ClusterState, routes::Routes};
 use crate::background;
 
-/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
 /// Checks between repeated log lines.
 const AGAIN: u32 = 60;

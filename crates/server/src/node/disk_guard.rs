@@ -12,7 +12,6 @@ use tracing::Instrument as _;
 use super::{heartbeats::Heartbeats, route::Route};
 use crate::background;
 
-/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Starts the task that hands shards over when the disk is full, until `stop`.
@@ -22,7 +21,6 @@ pub(super) fn start(route: &Route, stop: &watch::Receiver<bool>) -> tokio::task:
     tokio::spawn(guard.run(stop.clone()).in_current_span())
 }
 
-/// State of the guard.
 struct DiskGuard {
     route: Route,
     heartbeats: Heartbeats,

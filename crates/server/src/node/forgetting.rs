@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct RemovedNode {
     /// Name of the node for people.
     pub name: String,
-    /// Node id.
+    /// Id of the removed node.
     pub node: Uuid,
 }
 

@@ -28,7 +28,6 @@ const ANSWER_MAX: usize = 8 << 20;
 /// The shards to which an admin request is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RequestScope {
-    /// The first shard.
     First,
     /// The shard that owns this database of this API.
     Home(&'static str, String),

@@ -60,7 +60,6 @@ pub(super) fn ledger_failure(error: store::Error) -> Failure {
 /// that clients keep busy.
 pub(crate) struct ClusterLedger {
     ledger: CassandraLedger,
-    /// `None` only during `drop`.
     runtime: Option<Runtime>,
 }
 

@@ -15,7 +15,6 @@ use prometheus_client::{
 use super::{route::Route, routes::Routes};
 use crate::admin::metrics::{metrics_answer, register_readiness, registry_of_all};
 
-/// Handles `GET /metrics`.
 pub(super) async fn get_metrics(State(routes): State<Routes>) -> Response {
     let terms: Vec<_> = routes.all().filter_map(Route::here).collect();
     let served: Vec<_> = terms.iter().map(|term| term.shared.clone()).collect();
@@ -28,7 +27,6 @@ pub(super) async fn get_metrics(State(routes): State<Routes>) -> Response {
 /// A metric of each shard: name, description, and the function that reads it.
 type Figure<T> = (&'static str, &'static str, fn(&Route) -> T);
 
-/// Gauges of each shard.
 const STANDING: [Figure<u64>; 4] = [
     ("cluster_owner", "Whether this node owns the data and serves it", |route| {
         u64::from(route.here().is_some())
@@ -46,7 +44,6 @@ const STANDING: [Figure<u64>; 4] = [
     ),
 ];
 
-/// Counters of each shard.
 const COUNTED: [Figure<u64>; 3] = [
     ("cluster_terms", "Number of times that this node became the owner", |route| {
         route.cluster_state.counts.terms.load(Ordering::Relaxed)

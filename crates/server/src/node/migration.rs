@@ -33,7 +33,7 @@ pub struct NewCluster {
     pub at: ClusterConfig,
     /// Datacenter that holds the replicas; `None` for any node.
     pub datacenter: Option<String>,
-    /// Number of replicas.
+    /// Number of replicas of the keyspace.
     pub copies: u32,
     /// How the cluster's clock advances.
     pub clock: ClockMode,

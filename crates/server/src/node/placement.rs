@@ -20,7 +20,6 @@ use uuid::Uuid;
 use super::{heartbeats::Heartbeats, link::Purpose, routes::Routes};
 use crate::background;
 
-/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
 /// Time for which a node has to be alive before it gets shards of other nodes.
 const SETTLED: Duration = Duration::from_secs(5);

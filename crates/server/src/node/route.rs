@@ -63,7 +63,6 @@ pub(super) struct Route {
 
 /// The destination of a stream.
 pub(super) enum Destination {
-    /// This node.
     Here(Arc<Term>),
     /// Another node, over this stream.
     There(OwnerStream),

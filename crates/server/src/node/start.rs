@@ -67,7 +67,6 @@ const PEER: &str = "peer-addr";
 /// Forwarded messages may use 1/`PASSED` of the memory for operations.
 const PASSED: usize = 4;
 
-/// A running node.
 pub(crate) struct Node {
     shared: Arc<SharedNode>,
     routes: Routes,
@@ -177,7 +176,6 @@ fn start_guards(
     guards.chain(of_node).chain([copy_guard::start(routes, stopped)]).collect()
 }
 
-/// Creates the gateway.
 fn gateway(
     context: &ServerContext,
     routes: &Routes,

@@ -40,7 +40,6 @@ pub(super) type CurrentTerm = watch::Sender<Option<Arc<Term>>>;
 pub(super) struct Terms {
     pub(super) context: Arc<ServerContext>,
     pub(super) route: Route,
-    /// Routes of all shards.
     pub(super) routes: Routes,
     pub(super) clock: Arc<ShardClock>,
     /// The current term, if this node owns the shard.

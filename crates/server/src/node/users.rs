@@ -23,7 +23,6 @@ use crate::{any_store::AnyStore, background, term::Term};
 /// Maximum time for which a request for changes is held open while users and roles are unchanged
 /// (long polling).
 const WAIT: Duration = Duration::from_secs(1);
-/// Polling interval for changes.
 const LOOK: Duration = Duration::from_millis(25);
 /// Time limit for the first shard's answer, in addition to [`WAIT`].
 const PATIENCE: Duration = Duration::from_secs(1);

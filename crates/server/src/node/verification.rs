@@ -27,7 +27,7 @@ const REPLAYED: &str = "replayed";
 /// Result of verifying a node's copy of a shard.
 #[derive(Clone, Debug)]
 pub struct NodeVerified {
-    /// Number of the shard.
+    /// Number of the verified shard.
     pub shard: u32,
     /// Last journal entry that both copies include.
     pub entry: u64,

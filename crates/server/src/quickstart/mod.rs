@@ -24,7 +24,6 @@ const DEFAULT_TTL: i64 = 60;
 /// Why the sample could not be created.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Both APIs are off.
     NoApi,
     /// The database or collection name is in use; the text suggests a remedy.
     Taken(String),
@@ -46,7 +45,6 @@ type Result<T> = std::result::Result<T, Failure>;
 /// The sample as written through one API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filled {
-    /// Number of sessions written.
     pub(crate) count: usize,
     /// Last expiration among the sessions.
     pub(crate) last_dies: Instant,

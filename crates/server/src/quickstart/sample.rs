@@ -3,7 +3,6 @@
 
 use clock::Instant;
 
-/// Number of sessions.
 pub(super) const SESSIONS: usize = 40;
 /// Number of sessions that never expire (`ttl` -1).
 const STAY: usize = 2;

@@ -18,7 +18,7 @@ use crate::failure::{Failure, failed};
 /// Result of verifying a complete backup.
 #[derive(Clone, Debug)]
 pub struct BackupChecked {
-    /// Header of the backup.
+    /// Header of the verified backup.
     pub header: Header,
     /// Clock at the end of the backup, milliseconds since 1970.
     pub clock_ms: i64,

@@ -35,7 +35,7 @@ use crate::{
 pub struct Source {
     /// Name of the file for messages.
     pub name: String,
-    /// Opens the stream.
+    /// Opens the file or stream for reading.
     pub open: Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + Send>>>,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Source {
     }
 }
 
-/// Parameters of a restore.
+/// Sources, target and time of a restore.
 #[derive(Debug)]
 pub struct Restore<'a> {
     /// A full backup, then the incremental ones that follow it.
@@ -59,7 +59,7 @@ pub struct Restore<'a> {
     pub rebase_ttl: bool,
 }
 
-/// Result of a restore.
+/// Counts and instants of a completed restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// Number of documents and items that were live at the instant of the backup.

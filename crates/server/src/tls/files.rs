@@ -19,7 +19,6 @@ use crate::{
 
 /// Certificate file, PEM, with a checksum if this server generated it.
 pub(super) const CERTIFICATE: &str = "certificate.pem";
-/// Private key file, PEM.
 pub(super) const KEY: &str = "key.pem";
 
 /// Where a certificate is read from, at the start and on reload.

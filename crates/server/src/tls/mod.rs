@@ -46,9 +46,7 @@ use files::Source;
 /// The listeners served by this module; the NoSQL API has its own code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listener {
-    /// The MongoDB API.
     Mongo,
-    /// The admin address.
     Admin,
 }
 

@@ -48,7 +48,6 @@ pub(crate) struct ClientAcceptor(Arc<Inner>);
 struct Inner {
     listener: Listener,
     mode: TlsMode,
-    /// `None` disables TLS.
     tls: Option<Arc<Tls>>,
     /// Account for the memory of handshakes.
     strangers: Account,
@@ -57,7 +56,6 @@ struct Inner {
     portal: Option<PortalAddress>,
 }
 
-/// An accepted client.
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// The plain or TLS socket.

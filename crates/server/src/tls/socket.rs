@@ -14,12 +14,9 @@ use tokio_rustls::server::TlsStream;
 
 use super::limited::Limited;
 
-/// A client's stream.
 #[derive(Debug)]
 pub(crate) enum Socket {
-    /// Plain TCP.
     Plain(TcpStream),
-    /// TLS.
     Secure(Box<TlsStream<Limited>>),
 }
 

@@ -55,7 +55,6 @@ fn attribute_text(attribute: &AttributeTypeAndValue<'_>) -> String {
     format!("{}={value}", known.unwrap_or(&kind))
 }
 
-/// Escapes a value.
 fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let last = value.chars().count().saturating_sub(1);

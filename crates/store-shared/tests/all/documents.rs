@@ -49,7 +49,6 @@ struct Shown {
 }
 
 impl Shown {
-    /// Removes expired documents permanently.
     fn expire(&mut self) {
         let (now, default) = (self.now_s, self.default);
         self.documents.retain(|_, (written, ttl)| match ttl.or(default) {

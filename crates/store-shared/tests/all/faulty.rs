@@ -8,7 +8,6 @@ use journal::{
 use parking_lot::{Condvar, Mutex};
 use store::{Error, Kind};
 
-/// State of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Disk {
     Works,
@@ -18,7 +17,6 @@ pub(crate) enum Disk {
     Full,
     /// Writes fail with unknown effect.
     Broken,
-    /// Syncs fail.
     Unsynced,
 }
 

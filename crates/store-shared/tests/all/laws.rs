@@ -11,11 +11,8 @@ use crate::{
 /// The owner after a crash.
 #[derive(Clone, Copy)]
 enum Next {
-    /// A follower.
     Follower,
-    /// A node without data.
     Stranger,
-    /// The same node, restarted.
     Same,
 }
 

@@ -15,7 +15,6 @@ use crate::{
 
 const SHARDS: u32 = 3;
 
-/// Acknowledged writes by shard.
 type Acknowledged = [BTreeMap<String, u64>; SHARDS as usize];
 
 fn shard(node: &SharedNode, number: u32) -> &SharedShard {

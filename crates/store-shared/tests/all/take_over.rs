@@ -17,7 +17,6 @@ pub(crate) fn put(key: &str, value: u64) -> Commit {
     })
 }
 
-/// Writes `length` bytes.
 pub(crate) fn put_bytes(key: &'static str, length: usize, number: u64) -> Commit {
     Commit::new(vec![], move |_| {
         let bytes = number.to_be_bytes().repeat(length / 8);

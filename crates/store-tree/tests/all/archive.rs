@@ -20,7 +20,6 @@ fn open(directory: &TempDir, archive: Archiving) -> TreeStore {
     TreeStore::open(&options, ManualTime::default().commit_clock()).unwrap()
 }
 
-/// Returns incompressible bytes.
 fn noise(seed: u64) -> Bytes {
     let mut random = fastrand::Rng::with_seed(seed);
     std::iter::repeat_with(|| random.u8(..)).take(MIB / 2).collect::<Vec<_>>().into()

@@ -16,7 +16,6 @@ use crate::laws::{copy_of_one_moment, options};
 /// What happens to the directory in a crash.
 #[derive(Clone, Copy)]
 pub(crate) enum Directory {
-    /// It is unchanged.
     Copied,
     /// Its contents are those of the previous crash, or it is empty.
     Old,

@@ -201,7 +201,6 @@ async fn a_copy_that_loses_what_was_not_synced_follows_it_again() {
     assert!(20 < lost, "{lost} entries were lost");
 }
 
-/// Follows everything that exists.
 fn follow(copy: &TreeStore, leader: &OnMemory) {
     let known = copy.last_entry().unwrap();
     let news = leader.journals.newest().read(known, usize::MAX).unwrap();

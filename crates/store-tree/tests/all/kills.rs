@@ -21,7 +21,6 @@ use store_tree::{TreeOptions, TreeStore};
 
 /// Marks the process to be killed: seed, first step, directory.
 const VICTIM: &str = "STORE_TREE_VICTIM";
-/// Number of kills.
 const KILLS: u64 = 60;
 const SPACES: [Space; 4] = [Space::Rows(1), Space::Index(1), Space::Rows(2), Space::Index(2)];
 

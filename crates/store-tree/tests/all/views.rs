@@ -25,7 +25,6 @@ impl Random {
         (self.0 >> 33) % bound
     }
 
-    /// Returns incompressible bytes.
     fn bytes(&mut self, length: u64) -> Bytes {
         (0..length).map(|_| u8::try_from(self.below(256)).unwrap()).collect()
     }

@@ -14,10 +14,10 @@ use crate::contract::Store;
 
 /// Opens the store under test, and reopens it after simulated crashes.
 pub trait Bench {
-    /// The store under test.
+    /// The store type that is tested.
     type Store: Store;
 
-    /// Opens an empty store.
+    /// Opens a store without any data.
     fn open(&mut self) -> impl Future<Output = Self::Store>;
 
     /// Reopens the store after a crash; everything acknowledged must still exist.

@@ -12,7 +12,7 @@ use crate::contract::CommitClock;
 pub struct ManualTime(Arc<AtomicI64>);
 
 impl ManualTime {
-    /// Sets database time.
+    /// Sets database time in milliseconds since 1970.
     pub fn set(&self, ms: i64) {
         self.0.store(ms, Ordering::SeqCst);
     }

@@ -9,7 +9,6 @@ use crate::interfaces::Calm;
 struct Numbers {
     next: i32,
     left: usize,
-    /// Id of the collection.
     id: String,
 }
 

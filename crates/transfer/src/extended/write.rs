@@ -3,10 +3,8 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{ArrayRef, DocRef, ValueRef, json::write_string};
 
-/// The form of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Preserves all types.
     Canonical,
     /// Readable numbers, and readable dates from 1970 to 9999.
     Relaxed,

@@ -21,7 +21,6 @@ use crate::{
     tls::{client_config, with_advice},
 };
 
-/// A bidirectional stream.
 trait Duplex: Read + Write {}
 
 impl<T: Read + Write> Duplex for T {}

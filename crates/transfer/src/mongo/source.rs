@@ -12,12 +12,12 @@ use crate::{
     limits::PAGE_DOCUMENTS,
 };
 
-/// Parameters of a read.
+/// Query of an export from the MongoDB API.
 #[derive(Clone, Debug, Default)]
 pub struct Find {
-    /// Database of the collection.
+    /// Name of the collection's database.
     pub database: String,
-    /// Name of the collection.
+    /// Name of the collection to read.
     pub collection: String,
     /// Filter in Extended JSON; empty for all documents.
     pub filter: String,
@@ -25,7 +25,7 @@ pub struct Find {
     pub fields: Vec<String>,
     /// Sort order in JSON; empty for the order of `_id`.
     pub order: String,
-    /// Maximum number of documents.
+    /// Maximum number of documents; `None` reads all.
     pub limit: Option<u64>,
 }
 
@@ -38,7 +38,6 @@ pub struct MongoSource {
     order: DocBuf,
     /// The open cursor; `None` before the first page.
     cursor: Option<i64>,
-    /// UUID of the collection.
     id: Option<String>,
 }
 

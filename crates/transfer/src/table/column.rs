@@ -46,7 +46,6 @@ type Fields = Vec<(String, Field)>;
 
 #[derive(Clone, Debug)]
 enum Field {
-    /// A column, by index.
     Column(usize),
     /// A nested document, by its index in `documents`.
     Document(usize),

@@ -17,7 +17,6 @@ use lines::Lines;
 /// A position in a file between two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FilePosition {
-    /// Offset in bytes.
     pub(crate) offset: u64,
     /// Line number at the offset, from 1.
     pub(crate) line: u64,
@@ -41,7 +40,6 @@ pub(crate) struct Text {
 }
 
 pub(crate) enum Texts {
-    /// One document per line.
     Lines(Lines),
     /// An array of documents. The first non-space byte is `[`, with which no document starts.
     Elements(Elements),
@@ -106,7 +104,6 @@ impl Bytes {
         self.input.fill_buf().map_err(|error| format!("the input: {error}"))
     }
 
-    /// Consumes buffered bytes.
     fn take(&mut self, count: usize) {
         let taken = self.input.buffer().get(..count).unwrap_or_default();
         let lines = taken.iter().filter(|byte| **byte == b'\n').count();

@@ -36,7 +36,6 @@ const FOUND: u16 = 200;
 /// Status of a missing item.
 const MISSING: u16 = 404;
 
-/// Reads single items.
 struct Reader {
     expiry_observer: Arc<ExpiryObserver>,
     choice: Choice,

@@ -58,7 +58,6 @@ impl Worker<Link> for Reader {
     }
 }
 
-/// Measures uniform reads.
 pub(super) async fn run_reads(
     target: &mut Target,
     plan: Plan,

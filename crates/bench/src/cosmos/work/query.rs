@@ -97,7 +97,6 @@ pub(super) async fn run_top(
     closed_loop::run_workers(target, plan, |worker| Lister(choice(worker))).await
 }
 
-/// Counts all items.
 struct Counter(Choice);
 
 impl Worker<Link> for Counter {

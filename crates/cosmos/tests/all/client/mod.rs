@@ -34,7 +34,6 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Returns status and sub-status.
     pub(crate) fn code(&self) -> (u16, u32) {
         let sub = self.header("x-ms-substatus").map_or(0, |sub| sub.parse().unwrap());
         (self.status, sub)
@@ -282,7 +281,6 @@ impl Client {
         self.ask("POST", "/dbs/d/colls/c/docs", &headers, body).await
     }
 
-    /// Runs a query.
     pub(crate) async fn query(&mut self, text: &str) -> Answer {
         let body = format!("{{\"query\":\"{text}\"}}");
         self.ask("POST", "/dbs/d/colls/c/docs", &QUERY, &body).await
@@ -297,7 +295,6 @@ impl Client {
         all
     }
 
-    /// Advances the database clock.
     pub(crate) fn advance(&self, seconds: i64) {
         self.kit.move_to(self.kit.now_ms() + seconds * 1000);
     }

@@ -74,7 +74,6 @@ fn add(request: &mut Request, line: &str) {
     }
 }
 
-/// Parses a file.
 pub(super) fn parse(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for line in text.lines() {
@@ -98,7 +97,6 @@ pub(super) fn parse(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Formats a file.
 pub(super) fn print(blocks: &[Block]) -> String {
     let mut out = String::new();
     for block in blocks {

@@ -65,7 +65,6 @@ struct Run {
 /// The last returned row of a run, from which the scan can resume.
 #[derive(Debug)]
 struct Returned {
-    /// The run's key prefix.
     prefix: Vec<u8>,
     key: SortKey,
     row: Bytes,

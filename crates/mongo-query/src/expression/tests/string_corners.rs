@@ -1,6 +1,5 @@
 //! Corner cases of strings and patterns.
 
-/// 8 MB of text.
 const EIGHT: &str = "{$reduce: {input: {$range: [0, 23]}, initialValue: 'x', in: {$concat: ['$$value', '$$value']}}}";
 
 /// Expressions with the variable `EIGHT`, each with the error if its string exceeds the maximum

@@ -57,7 +57,6 @@ struct Explained {
 enum Outcome {
     /// Returns the documents to the client.
     Answer,
-    /// Counts the documents.
     Count,
     /// Changes or removes the documents.
     Write(Box<PlannedWrite>),

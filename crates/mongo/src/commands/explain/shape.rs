@@ -17,7 +17,6 @@ pub(super) struct Stats {
     pub(super) millis: u128,
     /// Number of index keys examined.
     pub(super) keys: u64,
-    /// Number of documents examined.
     pub(super) documents: u64,
     /// The tree of stages with their counts.
     pub(super) stage: Document,

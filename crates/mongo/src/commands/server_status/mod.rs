@@ -10,11 +10,8 @@
 //! A section is a function that returns a document: `work` for the work of clients, `machine` for
 //! resource usage, `absent` for zeros.
 
-/// Sections of zeros.
 mod absent;
-/// Memory and processor.
 mod machine;
-/// Commands, connections and cursors.
 mod work;
 
 use document::{DocBuf, Document, Value, ValueRef, doc};

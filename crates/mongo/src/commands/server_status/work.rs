@@ -58,7 +58,6 @@ pub(super) struct WorkCounts {
 }
 
 impl WorkCounts {
-    /// Reads all counts.
     pub(super) fn gather<S: Store>(call: &Call<'_, S>) -> Self {
         let api = call.api;
         let (connections, cursors) = api.open();
@@ -106,7 +105,6 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the section `connections`.
     pub(super) fn connections(&self) -> Document {
         let current = i32::try_from(self.connections).unwrap_or(i32::MAX);
         let active = i32::try_from(self.running.len()).unwrap_or(i32::MAX);
@@ -144,7 +142,6 @@ impl WorkCounts {
         [("write", of(Kind::Write)), ("read", of(Kind::Read))]
     }
 
-    /// Returns the section `network`.
     pub(super) fn network(&self) -> Document {
         let (read, sent) = (self.counter_value("bytesIn"), self.counter_value("bytesOut"));
         doc! {
@@ -181,7 +178,6 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the section `metrics.commands`.
     pub(super) fn commands(&self) -> Document {
         let one = |called: &CommandCounts| {
             let counts = doc! { "failed": long(called.failed), "total": long(called.times) };
@@ -190,7 +186,6 @@ impl WorkCounts {
         self.called.iter().map(one).collect()
     }
 
-    /// Returns the section `metrics.cursor`.
     pub(super) fn cursors(&self) -> Document {
         let (all, idle) = self.cursors;
         let (opened, timed_out) = self.cursors_ever;
@@ -210,7 +205,6 @@ impl WorkCounts {
         doc! { "scanAndOrder": long(self.counter_value("sorts")), "writeConflicts": 0_i64 }
     }
 
-    /// Returns the section `metrics.queryExecutor`.
     pub(super) fn query_executor(&self) -> Document {
         let scans = self.counter_value("collectionScans");
         doc! {
@@ -220,7 +214,6 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the section `metrics.document`.
     pub(super) fn documents(&self) -> Document {
         doc! {
             "inserted": long(self.counter_value("insert")),

@@ -75,7 +75,6 @@ impl<S: Store> Client<S> {
         self.stream.write_all(&message).await.unwrap();
     }
 
-    /// Stops the server.
     pub(crate) fn stop(&self) {
         self.stop.send(true).unwrap();
     }
@@ -87,7 +86,6 @@ impl<S: Store> Client<S> {
         assert!(rest.is_empty(), "{rest:?}");
     }
 
-    /// Reads the next reply.
     pub(crate) async fn reply(&mut self) -> Document {
         let mut head = [0; 16];
         self.stream.read_exact(&mut head).await.unwrap();

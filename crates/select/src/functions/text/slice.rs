@@ -46,13 +46,11 @@ fn as_length(value: i64) -> usize {
     usize::try_from(value.max(0)).unwrap_or(usize::MAX)
 }
 
-/// `LEFT("abc", 2)` is `"ab"`.
 fn left<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(count)) = (call.text_at(0), call.integer_at(1)) else { return UNDEFINED };
     Ok(string_value(utf16::utf16_slice(text, 0, as_length(count))))
 }
 
-/// `RIGHT("abc", 2)` is `"bc"`.
 fn right<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let (Some(text), Some(count)) = (call.text_at(0), call.integer_at(1)) else { return UNDEFINED };
     let start = utf16::utf16_length(text).saturating_sub(as_length(count));

@@ -68,7 +68,6 @@ impl Purpose {
     }
 }
 
-/// A client to forward.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ForwardedClient {
     pub(crate) client: SocketAddr,
@@ -82,7 +81,6 @@ pub(crate) struct ForwardedClient {
 /// caller has proved knowledge of the cluster's secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct ForwardedLogin {
-    /// The logged-in user.
     pub(crate) user: Option<User>,
     /// Subject of the client's verified certificate.
     pub(crate) certificate_subject: Option<String>,
@@ -92,7 +90,6 @@ pub(crate) struct ForwardedLogin {
     pub(crate) has_to_log_in: bool,
 }
 
-/// Serializable form of [`KnownUser`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct User {
     user: String,
@@ -125,7 +122,6 @@ impl ForwardedLogin {
 /// The first message of a call: the purpose of the stream, and the client for which it is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Call {
-    /// The caller's cluster.
     pub(crate) cluster: Uuid,
     /// The shard that the call is for.
     #[serde(default)]
@@ -146,10 +142,8 @@ pub(crate) struct Call {
     pub(crate) nonce: String,
 }
 
-/// Reply to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallReply {
-    /// Accepted; the stream follows.
     Served = 0,
     /// This node does not own the shard.
     NotOwner = 1,

@@ -18,7 +18,6 @@ use crate::nosql::random_bytes;
 /// Time limit of a call.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Why a call failed.
 #[derive(Debug)]
 pub(crate) enum Unreached {
     /// The node did not answer, or its answer was not from a member of this cluster.

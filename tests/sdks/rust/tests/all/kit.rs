@@ -79,7 +79,6 @@ pub(crate) async fn create(
     database.container_client(&id, None).await.unwrap()
 }
 
-/// Moves the manual clock.
 pub(crate) fn advance(seconds: u32) {
     let admin = setting("EBB_ADMIN");
     let address = admin.trim_start_matches("http://");
