@@ -34,7 +34,7 @@ const OTHERS: u64 = 4096;
 enum Attempter {
     /// Attempts from a network on a user name, of which only a hash is kept.
     Name(Option<IpAddr>, u64),
-    /// All attempts from a network, whatever the user name.
+    /// All attempts from a network, with any user name.
     Sender(Option<IpAddr>),
     /// An entry shared by names with the same hash, used when too many attempters are recorded.
     Others(u64),

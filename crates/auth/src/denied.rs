@@ -1,5 +1,5 @@
 //! The reasons for refusing a request, distinguished by what the sender should do next. The texts
-//! are those that Azure's clients expect; the API chooses the status.
+//! match what Azure's clients expect; the API chooses the status.
 
 use std::fmt;
 

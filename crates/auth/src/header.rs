@@ -20,7 +20,7 @@ pub enum Credential {
 }
 
 /// A parsed header. Its debug output hides the content: an Entra token may contain the account's
-/// key, and other tokens can be used by anyone who has them.
+/// key, and other tokens can be used by any holder.
 #[derive(Clone)]
 pub struct Authorization<'a> {
     text: Cow<'a, str>,

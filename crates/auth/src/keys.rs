@@ -19,8 +19,8 @@ pub enum Right {
     Read,
 }
 
-/// A key with its text and its right. The text is kept because the portal shows it to those who may
-/// see it.
+/// A key with its text and its right. The text is kept because the portal shows it to users with
+/// that right.
 #[derive(Clone, Debug)]
 struct NamedKey {
     key: Key,

@@ -20,7 +20,7 @@ pub struct Link {
 impl Link {
     /// Returns the instant up to which a chain that ends with this backup has every acknowledged
     /// commit. Commits after the last entry have later stamps, and became visible after the backup
-    /// had started. The backup's clock is later, since more was written meanwhile.
+    /// had started. The backup's clock is later, since writes continued during the backup.
     fn complete_ms(&self) -> i64 {
         self.header.last_stamp.at_ms.max(self.header.began_ms)
     }
@@ -272,7 +272,7 @@ mod tests {
     fn backups_of_which_several_are_at_one_entry_or_instant_follow_each_other_once() {
         let links = [
             slow("a", (0, 10), (100, 100, 100), 0),
-            // A manual clock was moved meanwhile.
+            // A manual clock was moved between the backups.
             slow("b", (10, 20), (200, 190, 250), 100),
             // Nothing was written before it, and it ends at the same instant.
             slow("c", (20, 20), (250, 190, 250), 190),

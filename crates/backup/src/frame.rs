@@ -135,7 +135,7 @@ impl PackedFrame {
         let mut unpacking = unpacking.map_err(|_| wrong())?;
         (&mut unpacking).take(AT_ONCE as u64).read_to_end(&mut out).map_err(|_| wrong())?;
         if AT_ONCE <= out.len() {
-            // Reserve exactly the rest: a vector that grows by itself takes up to twice that.
+            // Reserve exactly the rest: an automatically growing vector takes up to twice that.
             out.reserve_exact(plain.saturating_sub(out.len()));
             let rest = plain.saturating_sub(out.len()) as u64;
             (&mut unpacking).take(rest).read_to_end(&mut out).map_err(|_| wrong())?;

@@ -1,5 +1,5 @@
-//! Reads a backup part by part. It is valid only once the end was read: users have to discard what
-//! they built from earlier parts if the end is missing.
+//! Reads a backup part by part. The backup is valid only once the end was read: callers have to
+//! discard the results of earlier parts if the end is missing.
 
 use std::io::Read;
 
@@ -146,7 +146,7 @@ pub fn read_header(input: impl Read) -> Result<(std::io::Cursor<Vec<u8>>, Header
     Ok((std::io::Cursor::new(kept.bytes), header))
 }
 
-/// A reader that records what was read.
+/// A reader that records the bytes it returns.
 struct Kept<R> {
     input: R,
     bytes: Vec<u8>,

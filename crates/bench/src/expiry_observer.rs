@@ -95,8 +95,8 @@ impl ExpiryObserver {
     ) {
         let (sent, answered) = (to_nanos(sent), to_nanos(answered));
         let expired_from = self.expired_from.load(Ordering::Relaxed);
-        // By send time: a request in flight at the instant may return what was live when it
-        // started.
+        // By send time: a request in flight at the instant may return a document that was live when
+        // it started.
         if 0 < found && expired_from <= sent {
             self.late.fetch_add(found, Ordering::Relaxed);
             self.last_late.fetch_max(sent - expired_from, Ordering::Relaxed);

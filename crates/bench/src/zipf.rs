@@ -11,8 +11,8 @@ use fastrand::Rng;
 
 /// The skew of every YCSB workload; 0 is a uniform distribution.
 const THETA: f64 = 0.99;
-/// Number of ranks from which YCSB draws scrambled keys, whatever the number of keys, so that every
-/// key can be drawn, and zeta is a known constant.
+/// Number of ranks from which YCSB draws scrambled keys. It is independent of the number of keys,
+/// so that zeta is a known constant, and large enough for every key to be drawn.
 const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
 /// Zeta (generalized harmonic number) of [`SCRAMBLED_ITEMS`], which would take minutes to compute.
 const SCRAMBLED_ZETA: f64 = 26.469_028_201_783_02;

@@ -194,7 +194,8 @@ fn a_boot_clock_that_runs_far_ahead_of_the_wall_at_a_start_is_not_believed() {
     let again = fake.start(1, Some(last));
     assert!(again.status().boot_disagrees);
     assert_eq!(again.last_used(), Instant::from_ms(last.ms + 5_000));
-    // Also if the wall clock was set back meanwhile: time resumes after what was used.
+    // Also if the wall clock was set back before the restart: time resumes after the last instant
+    // used.
     fake.step(-9_000_000);
     let again = fake.start(1, Some(last));
     assert_eq!(again.last_used(), Instant::from_ms(last.ms + LEASE_MS));

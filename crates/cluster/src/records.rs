@@ -126,7 +126,7 @@ pub struct ShardRecord {
 }
 
 impl ShardRecord {
-    /// Returns the id of the newest base, 0 if there is none.
+    /// Returns the id of the newest base; 0 without bases.
     pub fn base(&self) -> u64 {
         self.bases.last().map_or(0, |base| base.id)
     }

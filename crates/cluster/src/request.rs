@@ -44,12 +44,12 @@ pub enum Request {
     /// Reads all node records. Reply: [`Reply::Nodes`].
     ReadNodes,
     /// Starts an incarnation of a node: creates its record with incarnation 1, or increments
-    /// `before`, the incarnation last read, and sets heartbeat 0 and state up, whatever the state
-    /// was. The terms are kept.
+    /// `before`, the incarnation last read, and sets heartbeat 0 and state up, even if the node was
+    /// fenced. The terms are kept.
     Enter {
         /// Id of the node that starts.
         node: Uuid,
-        /// Incarnation in the stored record; 0 if there is none.
+        /// Incarnation in the stored record; 0 without a record.
         before: u64,
         /// Metadata for other nodes: addresses, version, boot id.
         about: Bytes,
@@ -78,9 +78,9 @@ pub enum Request {
         beat: u64,
     },
     /// Removes a dead node from all listings: fences it and clears its metadata
-    /// ([`NodeRecord::is_forgotten`]) if the record has this incarnation and heartbeat, whatever
-    /// its state. The record and its terms are kept so that no incarnation number is used twice: a
-    /// node that returns takes its lease with the next one. Idempotent.
+    /// ([`NodeRecord::is_forgotten`]) if the record has this incarnation and heartbeat, in any
+    /// state. The record and its terms are kept so that no incarnation number is used twice: a node
+    /// that returns takes its lease with the next one. Idempotent.
     Forget {
         /// Id of the node to remove.
         node: Uuid,

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Number of consecutive empty segments after which the read stops. With two entries in flight, the
-/// first entry of a segment may exist without the one that closes the preceding segment.
+/// first entry of a segment may exist without the entry that closes the preceding segment.
 const EMPTY_MAX: u32 = 2;
 
 /// State of the read after a reply.

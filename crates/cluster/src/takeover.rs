@@ -357,8 +357,8 @@ fn unanswered(step: Step, confirm: bool) -> Step {
     }
 }
 
-/// Returns the step that rewrites the last of these entries, or the one that opens the epoch if
-/// none is left.
+/// Returns the step that rewrites the last of these entries or, if none is left, the step that
+/// opens the epoch.
 fn write_again(sealing: Sealing, tail: Vec<DecodedEntry>) -> Step {
     if tail.is_empty() { Step::Open(sealing) } else { Step::WriteAgain { sealing, tail } }
 }

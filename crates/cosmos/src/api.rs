@@ -116,7 +116,7 @@ pub struct Settings {
 /// Monotonic totals over all connections since the server started.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// Requests with a complete head, whatever their outcome.
+    /// Requests with a complete head and any outcome.
     pub(crate) requests: AtomicU64,
     pub(crate) failures: AtomicU64,
     /// Requests without a valid signature or token; also counted as failures.

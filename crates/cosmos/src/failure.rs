@@ -3,8 +3,8 @@
 //!
 //! Clients decide by status and sub-status; SDKs retry 408, 410, 429, 449 and 503 on their own, in
 //! different ways. Faults are therefore classified by the client's reaction, and two failures to
-//! which clients react alike may share one. Texts are for people and are Azure Cosmos DB's where it
-//! has one.
+//! which clients react alike may share one. Texts are for people, and equal Azure Cosmos DB's if it
+//! has one for the failure.
 
 use std::borrow::Cow;
 
@@ -109,7 +109,7 @@ impl Fault {
     ];
 
     /// Returns status, sub-status and name of a fault. All faults are in one table, so that they
-    /// can be compared. The pairs of status and sub-status are Azure Cosmos DB's where it has the
+    /// can be compared. The pairs of status and sub-status equal Azure Cosmos DB's if it has the
     /// failure.
     const fn table_row(self) -> (u16, u32, &'static str) {
         match self {

@@ -9,8 +9,8 @@
 //! session and continuation tokens, partition keys and their hashes, container definitions,
 //! batches, patches. They do no I/O and do not depend on the modules above.
 //!
-//! `docs/compat/cosmos-nosql.md` says what users may rely on; it is generated from the tables in
-//! this crate ([`compat()`]).
+//! `docs/compat/cosmos-nosql.md` documents the supported behaviour; it is generated from the tables
+//! in this crate ([`compat()`]).
 
 mod account;
 mod api;

@@ -1,5 +1,5 @@
-//! Representation of resources other than items: the stored properties with those that the server
-//! sets, and feeds of resources in pages.
+//! Representation of resources other than items: the stored properties and the properties that the
+//! server sets, and feeds of resources in pages.
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::Store;

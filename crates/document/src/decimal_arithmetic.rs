@@ -1,6 +1,6 @@
 //! Arithmetic on decimals. Each operation is computed exactly on big integers and rounded once, so
-//! the result is the nearest decimal to the true one. The exponent of a result is the one that IEEE
-//! 754 calls ideal if the digits allow it: `1.10 + 1` is `2.10`, and `6 / 2` is `3`.
+//! the result is the nearest decimal to the true one. The exponent of a result is IEEE 754's
+//! preferred exponent if the digits allow it: `1.10 + 1` is `2.10`, and `6 / 2` is `3`.
 
 use std::cmp::Ordering;
 

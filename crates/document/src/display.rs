@@ -70,8 +70,8 @@ impl fmt::Debug for Shell<'_> {
     }
 }
 
-/// A text with quotes, backslashes and control characters escaped, so that a message stays on one
-/// line whatever the client sent.
+/// A text with quotes, backslashes and control characters escaped, so that a message with a
+/// client's text stays on one line.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {

@@ -56,7 +56,7 @@ fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
         (V::String(a) | V::Symbol(a), V::String(b) | V::Symbol(b)) => a.cmp(b),
         (V::Document(a), V::Document(b)) => compare_documents(a, b),
         (V::Array(a), V::Array(b)) => compare_arrays(a, b),
-        // Length first: a shorter value is smaller whatever its bytes.
+        // Length first: a shorter value is smaller, independently of its bytes.
         (V::Binary { subtype: s, bytes: a }, V::Binary { subtype: t, bytes: b }) => {
             a.len().cmp(&b.len()).then(s.cmp(&t)).then_with(|| a.cmp(b))
         }

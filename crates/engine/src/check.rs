@@ -1,7 +1,8 @@
 //! Verifies a collection: rows against their index entries in both directions, and counters against
 //! rows. Differences among expired documents are not damage; they are only counted.
 //!
-//! Everything is read in one view, so writers need not stop; their changes meanwhile are not seen.
+//! Everything is read in one view, so writers need not stop; changes made after the view was opened
+//! are not checked.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -11,8 +11,8 @@
 //!    bucket     level 3,         3    + [1, 100]      (262,144 s)
 //! ```
 //!
-//! A replacement subtracts by the old header and adds by the new one. Both use headers only, so
-//! what is subtracted is always what was added, whatever settings are in effect by then.
+//! A replacement subtracts by the old header and adds by the new one. Both use headers only, so the
+//! amount subtracted always equals the amount added, even if the settings have changed in between.
 
 use expiry::{Class, Header};
 use store::{Mutation, Space};

@@ -191,7 +191,8 @@ pub(crate) fn event(stamp: u64, position: u32) -> Bytes {
     Bytes::from(key)
 }
 
-/// Returns the key prefix of the events of the commit with this stamp.
+/// Returns the key prefix of the events of the commit with this stamp, which is also the start of a
+/// range of this commit and later ones.
 pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
     let mut key = index_prefix(EVENTS);
     key.extend_from_slice(&stamp.to_be_bytes());

@@ -37,7 +37,7 @@ struct StoredChange {
 }
 
 impl StoredChange {
-    /// Returns the stamp of the newest entry; 0 if there is none.
+    /// Returns the stamp of the newest entry; 0 without entries.
     fn newest_stamp(&self) -> u64 {
         self.newest.as_ref().and_then(|(key, _)| keys::stamp_of_change(key)).unwrap_or(0)
     }

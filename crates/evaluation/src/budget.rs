@@ -195,7 +195,7 @@ impl Budget {
         self.checked.store(done, Relaxed);
         match &self.watch {
             Some(watch) => watch.give_way(),
-            // No watch can end the operation, but other tasks are served meanwhile.
+            // No watch can end the operation, but it lets other tasks run.
             None => process::give_way(),
         }
         self.check()

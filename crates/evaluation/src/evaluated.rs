@@ -40,7 +40,7 @@ impl<'a> Evaluated<'a> {
         }
     }
 
-    /// Returns the value, or null if there is none.
+    /// Returns the value, or null if it is missing.
     pub fn or_null(&self) -> ValueRef<'_> {
         self.value().unwrap_or(ValueRef::Null)
     }

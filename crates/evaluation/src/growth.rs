@@ -61,8 +61,8 @@ impl<'a> Growth<'a> {
     }
 
     /// Appends a value that was added already to the array under construction. When the vector is
-    /// full it is moved to one of twice the capacity, so for a moment both exist. That memory is
-    /// reserved but not added to the value.
+    /// full it is moved to one of twice the capacity, and during the move both exist. That memory
+    /// is reserved but not added to the value.
     pub fn push_value(&self, values: &mut Vec<Value>, value: Value) -> Result<(), Error> {
         if values.len() == values.capacity() {
             let room = values.len().saturating_mul(2 * size_of::<Value>());

@@ -1,5 +1,5 @@
 //! Size and depth limits of values that evaluation builds. A value has two sizes: its size inside a
-//! document, which limits what is stored and sent, and the memory of its tree, which is several
+//! document, which limits stored and sent documents, and the memory of its tree, which is several
 //! times that.
 
 use document::{ArrayRef, DocRef, Value, ValueRef};
@@ -124,7 +124,7 @@ pub fn check_text(bytes: usize) -> Result<(), Error> {
 }
 
 /// Returns the error for a value of this number of bytes. Its text names the limit of returned
-/// documents, which is the one that users know.
+/// documents, which users know.
 pub fn too_large(bytes: usize) -> Error {
     Error::new(
         Kind::TooLarge,

@@ -1,5 +1,6 @@
-//! Floors: what has permanently expired. The same type describes what has expired now, what may be
-//! reaped, and what has been published.
+//! Floors: the deadlines up to which documents have permanently expired. The same type describes
+//! the documents expired by now, the documents that may be reaped, and the expirations already
+//! published.
 //!
 //! A floor is a second up to which every document of a class has expired. Floors only rise, so one
 //! comparison gives a permanent answer without the history of defaults:
@@ -21,13 +22,13 @@ use crate::{class::Class, dates::FloorPair, header::Header};
 pub struct DateFloor {
     /// Id of the date index.
     pub index: u32,
-    /// All rows with dates up to this one have expired, whatever their stamp.
+    /// All rows with dates up to this one have expired, with any stamp.
     pub floor_ms: i64,
     /// Further floors, each of which applies only to rows whose stamp is smaller than its own.
     pub pairs: Vec<FloorPair>,
 }
 
-/// What has expired permanently, by class and by date index.
+/// Deadlines up to which documents have permanently expired, by class and by date index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Floors {
     /// Documents of class inherit written up to this second have expired.

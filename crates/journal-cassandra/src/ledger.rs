@@ -55,8 +55,8 @@ impl CassandraLedger {
             statement.set_request_timeout(Some(MAKING));
             let made = session.query_unpaged(statement, ()).await;
             made.map_err(|error| failure::at_connect(MAKING_WHAT, error))?;
-            // The driver waits for agreement by itself, except if the reply says that nothing
-            // changed, as happens when a slow statement is repeated on another node.
+            // The driver waits for schema agreement, except if the reply says that nothing changed,
+            // as happens when a slow statement is repeated on another node.
             agree(&session).await?;
         }
         Ok(())

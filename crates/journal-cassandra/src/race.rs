@@ -22,7 +22,8 @@ pub(crate) struct AttemptTiming {
 /// Runs attempts until a reply `settles` the request. A failed attempt is followed by the next one
 /// immediately. A reply that does not settle it ends further attempts, and is returned once the
 /// pending ones have completed or another delay has passed: a lightweight transaction may be
-/// refused only because an earlier attempt was applied, and only the reply to that attempt says so.
+/// refused only because an earlier attempt was applied, and only the reply to that attempt shows
+/// it.
 ///
 /// `delayed` is called each time a delay passes without a reply.
 pub(crate) async fn race<T, A>(

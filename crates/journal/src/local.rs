@@ -25,9 +25,9 @@ use crate::{
 /// A journal in a folder that it locks.
 ///
 /// A failed write or sync stops the journal: that group is `Unknown`, later groups are `Refused`,
-/// and durable entries stay readable. Reopening the journal determines what is on disk. A full disk
-/// does not stop it: a group that needs a new segment is `Refused` with `Full` until one can be
-/// created.
+/// and durable entries stay readable. Reopening the journal determines which groups are on disk. A
+/// full disk does not stop it: a group that needs a new segment is `Refused` with `Full` until one
+/// can be created.
 #[derive(Debug)]
 pub struct LocalJournal {
     writer: Mutex<Writer>,

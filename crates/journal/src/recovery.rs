@@ -103,8 +103,8 @@ impl RecoveredLog {
         };
         let start = headers.first().map_or(tail, |first| first.generation);
         if start != tail {
-            // The segments found may be the entire journal, with only the header that says so lost.
-            // They are kept if the loss is accepted.
+            // The segments found may be the entire journal, with only the header lost that would
+            // confirm it. They are kept if the loss is accepted.
             self.has_lost_start = true;
             self.damage.get_or_insert(missing(tail));
         }

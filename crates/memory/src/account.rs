@@ -209,7 +209,8 @@ impl Account {
         missing() == 0 && self.whole_account().is_none_or(|whole| whole.has_room(bytes))
     }
 
-    /// Registers a holder to be asked for relief before a request is refused, as long as it exists.
+    /// Registers a holder that is asked to release memory before a request is refused, as long as
+    /// the holder exists.
     pub fn relieved_by(&self, relief: &Arc<impl Relief + 'static>) {
         let relief: Weak<dyn Relief> = Arc::<_>::downgrade(relief) as Weak<dyn Relief>;
         if let Some(books) = self.counted_books() {

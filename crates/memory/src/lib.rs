@@ -1,5 +1,5 @@
 //! Memory accounting: memory is requested from an account before it is used, and a share returns
-//! what it took when it is dropped. This crate allocates nothing itself.
+//! its bytes when it is dropped. This crate allocates nothing itself.
 
 mod account;
 mod plan;

@@ -61,7 +61,7 @@ impl Share {
         if self.taken.max(FREE) < bytes {
             let ahead = bytes.clamp(FIRST, CHUNK);
             let wanted = bytes.saturating_add(ahead);
-            // Near the limit, take only what is needed.
+            // Near the limit, take only the needed bytes.
             if self.account.try_take(wanted - self.taken, bytes) {
                 self.taken = wanted;
             } else {

@@ -1,5 +1,5 @@
-//! Authorization: compares the rights that a command's row requires with those that the sender's
-//! roles grant. Without required authentication everything is permitted.
+//! Authorization: compares the rights that a command's row requires with the rights that the
+//! sender's roles grant. Without required authentication everything is permitted.
 //!
 //! Senders from the portal are not users: the portal has checked the account's key, which an open
 //! address does not require, and reports whether they may write.

@@ -1,6 +1,6 @@
-//! The description of an open cursor: the command that opened it, its plan, and what it returned so
-//! far. `currentOp`, `$currentOp` and the portal show it. Texts are truncated, since a command may
-//! be as large as a message.
+//! The description of an open cursor: the command that opened it, its plan, and counts of the
+//! documents returned so far. `currentOp`, `$currentOp` and the portal show it. Texts are
+//! truncated, since a command may be as large as a message.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -69,7 +69,7 @@ pub(crate) fn plan_summary(explain: &Explain) -> String {
     }
 }
 
-/// The origin of a cursor, and what it returned so far.
+/// The origin of a cursor, and counts of the documents returned so far.
 #[derive(Clone, Debug)]
 pub(crate) struct CursorDescription {
     command: DocBuf,

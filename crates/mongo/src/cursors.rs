@@ -2,8 +2,8 @@
 //!
 //! A request takes its cursor out of the table while it reads and puts it back afterwards. The lock
 //! is therefore never held while documents are read, and a second request for the same cursor gets
-//! an error instead of waiting. A cursor that is killed meanwhile is removed from the table and
-//! dropped when its request tries to put it back.
+//! an error instead of waiting. A cursor that is killed during a request is removed from the table,
+//! and dropped when the request tries to put it back.
 //!
 //! ```text
 //! open -> idle -> take -> in use -> give back -> idle -> ...
@@ -174,8 +174,8 @@ impl<S: Store> Cursors<S> {
 
     /// Adds a cursor to the table and returns its id. Ids are random, so that clients cannot guess
     /// the ids of other clients' cursors. Fails with 146 at the limit, and with the reason if the
-    /// operation was told to stop. The stop is checked under the lock, so that
-    /// [`Self::kill_sessions`] misses no cursor.
+    /// operation was cancelled. The stop is checked under the lock, so that [`Self::kill_sessions`]
+    /// misses no cursor.
     pub(crate) fn open(
         &self,
         namespace: Namespace,

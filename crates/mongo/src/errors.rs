@@ -155,8 +155,8 @@ impl From<mongo_query::Error> for Error {
     }
 }
 
-/// The only mapping of engine errors to codes, and to MongoDB's own texts where it has them. Other
-/// errors keep the engine's text.
+/// The only mapping of engine errors to codes, and, for conditions that MongoDB has too, to its
+/// texts. Other errors keep the engine's text.
 impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;

@@ -325,7 +325,7 @@ where
         self.send(&header.to_bytes()).await?;
         let (mut from_client, mut to_client) = tokio::io::split(&mut self.client);
         let (mut from_server, mut to_server) = tokio::io::split(&mut self.server);
-        // Stops when either side closes: the other one might never close by itself.
+        // Stops when either side closes: the other one might never close.
         tokio::select! {
             _ = tokio::io::copy(&mut from_client, &mut to_server) => {}
             _ = copy_messages(&mut from_server, &mut to_client) => {}

@@ -107,7 +107,7 @@ impl Operation {
         self.why.store(why as u8, Relaxed);
     }
 
-    /// Returns whether the operation was told to stop; it may still be running.
+    /// Returns whether the operation was cancelled; it may still be running.
     pub(crate) fn is_stopped(&self) -> bool {
         self.why.load(Relaxed) != 0
     }
@@ -145,7 +145,7 @@ impl Operation {
         }
     }
 
-    /// Fails if the operation was told to stop.
+    /// Fails if the operation was cancelled.
     pub(crate) fn check_stopped(&self) -> Result<(), Error> {
         let (number, text) = match self.why.load(Relaxed) {
             0 => return Ok(()),

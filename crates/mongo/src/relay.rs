@@ -176,8 +176,8 @@ impl<S: Store> MongoApi<S> {
             operation: Arc::clone(&operation),
             ends_with_client: known.is_some_and(|known| known.row.ends_with_client),
         };
-        // In a task of its own, since it may occupy its thread for long: the caller's thread must
-        // notice a disconnected client meanwhile.
+        // In a task of its own, since it may occupy its thread for long, while the caller's thread
+        // must notice a disconnected client.
         let run = tokio::spawn(run_message(visit, message, operation));
         run.await.unwrap_or(Err(NoReply::Closed)).map(Reply::take)
     }

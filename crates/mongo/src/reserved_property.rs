@@ -1,6 +1,6 @@
 //! The reserved property `_ts`: the second of the last write, set by the server. Clients neither
-//! see nor set it, except for those that dump and restore while that is enabled. An index on it is
-//! the collection's default time to live.
+//! see nor set it, except dump and restore tools while that is enabled. An index on it is the
+//! collection's default time to live.
 
 use document::{Number, ValueRef};
 

@@ -34,9 +34,9 @@ pub(crate) async fn run_call<S: Store>(
     if waits {
         return commands::Response::CloseConnection;
     }
-    // The connection's current operation is told to stop, since the command may have taken over a
-    // cursor's. The command is then awaited, so that it releases its resources and completes a
-    // started commit.
+    // The connection's current operation is cancelled, not the one started here, since the command
+    // may have taken over the operation of a cursor. The command is then awaited, so that it
+    // releases its resources and completes a started commit.
     call.connection.stop_command(None, why);
     run.await
 }

@@ -89,7 +89,7 @@ impl UsersCopy {
     pub(crate) async fn catch_up(&self) -> bool {
         let now = clock::monotonic_time();
         let _one = self.asking.lock().await;
-        // Another task may have requested it meanwhile.
+        // Another task may have requested it since.
         self.held().heard.is_some_and(|heard| now <= heard) || self.ask(false).await
     }
 

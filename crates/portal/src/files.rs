@@ -32,7 +32,7 @@ struct File {
     brotli: Option<Bytes>,
 }
 
-/// Returns an embedded file by its path without copying its contents; `None` if there is none.
+/// Returns an embedded file by its path without copying its contents; `None` for an unknown path.
 fn embedded_file(name: &str) -> Option<File> {
     let file = Embedded::get(name)?;
     let hash = file.metadata.sha256_hash();

@@ -113,7 +113,7 @@ impl AggregateState {
     /// Adds the value of one row and returns the additional bytes held, approximately. `position`
     /// is the row's position in the canonical order, which decides its index in a list.
     ///
-    /// Equal values may have several representations (`1` and `1.0`). The one that
+    /// Equal values may have several representations (`1` and `1.0`). The representation that
     /// `takes_precedence` prefers is kept, so that the result does not depend on the order of rows.
     pub(super) fn add_row(&mut self, value: &Evaluated<'_>, position: &[u8]) -> usize {
         let Some(inner) = value.value() else { return 0 };
@@ -182,7 +182,7 @@ impl AggregateState {
 ///
 /// Integers are added in 128 bits, which no number of rows can overflow. Doubles are kept as
 /// non-overlapping parts: each new number is added to every part, and the rounding error becomes a
-/// part of its own. The sum of the parts is exact, whatever the order of the numbers:
+/// part of its own. The sum of the parts is exact and independent of the order of the numbers:
 ///
 /// ```text
 /// parts [1e-20, 1.0]   + 1e16   ->   parts [1e-20, 1.0, 1e16]

@@ -2,8 +2,8 @@
 //! plans and the engine runs them.
 //!
 //! Undefined is a value of its own that most operations propagate, types are never coerced, and
-//! arrays are expanded only where the query says so. The crate is not async and cannot see a store.
-//! MongoDB's language has its own evaluator (`pipeline`).
+//! arrays are expanded only by `IN` in FROM and JOIN. The crate is not async and cannot see a
+//! store. MongoDB's language has its own evaluator (`pipeline`).
 
 pub mod aggregate;
 mod equal;

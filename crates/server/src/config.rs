@@ -51,7 +51,7 @@ pub enum ClientCertificates {
     Require,
 }
 
-/// What is printed to standard output once the server accepts connections.
+/// The text printed to standard output once the server accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Banner {
     /// Prints nothing to standard output.

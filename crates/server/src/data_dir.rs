@@ -82,7 +82,7 @@ impl DataDir {
         Ok(directory)
     }
 
-    /// Creates a directory if missing and locks it, whatever it contains.
+    /// Creates a directory if missing and locks it, without checking its contents.
     fn lock(path: &Path) -> Result<Self, Refused> {
         let failed = |what: &str, error: &io::Error| {
             Refused::Unusable(format!("cannot {what} {}: {error}", path.display()))

@@ -1,6 +1,6 @@
-//! Handling of a start after a long downtime: how long by database time, what expired meanwhile,
-//! and whether to refuse the start because it exceeds the operator's limit. The machine's clock may
-//! be wrong, and database time never goes back.
+//! Handling of a start after a long downtime: its length by database time, the documents that
+//! expired during it, and whether to refuse the start because it exceeds the operator's limit. The
+//! machine's clock may be wrong, and database time never goes back.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) fn check_jump(clock: &Clock, most: Option<Duration>) -> Result<(), Re
     )))
 }
 
-/// Logs the duration of a long downtime and how many documents expired meanwhile.
+/// Logs the duration of a long downtime and the number of documents that expired during it.
 pub(crate) async fn log_downtime(engine: Engine<AnyStore>) {
     let status = engine.clock().status();
     let Started { last: Some(last), .. } = status.started else { return };

@@ -25,7 +25,7 @@ const FILE: &str = "features.json";
 /// Version of the file's format; other versions are refused.
 const VERSION: u32 = 1;
 
-/// What has set the current value of a switch, for the portal.
+/// The source of the current value of a switch, for the portal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// The default, because there is neither a flag nor a stored value.

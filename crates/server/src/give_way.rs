@@ -30,7 +30,7 @@ pub(crate) fn run_apart(work: &mut dyn FnMut()) {
 }
 
 /// Like `run_apart` for work with a result, such as waiting for another thread: if all workers
-/// blocked, none would be left to run what they wait for.
+/// blocked, none would be left to run the awaited work.
 pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
     if !on_workers() {
         return work();

@@ -78,7 +78,7 @@ pub(crate) fn process_usage() -> Usage {
     }
 }
 
-/// Returns the number in a line of the form `name: 12345`; 0 if there is none.
+/// Returns the number in a line of the form `name: 12345`; 0 without such a line.
 fn named_number(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)

@@ -111,9 +111,9 @@ pub(crate) async fn open_api(
     Ok(api)
 }
 
-/// Returns the host names that the API accepts. With the public key, a page of any web site could
-/// call it from a browser on this machine by DNS rebinding; accepting only names known to mean this
-/// server prevents that.
+/// Returns the host names that the API accepts. While the server uses the emulator's well-known
+/// key, a page of any web site could call the API from a browser on this machine by DNS rebinding;
+/// accepting only the server's own names prevents that.
 fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     let mut names = config.cosmos_hosts.clone();
     names.push(machine::node_name());

@@ -1,7 +1,7 @@
 //! Opens the data directory, for the server and `ebb verify`. Listeners and the APIs' files are
 //! handled elsewhere. The order is fixed, since each step needs the previous one:
 //!
-//! 1. the directory's lock, so that no other process changes what is read next;
+//! 1. the directory's lock, so that no other process changes the files read next;
 //! 2. the clock's last checkpoint, and a first lease of time;
 //! 3. the timekeeper, which renews the lease during the remaining steps;
 //! 4. the store, which replays its journal;

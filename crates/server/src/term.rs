@@ -195,10 +195,10 @@ impl Entrance for Term {
     }
 }
 
-/// Waits for tasks that were signalled to end, and aborts those that do not.
+/// Waits for tasks that were signalled to end, and aborts the remaining ones.
 pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
     for mut task in tasks {
-        // One second more than `listen::DRAIN`, after which a listener ends by itself.
+        // One second more than `listen::DRAIN`, after which a listener ends without being aborted.
         if tokio::time::timeout(Duration::from_secs(9), &mut task).await.is_err() {
             task.abort();
             let _ = task.await;

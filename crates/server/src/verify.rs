@@ -1,5 +1,6 @@
 //! `ebb verify`: walks every row, index entry and count of a closed data directory. It opens and
-//! locks the directory as a server does, so no server can use it meanwhile, but does not listen.
+//! locks the directory as a server does, so no server can use it during the check, but does not
+//! listen.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
-//! The naive model: documents, settings, and what has expired.
+//! The naive model: documents, settings, and the set of expired documents.
 //!
 //! It follows the rules directly: at every instant each document is checked, rule by rule, for
-//! expiration; expired documents stay expired, whatever the settings are later. It has no index and
-//! no counter, so that it cannot share a mistake of the engine.
+//! expiration; expired documents stay expired under any later settings. It has no index and no
+//! counter, so that it cannot share a mistake of the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,7 +107,7 @@ impl Model {
         }
     }
 
-    /// Records what has expired at this instant under the current settings.
+    /// Records the documents that have expired at this instant under the current settings.
     ///
     /// It is called before and after every change that affects expiry: a document that expires by a
     /// setting at the very instant at which the setting changes stays expired.

@@ -78,7 +78,7 @@ impl Path {
         )
     }
 
-    /// Reads along this path; returns what was seen.
+    /// Reads along this path; returns the documents or count found.
     pub(crate) async fn read_along(
         self,
         engine: Engine<PausingStore>,

@@ -108,7 +108,7 @@ impl Area {
         self.0.files.fetch_sub(1, Relaxed);
     }
 
-    /// Returns the free space of the device beyond what is kept for the data.
+    /// Returns the free space of the device beyond the reserve for stored data.
     fn spare_bytes(&self) -> io::Result<u64> {
         let stat = rustix::fs::statvfs(&self.0.folder)?;
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);

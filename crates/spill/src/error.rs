@@ -11,7 +11,7 @@ pub enum Error {
     Full,
     /// The device returned this error.
     Device(io::Error),
-    /// The data read does not match what was written.
+    /// The data read is incomplete or does not match its checksum.
     Damaged,
 }
 

@@ -136,7 +136,7 @@ impl Reader {
         Ok(Some(record))
     }
 
-    /// Reads and verifies the next chunk; false if there is none.
+    /// Reads and verifies the next chunk; false after the last one.
     fn load_chunk(&mut self) -> Result<bool, Error> {
         let Some(chunk) = self.chunks.next() else {
             self.buffer = Vec::new();

@@ -208,7 +208,7 @@ pub(crate) async fn load<L: Ledger>(
             _ => None,
         });
         let Some(body) = loaded.await else {
-            // Two newer bases were published meanwhile.
+            // Two newer bases have been published since.
             let _ = steps.send(Step::BaseGone);
             return;
         };

@@ -34,7 +34,7 @@ pub struct Loss {
     pub missing: MissingEntry,
     /// Number of entries known to be committed that would be lost.
     pub given_up: u64,
-    /// Entry number of the newest base, from which the journal was read; 0 if there is none.
+    /// Entry number of the newest base, from which the journal was read; 0 without a base.
     pub base: u64,
     /// Position up to which the remaining entries are complete.
     end: Position,
@@ -107,7 +107,8 @@ impl<L: Ledger> LossInspection<'_, L> {
         if record.claim != claim || !is_same(&record, &loss.record) {
             return Err(changed());
         }
-        // No other node opens an epoch from here on. An entry restored meanwhile is not given up.
+        // No other node opens an epoch from here on. An entry restored since the inspection is not
+        // given up.
         let terms = terms_of(&all_nodes(self.ledger).await?);
         let mut reader = JournalReader::new(self.cluster, &record, &terms, loss.end);
         let read = reader.read(&self.entries(&reader).await?);

@@ -23,7 +23,7 @@ pub enum Role {
     },
     /// The node neither follows nor serves, for this reason: the local copy failed or is damaged,
     /// or an entry is missing in the cluster's journal. An owner releases the shard, so services
-    /// have to stop as after any change of role. The node retries by itself and becomes `Following`
-    /// when it succeeds, with the same store object.
+    /// have to stop as after any change of role. The node retries automatically and becomes
+    /// `Following` when it succeeds, with the same store object.
     Failed(String),
 }

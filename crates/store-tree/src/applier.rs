@@ -35,7 +35,7 @@ pub(crate) fn apply_until_closed(
 
 /// Applies one group of entries.
 pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
-    // Held until all of it is published: a view created meanwhile could miss both a half-applied
+    // Held until all of it is published: a view created before that could miss both a half-applied
     // entry and the version that it replaces.
     let applying = inner.published.begin_applying();
     // A panic may leave an entry half applied, so nothing is published and the store is reopened.

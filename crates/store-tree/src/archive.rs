@@ -293,7 +293,7 @@ pub(crate) fn entries_of(mut rest: Bytes) -> Result<Vec<journal::EncodedEntry>, 
 }
 
 /// Encodes and concatenates entries of the journal up to number `until`. Also returns the number of
-/// the last one, 0 if there is none.
+/// the last one; 0 without entries.
 pub(crate) fn encoded(entries: Vec<Entry>, until: u64) -> Result<(Bytes, u64), Error> {
     let (mut out, mut last) = (BytesMut::new(), 0);
     for entry in entries.into_iter().filter(|entry| entry.n <= until) {

@@ -1,5 +1,5 @@
-//! The thread that copies the journal into its archive. Failures are retried; entries wait in the
-//! journal meanwhile, up to a bound.
+//! The thread that copies the journal into its archive. Failures are retried; until then entries
+//! wait in the journal, up to a bound.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

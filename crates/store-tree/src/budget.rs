@@ -1,4 +1,5 @@
-//! Bounds what is only in memory: its size, and the time that a start needs to replay it.
+//! Bounds the data that is only in memtables: its size, and the time that a start needs to replay
+//! it.
 //!
 //! ```text
 //!  weight of the journal from its tail to its end: bytes + 500 per mutation
@@ -43,7 +44,7 @@ struct Groups {
     weight: u64,
 }
 
-/// The exceeded budget, which decides what is flushed.
+/// The exceeded budget, which decides which tree is flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExceededBudget {
     /// The journal exceeds its budget, so the memtable with the oldest entry is flushed.

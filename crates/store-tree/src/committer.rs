@@ -227,7 +227,7 @@ impl Committer {
             commits.extend(request.commits);
         }
         // Closures of commits run here. A panic may leave a batch half ordered, so the store is
-        // stopped and reopened from what is durable.
+        // stopped and reopened from its durable data.
         let ordered = catch_unwind(AssertUnwindSafe(|| {
             self.order_and_hand_on(commits, &mut pending_requests)
         }));

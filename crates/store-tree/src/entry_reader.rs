@@ -72,7 +72,8 @@ impl EntryReader {
         }
         let next = self.last + 1;
         let archive = archive_of(&self.inner)?;
-        // Tried twice, because entries removed from the journal meanwhile are in the archive.
+        // Tried twice, because entries removed from the journal after the first try are in the
+        // archive.
         for _ in 0..2 {
             if let Some((found, end)) = archive.read_from(next)? {
                 let piece = self.wanted_of(found.entries)?;

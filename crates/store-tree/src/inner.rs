@@ -156,7 +156,8 @@ impl OpenStore {
 
     /// Returns the first entry that is not in tables everywhere, from which a start must replay.
     pub(crate) fn tail(&self) -> u64 {
-        // Read before the trees are inspected: entries applied meanwhile are later.
+        // Read before the trees are inspected, so that entries applied during the inspection are
+        // later.
         let next = self.applied.lock().n + 1;
         let floors =
             self.all_trees().into_iter().filter_map(|space_tree| space_tree.buffer().floor());

@@ -39,8 +39,8 @@ pub(crate) fn check_tables(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the damaged tables of a closed store, by their checksums. Every byte is read, including
-/// those that no scan of the rows needs.
+/// Returns the damaged tables of a closed store, by their checksums. Every byte is read, also bytes
+/// that no scan of the rows needs.
 pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     for folder in tree_folders(&store.join(TREES))? {

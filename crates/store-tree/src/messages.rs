@@ -17,7 +17,7 @@ pub(crate) type OutcomeSender = oneshot::Sender<Result<Vec<Outcome>, Error>>;
 
 /// Waiting commits and where to send their outcomes.
 pub(crate) struct CommitRequest {
-    /// The commits to execute; each is atomic by itself, and they share a sync.
+    /// The commits to execute; each is atomic, and all share a sync.
     pub(crate) commits: Vec<Commit>,
     pub(crate) reply: OutcomeSender,
 }

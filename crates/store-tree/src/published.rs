@@ -10,10 +10,10 @@
 //! ```
 //!
 //! A view is a number. It reads the newest state of each tree (memtables and tables), restricted to
-//! what was written below its number, so it holds no memory or file between reads. Flushes and
-//! compactions must keep the versions that it sees: they drop replaced versions only if their whole
-//! input is visible to the oldest view (`forget_below` in `space_tree.rs`). While an older view is
-//! open, replaced versions stay on disk.
+//! entries with lower numbers, so it holds no memory or file between reads. Flushes and compactions
+//! must keep the versions that it sees: they drop replaced versions only if their whole input is
+//! visible to the oldest view (`forget_below` in `space_tree.rs`). While an older view is open,
+//! replaced versions stay on disk.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

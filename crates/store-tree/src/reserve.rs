@@ -50,7 +50,7 @@ impl Reserve {
         // reserve.
         let taken = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes);
         if taken.is_err() {
-            // What was allocated before the failure would stay with the file.
+            // Blocks allocated before the failure would stay with the file.
             file.set_len(*held)?;
         }
         taken?;

@@ -234,7 +234,7 @@ impl SpaceTree {
 
     /// Records that compactions have dropped at least this many bytes of replaced versions.
     pub(crate) fn record_swept(&self, bytes: u64) {
-        // What flushes have added meanwhile remains.
+        // Tables that flushes have added since remain.
         let less = |superseded: u64| Some(superseded.saturating_sub(bytes));
         let _ = self.superseded.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }

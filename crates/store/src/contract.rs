@@ -183,7 +183,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the table of commits in flight.
     fn in_flight(&self) -> &InFlight;
 
-    /// Orders commits, each atomic by itself, and returns one outcome per commit once all are
+    /// Orders commits, each of which is atomic, and returns one outcome per commit once all are
     /// durable and visible. They share only the wait for durability.
     fn commit(
         &self,

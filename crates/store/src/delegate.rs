@@ -5,7 +5,7 @@
 /// Generates methods of [`Store`](crate::Store) that forward to an inner store. Use it inside `impl
 /// Store for ..` beside the methods that the wrapper implements itself.
 ///
-/// `$via` names a macro that calls the inner store, whatever the wrapper's structure:
+/// `$via` names a macro that calls the inner store of a wrapper with any structure:
 ///
 /// ```
 /// # use store::{delegate_store, MemorySnapshot, MemoryStore, Store};

@@ -1,5 +1,5 @@
-//! The executor: a future is polled when the test says so, so that the test controls every
-//! interleaving. No runtime and no waker: a pending future is simply polled again.
+//! The executor: a future is polled only when the test calls for it, so that the test controls
+//! every interleaving. No runtime and no waker: a pending future is simply polled again.
 
 use std::{
     future::Future,

@@ -46,7 +46,7 @@ pub struct SlowOperation {
     pub plan: String,
     /// Whether the operation returned an error.
     pub failed: bool,
-    /// The client's program, as reported by itself.
+    /// Name of the client program, as sent by the client.
     pub client: String,
     /// The number or id of the request, as in the log.
     pub request: String,

@@ -1,4 +1,4 @@
-//! Detects whether a file is still the one that an earlier run has read or written.
+//! Detects whether a file is still the file that an earlier run has read or written.
 
 use std::{
     fs::File,

@@ -30,7 +30,7 @@ impl<'a> InputFile<'a> {
             .map_err(|error| cannot_read(self.path, &error))
     }
 
-    /// Describes how this file differs from the one that an earlier run has read.
+    /// Describes how this file differs from the file that an earlier run has read.
     pub(crate) fn difference(&self, kept: &ImportState) -> Result<Option<String>, String> {
         // After a refusal the user is expected to edit the file at that point, which changes size
         // and time.

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) const MAX_LINE_BYTES: usize = 128 * 1024 * 1024;
 /// Maximum size of a table record.
 pub(crate) const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
-/// Size of the input after which a batch is sent, whatever its number of documents.
+/// Size of the input after which a batch is sent, with any number of documents.
 pub(crate) const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum number of documents per page.
 pub(crate) const PAGE_DOCUMENTS: i32 = 1000;

@@ -73,7 +73,7 @@ pub(crate) struct ImportState {
     pub(crate) dead: Option<u64>,
 }
 
-/// Reads the state of an earlier run; `None` if there is none.
+/// Reads the state of an earlier run; `None` if none was saved.
 pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
     let read = || -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();

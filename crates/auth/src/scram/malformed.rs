@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// What is wrong with a message or a password, as part of a sentence. It contains nothing that was
-/// sent, so that it can be logged and shown.
+/// The defect of a message or a password, as part of a sentence. The text contains no received
+/// data, so that it can be logged and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 

@@ -71,7 +71,7 @@ impl Link {
         Ok(link)
     }
 
-    /// Sends a request and returns its answer, whatever its status. If the server has closed the
+    /// Sends a request and returns its answer with any status. If the server has closed the
     /// connection, it is reopened first; the time for this counts as the server's time.
     pub(crate) async fn send_call(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
         let now = clock::monotonic_time();

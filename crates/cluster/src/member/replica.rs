@@ -44,7 +44,8 @@ pub(super) struct ShardReplica {
     pub(super) is_suspended: bool,
     /// Whether this incarnation may own the shard, through a claim that was not released.
     pub(super) has_claimed: bool,
-    /// Position at which the tree will resume; `None` once entries are read from there.
+    /// Position in the journal after which entries will be applied to the tree again; `None` once
+    /// they are being read from there.
     returns: Option<Position>,
     /// Whether the tree may contain entries after its recorded position.
     may_have_diverged: bool,

@@ -202,7 +202,7 @@ impl Network {
                 }
                 continue;
             }
-            // The reply waits for these two, even if the replicas go down meanwhile.
+            // The reply waits for these two, even if the replicas go down before they reply.
             let delay = self.delay(rng);
             known = delay.max(known);
             self.steps.push((delay, Step::Learn(name, replica, version)));

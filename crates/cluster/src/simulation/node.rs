@@ -80,7 +80,7 @@ pub(super) struct Node {
     pub(super) life: u64,
     boots: u64,
     pub(super) machine: Machine,
-    /// The position after each entry of the tree.
+    /// The simulated tree: for each entry applied to it, the journal position after that entry.
     pub(super) tree: Vec<Position>,
     /// Own entries whose clients wait for an acknowledgement.
     waiting: BTreeSet<(u64, u64)>,

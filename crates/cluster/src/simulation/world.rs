@@ -323,7 +323,7 @@ impl World {
         Ok(())
     }
 
-    /// Removes a random node, whatever its state.
+    /// Removes a random node in any state.
     fn forget(&mut self) {
         let records = self.network.replicas.nodes.values().filter_map(|node| node.latest());
         let all: Vec<_> =

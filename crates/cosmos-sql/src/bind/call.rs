@@ -30,7 +30,8 @@ impl<'q> Binder<'q> {
             return self.bind_aggregate(node, name, kind, args);
         }
         let args = self.bind_all(args)?;
-        // The arguments of what is only unsupported are kept, because a key is checked further.
+        // The arguments of an unsupported function are kept, because the caller may still check the
+        // expression as a key.
         if udf {
             self.record_fault(Fault::Unsupported(format!(
                 "the user-defined function 'udf.{name}'"

@@ -1,6 +1,6 @@
 //! Binds FROM and JOIN: assigns each name a slot and a source of values.
 //!
-//! The first name of the outermost FROM denotes the stored document, whatever the name is. All
+//! The first name of the outermost FROM, which can be any name, denotes the stored document. All
 //! other sources, such as `FROM c.list` or `JOIN x IN c.list`, are evaluated for each row.
 
 use std::sync::Arc;

@@ -20,8 +20,8 @@ use crate::{
 };
 
 impl<'q> Binder<'q> {
-    /// Returns the frame of the query being bound. If there is none, creates one, so that callers
-    /// need not handle an empty stack.
+    /// Returns the frame of the query being bound. Creates one if the stack is empty, so that
+    /// callers need not handle that case.
     pub(super) fn current_frame(&mut self) -> &mut QueryFrame<'q> {
         if self.frames.is_empty() {
             self.frames.push(QueryFrame::default());

@@ -61,7 +61,7 @@ fn what_is_large_or_deep_is_refused_or_done() {
     assert_eq!(value(&format!("15999 IN ({})", chain("1", ",", 15_999) + ",15999")), "true");
     assert_eq!(deep(format!("1 IN ({})", chain("1", ",", 16_001))), "SC3055");
     assert_eq!(deep(chain("1", " + ", 200_000)), "SC3051");
-    // Steps follow one another without end, after whatever they begin with.
+    // Any number of steps may follow any kind of base.
     for (base, step) in [
         ("undefined", ".a"),
         ("c", "[0]"),

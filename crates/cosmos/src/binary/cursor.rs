@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Limits reading to the next `len` bytes. Returns the previous limit for `widen`. A nested
-    /// value therefore cannot read beyond its array or object, whatever its own length says.
+    /// value therefore cannot read beyond its array or object, even if its own length is wrong.
     pub(super) fn narrow(&mut self, len: usize) -> Result<&'a [u8]> {
         let within = self.bytes.get(..self.at.saturating_add(len));
         let within = within.ok_or_else(|| invalid("a length is beyond the end", self.at))?;

@@ -28,8 +28,8 @@ pub(crate) use encryption::encryption_keys;
 pub(crate) use indexing::{composite_paths, composites, is_lazy};
 pub(crate) use policies::{keeps_images, refuses_versions};
 
-/// Properties that the server sets and ignores in requests, since SDKs send back what they have
-/// read.
+/// Properties that the server sets and ignores in requests, since SDKs send definitions back as
+/// they read them.
 const SYSTEM: [&str; 9] =
     ["_rid", "_self", "_etag", "_ts", "_docs", "_sprocs", "_triggers", "_udfs", "_conflicts"];
 
@@ -135,8 +135,9 @@ impl ContainerDefinition {
         Ok(new)
     }
 
-    /// Keeps a feed of all versions that a reader started implicitly, unless the new or the current
-    /// definition specifies a retention.
+    /// When a container is replaced, keeps the retention of an all-versions change feed that its
+    /// first read started implicitly, unless the new or the current definition (`held`) specifies
+    /// one.
     pub(crate) fn keep_begun_feed(&mut self, held: &Document) {
         if !policies::says_retention(held) && !policies::says_retention(self.options()) {
             self.engine.retention_s = Some(BEGUN_RETENTION_S);

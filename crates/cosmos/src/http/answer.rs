@@ -205,7 +205,7 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
     }
     match held.set(reply.body.capacity()) {
         Err(_) if only_reads => Err(Failure::out_of_memory()),
-        // A write is reported in any case: a client that is told to retry would write twice.
+        // The outcome of a write is reported in any case: a client that retried would write twice.
         _ => Ok(reply),
     }
 }

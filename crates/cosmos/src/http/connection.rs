@@ -243,7 +243,7 @@ async fn serve_requests<A: RequestService, T: AsyncRead + AsyncWrite + Unpin + S
         .half_close(false)
         .serve_connection(TokioIo::new(Linger::new(stream, Arc::clone(&client))), service);
     tokio::select! {
-        // Nothing can be reported to the client, whatever the error.
+        // Errors cannot be reported to the client any more.
         _ = &mut connection => return None,
         () = ActiveRequests::wait_for_rest(rest) => {
             let parts = connection.into_parts();

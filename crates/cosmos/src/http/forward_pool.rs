@@ -129,7 +129,7 @@ async fn collect(
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| OutcomeUnknown)?.into_data() else { continue };
         whole.extend_from_slice(&data);
-        // A write is reported in any case: a client that is told to retry would write twice.
+        // The outcome of a write is reported in any case: a client that retried would write twice.
         if held.set(whole.capacity()).is_err() && only_reads {
             return Ok(refuse(&Failure::out_of_memory()));
         }

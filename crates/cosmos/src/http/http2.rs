@@ -88,7 +88,7 @@ pub(super) async fn serve_http2<A: RequestService>(
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // Nothing can be reported to the client, whatever the error.
+        // Errors cannot be reported to the client any more.
         _ = connection.as_mut() => return,
         // The client does not read.
         () = unsent.wait_until_stalled() => return,

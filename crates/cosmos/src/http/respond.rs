@@ -117,7 +117,7 @@ pub(super) fn build_response(
         headers.insert(RESOURCE_QUOTA, HeaderValue::from_static(QUOTA));
         headers.insert(RESOURCE_USAGE, stored.usage);
         if stored.of_write {
-            // A client sees a single replica, whatever the number of nodes.
+            // A client sees a single replica with any number of nodes.
             headers.insert(WRITE_QUORUM, HeaderValue::from_static("1"));
             headers.insert(REPLICA_SET_SIZE, HeaderValue::from_static("1"));
         }

@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn read_account<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     let endpoint = match (&api.settings.endpoint, request.host()) {
         (Some(endpoint), _) => endpoint.clone(),
-        // Clients continue at this address, so it is the one that the request was sent to.
+        // Clients continue at this address, so it is the address that the request was sent to.
         (None, Some(host)) => format!("{}://{host}/", request.scheme),
         (None, None) => return Err(Failure::bad_request("There is no header 'host'.")),
     };

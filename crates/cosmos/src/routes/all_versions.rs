@@ -66,7 +66,7 @@ pub(crate) async fn read_versions<S: Store>(api: &NoSqlApi<S>, request: &Request
         item.is_none_or(|item| part.contains_item(container, item))
     };
     // The engine returns the item before every change; the response includes it if the container's
-    // policy says so.
+    // policy has a retention.
     let images = container.keeps_images();
     let events = found.events.iter().filter(holds);
     let mut feed = representation::Feed::new(&container.rid, "Documents", &api.settings.memory);

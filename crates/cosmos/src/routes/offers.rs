@@ -176,7 +176,8 @@ pub(crate) async fn create_offer<S: Store>(
 }
 
 /// Creates the offer of a new resource. If that fails, the resource exists without an offer, and
-/// the failure says so. At the next start a container without an offer gets the minimum throughput.
+/// the failure contains this fact. At the next start a container without an offer gets the minimum
+/// throughput.
 pub(crate) async fn create_first_offer<S: Store>(
     api: &NoSqlApi<S>,
     link: &str,

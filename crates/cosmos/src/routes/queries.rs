@@ -376,8 +376,8 @@ fn check_order(container: &Container, plan: &Select) -> Result<()> {
     if served { Ok(()) } else { Err(no_composite()) }
 }
 
-/// `POST /dbs/{db}/colls/{c}/docs` for a query plan: a document that says how to merge the results
-/// of several ranges. The plan requires only features that the client has declared.
+/// `POST /dbs/{db}/colls/{c}/docs` for a query plan: a document that describes how to merge the
+/// results of several ranges. The plan requires only features that the client has declared.
 pub(crate) fn plan_query(request: &Request, body: &[u8]) -> Result<Reply> {
     request.container()?;
     let (text, parameters) = ParsedQuery::read_parts(body)?;

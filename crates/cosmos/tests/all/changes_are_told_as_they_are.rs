@@ -1,5 +1,5 @@
 //! Changes of containers and databases in several commits: if one of the commits fails, the
-//! response says what exists, and the next start completes or removes the rest.
+//! response names the resources that exist, and the next start completes or removes the rest.
 
 use crate::client::Client;
 

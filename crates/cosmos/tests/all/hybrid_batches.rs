@@ -280,7 +280,7 @@ async fn a_bulk_without_throughput_is_told_when_to_come_again() {
     assert_eq!(client.ask("POST", "/dbs/d/colls", &[], definition).await.status, 201);
     let item = format!(r#"{{"id":"1","pk":"a","x":"{}"}}"#, "y".repeat(1_900_000));
     assert_eq!(client.item("POST", "", &item).await.status, 201);
-    // The SDK waits as long as the header says, whatever the body.
+    // The SDK waits for the time in the header and ignores the body.
     let refused = run(&mut client, &BULK, &write_operations(&[create_1()])).await;
     assert_eq!(refused.code(), (429, 3200), "{refused:?}");
     assert!(refused.header("x-ms-retry-after-ms").is_some(), "{refused:?}");

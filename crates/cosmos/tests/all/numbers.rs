@@ -1,4 +1,4 @@
-//! Numbers are returned in the shortest form that reads back, whatever form a client sent.
+//! Numbers are returned in the shortest form that reads back, not in the form that a client sent.
 
 use document::{Value, json};
 

@@ -343,8 +343,8 @@ async fn pages_of_whole_queries_fit_together() {
     }
 }
 
-/// Items that exist from the first page to the last appear exactly once, whatever is written or
-/// expires between two pages; expired items do not appear.
+/// Items that exist from the first page to the last appear exactly once, even if others are written
+/// or expire between two pages; expired items do not appear.
 #[tokio::test]
 async fn writes_and_expiry_between_pages_lose_no_other_row() {
     let mut random = fastrand::Rng::with_seed(43);

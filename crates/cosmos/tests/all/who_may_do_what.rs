@@ -498,7 +498,7 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
         let answer = client.send("GET", docs, &of_versions, "").await;
         assert_eq!(answer.status, 304, "who may read reads a feed that has begun: {answer:?}");
     }
-    // Neither token is valid if the form is disabled, and the error says so.
+    // Neither token is valid if the form is disabled; the error names this reason.
     let rules = TokenRules { roles: roles(), emulator_tokens: false, ..TokenRules::default() };
     tokens.store(Arc::new(rules));
     for key in [WELL_KNOWN_KEY, reader, "none"] {

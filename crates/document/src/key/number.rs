@@ -66,7 +66,7 @@ fn push_exact(magnitude: f64, out: &mut Vec<u8>) {
 
 /// Appends a magnitude as the double it truncates to, followed by its digits unless the double is
 /// exact. `nearest` is the nearest double, which may be greater. Digits have no leading or trailing
-/// zeros, so that equal numbers have equal bytes whatever their type and exponent.
+/// zeros, so that equal numbers of any type and exponent have equal bytes.
 fn push_truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
     // A decimal may be finite but greater than all doubles; it is encoded above the greatest of
     // them.

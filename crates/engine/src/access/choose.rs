@@ -1,7 +1,7 @@
 //! Chooses one access path from the filter, the sort and the available indexes.
 //!
-//! Access paths are scored by what they bound, without statistics: the same query with the same
-//! indexes always uses the same path, and `explain` shows it.
+//! Access paths are scored by the paths that their ranges bound, without statistics: the same query
+//! with the same indexes always uses the same path, and `explain` shows it.
 //!
 //! ```text
 //!  10,000            ids that are listed individually

@@ -1,8 +1,8 @@
 //! Encodes catalog records as tagged, versioned BSON. Unknown fields are rejected, since a newer
 //! version wrote them for a reason; fields added later are optional, so older records can be read.
 //!
-//! Field names are part of the format and never change, whatever the code calls them
-//! (`docs/format.md`).
+//! Field names are part of the format (`docs/format.md`) and never change, even if the code renames
+//! the fields.
 
 use document::{DocRef, Document, Number, Value, array, doc, validate};
 use expiry::{DateRule, DefaultTtl, FloorPair, Settings};

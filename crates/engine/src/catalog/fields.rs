@@ -1,5 +1,5 @@
-//! Typed access to the fields of a stored record, each of which is read once. The codec decides
-//! which fields exist and what they mean.
+//! Typed access to the fields of a stored record, each of which is read once. The codec defines the
+//! fields and their meaning.
 
 use document::{Document, Value, ValueRef};
 

@@ -111,7 +111,7 @@ impl IndexFigures {
         let figures = self.0.load().get(&index).cloned();
         figures.map_or_else(BuildProgress::default, |figures| {
             let (rows, of) = (figures.built.load(Relaxed), figures.to_build.load(Relaxed));
-            // Rows inserted meanwhile are processed too, so the count may exceed the total.
+            // Rows inserted during the build are processed too, so the count may exceed the total.
             BuildProgress { rows: rows.min(of), of }
         })
     }

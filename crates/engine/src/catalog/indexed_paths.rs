@@ -1,5 +1,5 @@
-//! Which paths of a container's items have index entries. A policy says which may have them; only
-//! this module says which do.
+//! Determines which paths of a container's items have index entries. A policy defines the
+//! candidates; this module alone selects from them.
 //!
 //! ```text
 //!  policy /*   -- allows -->  /a/?   /b/?   /c/[]/?   ...          has no entries by itself

@@ -1,5 +1,5 @@
-//! Reaping in copies. Floors come from the owner as catalog records, in the order of its commits:
-//! what is dropped from a copy has expired for every present and later owner.
+//! Reaping in copies. Floors come from the owner as catalog records, in the order of its commits: a
+//! row that a copy drops has expired for every present and later owner.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -64,8 +64,8 @@ impl<S: Store> Engine<S> {
         Ok(self.change_with_backfill(collection, edit).await?.0)
     }
 
-    /// Changes a collection's record with a change that may start counters; returns the backfill of
-    /// these counters.
+    /// Applies a change to a collection's record. If the change starts counters of live documents,
+    /// returns the backfill that the caller must run to fill them.
     pub(crate) async fn change_with_backfill<T>(
         &self,
         collection: &Arc<Collection>,

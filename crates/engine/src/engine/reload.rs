@@ -20,7 +20,7 @@ impl<S: Store> Engine<S> {
         if self.inner.store().health() != Health::Reopened {
             return Ok(false);
         }
-        // Names must not change meanwhile; no commit is accepted before the end.
+        // Names must not change during the reload; no commit is accepted before its end.
         let mut ids = self.inner.ids.lock().await;
         let records = stored_records(self.inner.store()).await?;
         ids.at_least(next_id(self.inner.store(), &records).await?);

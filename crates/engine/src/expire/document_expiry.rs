@@ -114,7 +114,7 @@ impl<S: Store> Engine<S> {
         Ok(read?.0)
     }
 
-    /// Returns the expiries of documents given by id; those that are not live are left out.
+    /// Returns the expiries of the live documents with these ids.
     pub async fn document_expiries(
         &self,
         collection: &Arc<Collection>,

@@ -1,9 +1,9 @@
 //! Forecasts of expiry: under the current settings, as a preview of another default, and as series
 //! of steps, for one collection or for all at one instant.
 //!
-//! All are differences: what is live at one instant minus what would be live at a later one without
-//! further writes. Where counters apply, an instant costs a few reads; otherwise one scan of the
-//! headers serves all instants.
+//! All are differences: the live amount at one instant minus the amount that would be live at a
+//! later one without further writes. Where counters apply, an instant costs a few reads; otherwise
+//! one scan of the headers serves all instants.
 
 use std::sync::Arc;
 
@@ -183,7 +183,7 @@ impl<S: Store> Engine<S> {
                     read_in_view!(self, &collection, |view| { view.expired_since(then).await });
                 let (amount, exact) = match read {
                     Ok((of, _)) => of,
-                    // The collection was dropped meanwhile.
+                    // The collection has been dropped since.
                     Err(_) if collection.is_dropped() => continue,
                     Err(error) => return Err(error),
                 };
@@ -266,7 +266,7 @@ impl<S: Store> LiveView<S> {
     /// Returns the effect of changing the default at the view's instant, on a copy of the settings.
     async fn read_preview(&self, default: DefaultTtl) -> Result<Preview, Halt> {
         let mut settings = self.state.record.settings.clone();
-        // Raises the floors like a real change: what has expired stays expired in the preview too.
+        // Raises the floors like a real change: expired documents stay expired in the preview too.
         settings.change_default(default, self.instant);
         self.preview_of(&settings).await
     }

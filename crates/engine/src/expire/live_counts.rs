@@ -227,7 +227,7 @@ impl<S: Store> LiveView<S> {
             return Ok(Amount::default());
         }
         let of = Buckets::Date(index.id);
-        // Usually no date lies in this second, and no row is read.
+        // Usually no date is within this second, and no row is read.
         let sum = self.sum_buckets(of, 0, second, second.saturating_add(1)).await?;
         if sum == Amount::default() {
             return Ok(sum);
@@ -323,8 +323,8 @@ impl<S: Store> LiveView<S> {
     }
 }
 
-/// Returns each kind of buckets whose documents can expire by these floors, with the second up to
-/// which they have expired.
+/// Returns the kinds of buckets to which these floors apply, each with the second up to which its
+/// documents have expired.
 pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets, i64)> + '_ {
     let classes = [(Buckets::Class(0), floors.inherit_s), (Buckets::Class(2), floors.explicit_s)];
     let dates = floors.dates.iter().map(|floor| {

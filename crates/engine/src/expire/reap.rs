@@ -16,8 +16,8 @@
 //! So no open view and no feed ever misses a row that it may still return. Reap floors only rise;
 //! after a restart there are none at first.
 //!
-//! A pass reads a few counters per collection. Where counters cannot show what has expired, a scan
-//! is needed; scans are limited to a share of the time ([`WALK_SHARE`]).
+//! A pass reads a few counters per collection. Where counters cannot show the expired amount, a
+//! scan is needed; scans are limited to a share of the time ([`WALK_SHARE`]).
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -88,7 +88,7 @@ impl<S: Store> Engine<S> {
     /// Runs one pass; `elapsed` is the machine's monotonic clock. Returns when the next pass is
     /// due.
     pub async fn reap_once(&self, elapsed: Duration) -> Result<Duration, Error> {
-        // First, because reaping stops at what has been published.
+        // First, because expirations that are not published are not reaped.
         self.publish_all_expirations().await?;
         let reaper = Arc::clone(&self.inner.reaper);
         let all = self.inner.map().all_collections();
@@ -100,7 +100,7 @@ impl<S: Store> Engine<S> {
             if record.settings.can_expire() || keeps_any(record) {
                 match self.reap_collection(collection, elapsed).await {
                     Ok(()) => {}
-                    // The collection was dropped meanwhile.
+                    // The collection has been dropped since.
                     Err(_) if collection.is_dropped() => {}
                     Err(error) => return Err(error),
                 }
@@ -243,7 +243,7 @@ impl<S: Store> Engine<S> {
         let seq = self.inner.store().published();
         self.inner.store().reap_space(collection.entries_space()).await?;
         self.inner.store().reap_space(collection.rows_space()).await?;
-        // A pause meanwhile has stopped the filter at an unknown point.
+        // A pause during the compaction has stopped the filter at an unknown point.
         if self.inner.reaper.pauses() != Some(pauses) {
             return Ok(());
         }
@@ -300,8 +300,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Returns the floors of a new view and an estimate of what has expired by them; without `walk`
-    /// the estimate is only made from counters.
+    /// Returns the floors of a new view and an estimate of the amount expired by them; without
+    /// `walk` the estimate is only made from counters.
     async fn sample_floors(
         &self,
         collection: &Arc<Collection>,
@@ -376,7 +376,8 @@ impl<S: Store> LiveView<S> {
         Ok((ReapFloors { floors, dropped, events_before_s }, estimate))
     }
 
-    /// Estimates what has expired by these floors; `None` if that needs a scan without `walk`.
+    /// Estimates the amount expired by these floors; `None` if that needs a scan and `walk` is not
+    /// set.
     async fn estimate_expired(
         &self,
         floors: &Floors,
@@ -388,7 +389,7 @@ impl<S: Store> LiveView<S> {
             CountBy::None => Amount::default(),
             CountBy::Classes | CountBy::Date(_) => self.expired_amount(floors).await?,
             CountBy::Several if !walk => return Ok(None),
-            // Without usable counters, what is counted and not live has expired.
+            // Without usable counters, the expired amount is the counted amount minus the live one.
             CountBy::Several => total.minus(self.count_live().await?),
         };
         // For status pages: how far reaping lags.

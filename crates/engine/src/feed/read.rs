@@ -1,4 +1,4 @@
-//! Reads a feed after publishing what has expired, so that readers do not depend on background
+//! Reads a feed after publishing the due expirations, so that readers do not depend on background
 //! work. Events are returned in commit order, and all events of a commit in the same page.
 
 use std::sync::Arc;

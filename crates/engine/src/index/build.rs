@@ -97,7 +97,7 @@ impl<S: Store> Engine<S> {
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         });
         match self.change_record(collection, &*edit).await {
-            // The collection was dropped meanwhile.
+            // The collection was dropped during the build.
             Err(_) if collection.is_dropped() => Ok(()),
             changed => changed.map(|_| ()),
         }
@@ -137,7 +137,7 @@ impl<S: Store> Engine<S> {
                 self.fill_page(&view, &mut next, wanted).await
             });
             let (Some(examined), view) = filled? else {
-                // A row was written meanwhile: repeat the page.
+                // A row of the page has been written since it was read: repeat the page.
                 attempts.begin_next()?;
                 continue;
             };

@@ -163,7 +163,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Changes an index and returns its previous options. A plain index that gets `expire_after`
-    /// becomes a date index once every header carries its date.
+    /// becomes a date index once the header of every row contains the indexed date.
     pub async fn change_index(
         &self,
         collection: &Arc<Collection>,

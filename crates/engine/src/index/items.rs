@@ -1,5 +1,5 @@
 //! Derives an item's entries: one per value at an included path, or one for a tuple of paths.
-//! Arrays are expanded only where a policy says so; a missing value has no entry.
+//! Arrays are expanded only at paths where the policy has `[]`; a missing value has no entry.
 //!
 //! ```text
 //!  item {a: 1, b: [2, 2]}    policy: all

@@ -125,7 +125,7 @@ impl<S: Store> Engine<S> {
                 Ok((!nothing).then(|| (Arc::new(apply) as Arc<RecordApply>, ())))
             });
             match self.change_record(collection, &*edit).await {
-                // The collection was dropped meanwhile.
+                // The collection has been dropped since.
                 Err(_) if collection.is_dropped() => {}
                 changed => changed.map(|_| ())?,
             }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The sink learns the order of items from [`ItemSink::begin`], which is called again when the scan
-//! restarts in another view; the sink then discards what it has.
+//! restarts in another view; the sink then discards the items received so far.
 
 use std::{
     collections::{BTreeSet, VecDeque},

@@ -14,8 +14,8 @@
 //! its stored documents (`fill.rs`).
 //!
 //! If the view of the first batch is undecidable because of a commit in flight, the batch restarts,
-//! since nothing was returned and all of it can have one instant. A later batch returns what it
-//! has, or waits and continues.
+//! since nothing was returned and all of it can have one instant. A later batch returns the
+//! documents read so far, or waits and continues.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -211,7 +211,7 @@ impl<S: Store> Cursor<S> {
             match self.fill_batch(&views, limit, &mut batch).await {
                 Ok(()) if batch.done => return Ok(batch),
                 Ok(()) => {}
-                // Return what is complete; the next batch retries.
+                // Return the complete documents; the next batch retries.
                 Err(Halt::LookAgain) if !is_first && !batch.documents.is_empty() => {}
                 // All views were opened together, so one wait suffices.
                 Err(Halt::LookAgain) => {

@@ -171,9 +171,9 @@ impl<S: Store> Cursor<S> {
 
     /// Returns whether a limit stage is exhausted, so that this batch can be marked as the last.
     ///
-    /// Clients that request a limited number of documents expect the last batch to say so. The
-    /// stages are therefore asked for one more document, but only if that reads nothing: all stages
-    /// must work row by row or on rows they already hold.
+    /// Clients that request a limited number of documents expect the last batch to be marked as
+    /// such. One more document is therefore requested from the stages, but only if that reads
+    /// nothing: all stages must work row by row or on rows they already hold.
     fn is_spent(&mut self) -> Result<bool, Halt> {
         let Work::Running(running) = &mut self.work else { return Ok(false) };
         let limited = running.stages.iter().any(|stage| matches!(stage, Stage::Limit(_)));

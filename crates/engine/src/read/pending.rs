@@ -129,7 +129,7 @@ async fn is_still_live<S: Store>(views: &Views<S>, origin: &[u8]) -> Result<bool
     }
     let (header, _) = Header::split(header)?;
     let row = view.get_row(key).await?;
-    // A new document under the same id does not count: the one that was read has expired or was
+    // A new document under the same id does not count: the document read earlier has expired or was
     // deleted and must not reappear.
     Ok(row.is_some_and(|row| row.creation_stamp == header.creation_stamp))
 }

@@ -1,7 +1,7 @@
-//! The registry of open views, which keeps the reaper from dropping what they may still read.
+//! The registry of open views, which keeps the reaper from dropping rows that they may still read.
 //!
-//! A view is registered before it takes its instant, and declares what it may read once it is open.
-//! In between it may read anything, so nothing is reaped:
+//! A view is registered before it takes its instant, and declares its instant and `seq` once it is
+//! open. In between it may read anything, so nothing is reaped:
 //!
 //! ```text
 //!  register --> at: None            reaping waits

@@ -8,8 +8,8 @@
 //! 3. Take the instant.
 //! 4. Take the stamp of the oldest commit in flight: later expirations are not final yet.
 //! 5. Take the settings, then `published`, then the snapshot, which sees at least that.
-//! 6. Restart if the settings changed meanwhile, or if a commit was stamped later than the instant:
-//!    the snapshot may contain it, and the view must not see the future.
+//! 6. Restart if the settings have changed since step 5, or if a commit was stamped later than the
+//!    instant: the snapshot may contain it, and the view must not see the future.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Iterates over a key range page by page: the remaining range and the size of the next page. Views
-//! read its pages and leave out what has expired.
+//! read its pages and leave out expired rows.
 //!
 //! ```text
 //!  range:  [──────────────────────────────)

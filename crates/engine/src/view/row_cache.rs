@@ -155,7 +155,7 @@ impl RowCache {
     /// Caches a row that a view has read and verified.
     pub(super) fn keep(&self, vacancy: CacheMiss, reader: Reader, key: &[u8], value: &[u8]) {
         let Some(KeptRows { rows, writes }) = &self.kept else { return };
-        // It was written again meanwhile and would not be used.
+        // The row has been written again since, so this version would never be used.
         if self.largest < value.len() || reader.seq < writes.newest_of(vacancy.0) {
             return;
         }

@@ -91,7 +91,7 @@ pub(crate) async fn open_together<S: Store>(
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
             return Err(dropped_error(collection));
         }
-        // Names created, dropped or renamed meanwhile are looked up again.
+        // Names created, dropped or renamed since the first lookup are looked up again.
         let same = |(a, b): (&Option<Arc<_>>, &Option<Arc<_>>)| match (a, b) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),

@@ -51,7 +51,7 @@ pub struct WriteGroup<'e, S: Store> {
     writes: Vec<StatementWrite>,
     /// Positions of statements whose write replaces the write of an earlier statement.
     rewrites: Vec<usize>,
-    /// Effects of all statements by position, including those that write nothing.
+    /// Effects of all statements by position, also of statements without writes.
     effects: Vec<(usize, StatementEffect)>,
     /// Total size of the written documents before and after, in bytes.
     bytes: usize,

@@ -69,8 +69,8 @@ impl<'a> InsertBatch<'a> {
     }
 
     /// Adds a commit to the round. If all form one commit, a commit that depends on the same key as
-    /// another, such as a unique value, is left to the next round, where it sees the other's
-    /// writes.
+    /// another, such as a unique value, is left to the next round, in which the other's writes are
+    /// visible.
     fn admit(&mut self, commit: Commit, bytes: usize) -> Result<Commit, Halt> {
         if self.receipts.is_some() {
             let keys = commit.conditions.iter().filter_map(|condition| match condition {

@@ -90,7 +90,7 @@ pub(super) fn put_entries(
     out: &mut Vec<Mutation>,
 ) {
     if let Some(previous) = previous {
-        // Entries are sorted, so a binary search finds those that remain.
+        // Entries are sorted, so a binary search finds the remaining ones.
         let gone = previous
             .entries
             .iter()

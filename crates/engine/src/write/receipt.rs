@@ -1,5 +1,5 @@
 //! Receipts: small documents that an API stores in the same commit as a write, to determine later
-//! that the write happened and what it did, even after a failover. Their content is defined by the
+//! that the write happened and its result, even after a failover. Their content is defined by the
 //! API, and they are never returned as documents.
 //!
 //! ```text

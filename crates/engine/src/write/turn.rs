@@ -6,8 +6,8 @@
 //!  attempt --> the commit is refused ------------------------------> memory --> turn  --> attempt
 //! ```
 //!
-//! Writers never wait for memory while they hold a turn, so a writer with a turn can finish, and
-//! those that hold memory and wait for the turn get it.
+//! Writers never wait for memory while they hold a turn, so a writer with a turn can finish, and a
+//! writer that holds memory and waits for the turn gets it.
 
 use evaluation::Context;
 use store::Store;

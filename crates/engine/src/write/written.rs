@@ -17,8 +17,8 @@ use crate::{
     row::Row,
 };
 
-/// Maximum number of shapes (sets of paths). A statement with a further set is compared with all
-/// documents.
+/// Maximum number of distinct sets of filter paths by which the documents that a command writes are
+/// indexed. A statement whose filter has yet another set is matched against all of these documents.
 const MAX_SHAPES: usize = 8;
 /// Maximum documents to compare; with more, a match is assumed.
 const MAX_COMPARED: usize = 64;

@@ -1,5 +1,5 @@
-//! Counts equal those of a scan, and forecasts and previews predict what then expires, whenever TTL
-//! was enabled and whatever was written meanwhile.
+//! Counts equal those of a scan, and forecasts and previews predict the later expirations, at any
+//! time of enabling TTL and with any concurrent writes.
 
 use document::{Document, Value, doc};
 use engine::{Amount, Forecast};

@@ -1,5 +1,5 @@
 //! The feed of all versions and expirations contains every write and every expiration once, in
-//! order, with the previous image, whatever is reaped, restarted or changed in between.
+//! order, with the previous image, also with reaping, restarts and setting changes in between.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Expired documents do not reappear, whatever settings follow.
+//! Expired documents do not reappear under any later settings.
 
 use document::{Value, doc};
 use test_kit::{Kit, START_MS, date_index, plain_index, system_index, unique_index};

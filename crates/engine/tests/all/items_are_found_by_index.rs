@@ -251,7 +251,7 @@ fn a_composite_index_gives_its_order_and_its_reverse() {
     assert_eq!(order(false, true, ["b", "a"]), ("1 2 3 4 5".to_owned(), false));
 }
 
-/// Items with equal values come in order of creation, whatever their keys.
+/// Items with equal values come in order of creation, not of their keys.
 #[test]
 fn equal_values_come_in_the_order_of_creation() {
     let held = Shelf::new(DefaultTtl::Off);

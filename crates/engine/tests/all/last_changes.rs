@@ -1,5 +1,5 @@
 //! The stamp of a container's last change is unaffected by other collections and never decreases,
-//! whatever happens to the item changed last.
+//! even if the item changed last expires or is deleted.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,5 +1,5 @@
-//! A pause of reaping: no expired row is dropped from disk, whatever compacts, no expired document
-//! is visible, and afterwards reaping continues normally.
+//! A pause of reaping: no compaction drops an expired row from disk, no expired document is
+//! visible, and afterwards reaping continues normally.
 
 use document::doc;
 use engine::Model;

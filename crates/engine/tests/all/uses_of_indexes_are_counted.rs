@@ -1,5 +1,5 @@
-//! Each operation that uses an index counts once, whatever it meets, and changes that keep an index
-//! keep its count.
+//! Each operation that uses an index counts once, even if it retries or finds nothing, and changes
+//! that keep an index keep its count.
 
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ fn a_write_that_is_refused_and_looks_again_counts_once() {
         engine.remove(&collection, &Find::new(equal("a", 3)), true, &context()).await
     });
     assert!(removal.poll().is_none(), "it has found some");
-    // All of them are rewritten meanwhile, and one no longer matches.
+    // All of them are rewritten in between, and one no longer matches.
     for id in (3..100).step_by(10) {
         kit.replace(doc! { "_id": id, "a": if id == 3 { 4 } else { 3 } }, false).unwrap();
     }

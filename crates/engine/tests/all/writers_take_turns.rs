@@ -147,7 +147,7 @@ fn writers_of_large_documents_wait_for_memory() {
         let mut operations: Vec<_> =
             updates.iter().map(|update| Box::pin(kit.engine.update(&collection, update))).collect();
         let mut waking = Waking::from_waker(Waker::noop());
-        // Nobody returns memory before the commit is published.
+        // No memory is released before the commit is published.
         kit.store.gate().shut();
         let before = kit.store.turnstile().row_reads();
         for _ in 0..100 {

@@ -111,7 +111,7 @@ mod tests {
             (0..1000).find_map(|at| as_program(|| Pattern::new(&format!("{LARGE}{at}"), "").err()))
         };
         assert_eq!(as_program(nested).unwrap().number, 146);
-        // Other tasks run meanwhile.
+        // Compilation lets other tasks run.
         static OTHERS: AtomicUsize = AtomicUsize::new(0);
         process::serve_process(&Account::default(), || _ = OTHERS.fetch_add(1, Ordering::Relaxed));
         for _ in 0..3 {

@@ -91,8 +91,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Writes a set of characters. It already contains the letters of the other case where they
-    /// belong to it, so the engine must not add any.
+    /// Writes a set of characters. It already contains the letters of the other case that belong to
+    /// it, so the engine must not add any.
     pub(super) fn set(&mut self, set: &ClassUnicode) -> Result<(), Error> {
         self.out.push_str("(?-i:[");
         for range in set.ranges() {

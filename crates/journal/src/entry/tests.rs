@@ -93,7 +93,7 @@ fn bytes_with_a_good_checksum_are_not_trusted_either() {
         bytes.truncate(random.usize(HEAD_BYTES..=bytes.len()));
         let bytes = resign(bytes);
         if let Ok(entry) = Entry::decode(&bytes) {
-            // Whatever decodes has to survive a round trip.
+            // Every decoded entry has to survive a round trip.
             assert_eq!(Entry::decode(entry.encode().unwrap().bytes()).unwrap(), entry);
         }
     }

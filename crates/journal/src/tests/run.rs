@@ -1,6 +1,6 @@
-//! A journal on a failing disk, compared with a list of what was acknowledged: acknowledged entries
-//! exist, refused ones do not, and unknown groups exist completely or not at all. Of groups kept
-//! without a sync, a power cut leaves a prefix of whole groups.
+//! A journal on a failing disk, compared with a list of the acknowledged entries: these exist,
+//! refused ones do not, and unknown groups exist completely or not at all. Of groups kept without a
+//! sync, a power cut leaves a prefix of whole groups.
 
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ impl Run {
         self.disk.heal()
     }
 
-    /// Opens the journal unless open, and compares; returns false if the disk failed meanwhile.
+    /// Opens the journal unless open, and compares; returns false if the disk failed during that.
     pub(super) fn open(&mut self) -> bool {
         if self.journal.is_some() {
             return true;
@@ -156,7 +156,7 @@ impl Run {
         self.compare()
     }
 
-    /// Compares all entries with the list; returns false if the disk failed meanwhile.
+    /// Compares all entries with the list; returns false if the disk failed during the reads.
     pub(super) fn compare(&mut self) -> bool {
         let Some(journal) = &self.journal else { return true };
         let first = journal.extent().first;

@@ -1,4 +1,4 @@
-//! Operators with special parsers: those that are not plain calls of functions.
+//! Operators with special parsers, since they are not plain calls of functions.
 //!
 //! Functions evaluate all their arguments before the call. Of these operators, some leave arguments
 //! unevaluated (`$cond`), some evaluate an argument many times (`$map`), and some require a

@@ -3,8 +3,8 @@
 //!
 //! Operations run one after the other. Their structure is checked before the first one runs;
 //! filters and updates are parsed when their operation runs, so that their errors are that
-//! operation's outcome. Outcomes are documents like those of a query, and those that do not fit
-//! into the reply are read from a cursor on `admin.$cmd.bulkWrite`.
+//! operation's outcome. Outcomes are documents like the results of a query; if they do not fit into
+//! the reply, the rest is read from a cursor on `admin.$cmd.bulkWrite`.
 //!
 //! ```text
 //! {bulkWrite: 1, nsInfo: [{ns: "db.c"}], ops: [

@@ -65,7 +65,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
     let batch = taken.cursor.next_batch(limit).await;
-    // The operation may have been stopped meanwhile.
+    // The operation may have been stopped since.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),
         (Ok(_), Err(stopped)) => Err(Error::from(stopped)),

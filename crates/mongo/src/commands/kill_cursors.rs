@@ -20,7 +20,7 @@ use crate::{
     rights::{Object, Requirement},
 };
 
-/// Runs `killCursors`. The reply lists the ids that were closed and those that were not found.
+/// Runs `killCursors`. The reply lists the closed ids and the unknown ones.
 ///
 /// Fails with 13, and closes no cursor, if one of them belongs to another user and the sender lacks
 /// the right to kill any cursor of that collection. For a relayed sender the cursors of other

@@ -3,7 +3,7 @@
 //! [`run`] and are tested over the wire in `crates/mongo/tests`.
 //!
 //! Checks that all commands share are made here, in mongod's order, since a command with two errors
-//! must get the one that mongod reports: fail points, the name, the API version, unknown fields,
+//! must get the error that mongod reports: fail points, the name, the API version, unknown fields,
 //! the database, the shared arguments.
 
 mod aggregate;

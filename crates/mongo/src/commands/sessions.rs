@@ -125,7 +125,7 @@ async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBu
             connection.stop_command(Some(running.id), StopReason::Killed);
         }
     }
-    // After the operations: one that was told to stop opens no cursor.
+    // After the operations: a cancelled operation opens no cursor.
     call.api.cursors.kill_sessions(killed, StopReason::Killed);
     if let Some(other_shards) = call.other_shards() {
         let ask = doc! { "killAllSessionsByPattern": Value::Array(as_patterns(killed)) };

@@ -2,7 +2,7 @@
 //! `listCommands` and `docs/compat/mongodb.md` are generated from it. A new command is one file and
 //! one row here; the columns are documented in `command_row.rs`.
 //!
-//! A row has the function, the arguments besides those that all commands share, a short
+//! A row has the function, the arguments besides the ones shared by all commands, a short
 //! description, and the properties that differ from the defaults.
 
 use std::{future::Future, marker::PhantomData, pin::Pin};

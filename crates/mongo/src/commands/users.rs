@@ -1,5 +1,5 @@
-//! Commands that create, change, show and drop users. The rights they require are in their rows;
-//! granting a role requires the right to grant on the role's own database.
+//! Commands that create, change, show and drop users. The rights that they require are listed in
+//! the command table; granting a role requires the right to grant on the role's own database.
 //!
 //! ```text
 //! {createUser: "ann", pwd: "..", roles: ["readWrite", {role: "read", db: "other"}]}    => {ok: 1}
@@ -67,7 +67,7 @@ pub(super) fn create_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
 pub(super) fn update_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let mut needs = Vec::new();
     if let Some(roles) = listed_roles(request)? {
-        // The user's current roles are revoked. `update_user` checks the databases of those that
+        // The user's current roles are revoked. `update_user` checks the databases of roles that
         // are not granted again; this right is always required, even for a user without roles.
         needs.push(Requirement::on_database(Action::RevokeRole, request.database));
         needs.extend(role_needs(Action::GrantRole, &roles));

@@ -79,7 +79,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     } else {
         let mut about = CursorDescription::new(call.body, &cursor.explain());
         about.record_batch(batch.documents.len());
-        // The message is freed, and what was parsed from it stays in the cursor.
+        // The message is freed; the values parsed from it stay in the cursor.
         cursor.keep_memory(parsed_command::parsed_bytes(call.message, &call.api.commands))?;
         let opened = NewCursor {
             cursor,
@@ -91,7 +91,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
         };
         call.api.cursors.open(namespace.clone(), opened, &call.operation)?
     };
-    // The client has disconnected or was told to stop, so no one would use the cursor.
+    // The client has disconnected or the operation was cancelled, so the cursor would stay unused.
     if let Err(stopped) = call.operation.check_stopped() {
         call.api.cursors.close(id);
         return Err(stopped.into());

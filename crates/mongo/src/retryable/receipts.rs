@@ -1,6 +1,6 @@
 //! The receipts of one retryable write: which of its statements an earlier attempt has executed,
-//! and what this attempt has done. Reads pages on demand, and supplies the engine with those that
-//! belong to a commit.
+//! and the effects of this attempt. Reads pages on demand, and supplies the engine with the pages
+//! that belong to a commit.
 //!
 //! Two attempts may run concurrently. Each commit requires that the pages that it writes, and the
 //! page with the session's number, are unchanged since this attempt read them. The attempt that

@@ -48,7 +48,8 @@ pub(crate) async fn read_payload(
         if payload.len() < before + wanted {
             return Ok(PayloadRead::Cut);
         }
-        // The reservation doubles from here on: a client holds at most twice what it sent.
+        // The reservation doubles from here on: a client holds at most twice the bytes that it
+        // sent.
         step = TRUSTED_BYTES.max(payload.len());
     }
     Ok(PayloadRead::Whole(payload))

@@ -282,7 +282,7 @@ async fn long_messages_go_through_and_those_without_room_are_refused() {
     passed.say(&hello()).await;
     passed.answer(&ok()).await;
     read_message(&mut passed.client).await;
-    // Longer than what is kept: it takes no memory.
+    // Longer than the bytes that are kept: it takes no memory.
     let long = doc! { "insert": "c", "text": "x".repeat(5 << 20), "$db": "db" };
     let sent = message(&long);
     let (mut client, mut server) = (passed.client, passed.server);

@@ -1,6 +1,6 @@
-//! Random histories of retryable writes against a model: whatever happens to an attempt (a commit
-//! or its reply is lost, another attempt runs concurrently, the process stops), the last attempt
-//! has executed each statement once and returns what all attempts did together.
+//! Random histories of retryable writes against a model: commits and replies are lost, attempts run
+//! concurrently, the process stops; in every case the last attempt has executed each statement once
+//! and returns the combined result of all attempts.
 
 use std::collections::BTreeMap;
 

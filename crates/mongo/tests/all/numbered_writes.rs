@@ -108,7 +108,7 @@ async fn a_repeat_hears_what_the_first_attempt_did_also_after_a_restart() {
         assert_eq!(client.all("c").await, after, "{command:?}");
         kit.restart();
         let mut client = client_of(&kit);
-        // Another client has removed all documents meanwhile.
+        // Another client has removed all documents since.
         let many = doc! { "q": doc! {}, "limit": 0 };
         client.run(doc! { "delete": "c", "deletes": array![many], "$db": "db" }).await;
         let late = plain(client.run(numbered(command.clone(), 1, 5)).await);

@@ -3,7 +3,8 @@
 use crate::client::{Client, cursor_id, first_batch, number};
 use document::{Document, Value, array, doc};
 
-/// Number of polls within which a stopped operation must end; by itself it would need many more.
+/// Number of polls within which a stopped operation must end; without the stop it would need many
+/// more.
 const TURNS: usize = 100;
 
 /// Returns a client of a collection whose documents take long to examine.

@@ -144,8 +144,9 @@ impl Pull {
         Ok(values.len() != before)
     }
 
-    /// Returns whether an element is removed. Conditions are applied to an array as a filter at a
-    /// path would be. A filter removes documents only; equality is by BSON's order, so that `1`
+    /// Returns whether `$pull` removes an element. An operator condition (`{$gt: 1}`) tests an
+    /// element that is an array as a filter at a path does; a filter (`{a: 1}`) removes only
+    /// documents; a plain value removes elements that are equal in BSON's order, so that `1`
     /// removes `1.0`.
     fn takes_out(&self, value: &Value, context: &Context) -> Result<bool, Error> {
         match (self, value) {

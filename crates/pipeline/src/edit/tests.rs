@@ -1,4 +1,4 @@
-//! Parts of edits; whole updates are tested where they are parsed.
+//! Parts of edits; whole updates are tested with their parser.
 
 use document::{Decimal128, Value, array, doc};
 use evaluation::Kind;

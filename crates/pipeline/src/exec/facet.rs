@@ -91,7 +91,7 @@ impl FacetOperator {
     }
 
     /// Drives every part until it needs input; returns a request or a pause if one comes up. The
-    /// next call starts again with the first part; those that still need input return immediately.
+    /// next call starts again with the first part; parts that still need input return immediately.
     fn drive_parts(&mut self, context: &Arc<Context>) -> Result<Option<Poll>, Error> {
         let context = &self.inner_context(context);
         for (at, part) in self.parts.iter_mut().enumerate() {

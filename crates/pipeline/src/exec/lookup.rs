@@ -110,7 +110,7 @@ impl Lookup {
 }
 
 /// Returns the filter of an equality join: the path has one of the values, or null if `values` is
-/// empty. A row without the field joins documents where it is missing or null.
+/// empty. A row without the field joins documents in which the joined field is missing or null.
 fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
     let test = match values.len() {
         0 => PathTest::Compare(Comparison::Eq, Value::Null),

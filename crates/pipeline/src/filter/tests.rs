@@ -1,4 +1,4 @@
-//! Parts of filters; whole filters are tested where they are parsed.
+//! Parts of filters; whole filters are tested with their parser.
 
 use document::{Value, array};
 use evaluation::Pattern;

@@ -217,7 +217,7 @@ pub fn find_accumulator(name: &str) -> Option<&'static Accumulator> {
 }
 
 impl Field {
-    /// Returns the state of a new group. `env` is over the group's key, on which `n` and `p` may
+    /// Returns the state of a new group. `env` contains the group's key, on which `n` and `p` may
     /// depend: with `_id: {k: "$a"}` an `n` of `$k` is the `k` of the key. Fails if `n` is not a
     /// whole number above 0, or `p` not a list of percentages.
     pub fn start_state(&self, env: &Env<'_>) -> Result<GroupState, Error> {

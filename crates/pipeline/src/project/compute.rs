@@ -6,8 +6,8 @@ use evaluation::{Error, Growth, Size, limits::STEP};
 use super::{Item, Node};
 use crate::expr::Env;
 
-/// Sets the computed fields of a document, checking their size. `env` is over the original
-/// document, not over the copy. A missing value removes the field.
+/// Sets the computed fields of a document, checking their size. `env` evaluates on the original
+/// document, not on the copy. A missing value removes the field.
 pub(super) fn compute_fields(
     out: &mut Document,
     node: &Node,

@@ -136,8 +136,8 @@ impl Computed {
     }
 }
 
-/// Returns an array of the first element of a field that meets a test; `None` if there is none or
-/// the field is not an array.
+/// Returns an array of the first element of a field that meets a test; `None` without such an
+/// element or if the field is not an array.
 fn first_element(field: &str, test: &PathTest, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let document: DocRef<'_> = env.root;
     let Some(ValueRef::Array(array)) = document.get(field) else { return Ok(None) };

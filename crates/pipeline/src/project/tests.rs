@@ -1,4 +1,4 @@
-//! Parts of projections; whole ones are tested where they are parsed.
+//! Parts of projections; whole projections are tested with their parser.
 
 use document::{Value, array, doc};
 

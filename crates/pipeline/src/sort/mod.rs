@@ -39,10 +39,10 @@ pub struct SortKey(pub Vec<Value>);
 
 impl Sort {
     /// Returns the sort key of a document: of all combinations of values that an index over these
-    /// paths would contain for it, the one that comes first in this order. A missing value is null,
-    /// an empty array undefined. For paths through different arrays, which no index can have, each
-    /// part's own first value is used. A sort by `_id` alone uses the whole value: a stored `_id`
-    /// is never an array, but the `_id` of a group may be one.
+    /// paths would contain for it, the first in this order. A missing value is null, an empty array
+    /// undefined. For paths through different arrays, which no index can have, each part's own
+    /// first value is used. A sort by `_id` alone uses the whole value: a stored `_id` is never an
+    /// array, but the `_id` of a group may be one.
     pub fn key_of(&self, document: DocRef<'_>) -> SortKey {
         SortKey(keys::first_key(self, document).0)
     }

@@ -69,8 +69,8 @@ impl BufferedResults {
         true
     }
 
-    /// Drops the last results: those beyond `most`, and those that follow `bytes` bytes of other
-    /// results.
+    /// Drops the last results: the results beyond `most`, and the results after the first `bytes`
+    /// bytes.
     pub(super) fn shrink_to(&mut self, most: usize, bytes: usize) {
         while let Some(last) = self.results.last_entry() {
             let size = last.get().size_of_result();

@@ -23,7 +23,7 @@ struct FoundResults<'a> {
     seen: HashSet<Vec<u8>, foldhash::fast::RandomState>,
     /// Bytes that the environment counts for the results.
     held: usize,
-    /// Number of results so far, including those that OFFSET skips; not counted with ORDER BY.
+    /// Number of results so far, including results skipped by OFFSET; not counted with ORDER BY.
     passed: u64,
     /// Number of results at which the subquery stops.
     limit: usize,

@@ -65,7 +65,8 @@ pub struct Run {
     pub(super) passed: bool,
     /// Whether the page has as many results as its limits allow.
     pub(super) full: bool,
-    /// The look-ahead after a full page, if rows come in the order of results.
+    /// State of the look-ahead that determines, after a full page, whether another result follows;
+    /// only if rows come in the order of results.
     pub(super) ahead: Option<LookAhead>,
     /// Results so far, if the rows are not in the order of the results.
     pub(super) buffered: BufferedResults,

@@ -103,7 +103,7 @@ mod tests {
         let again = nosql::read_keys(Some(&file)).unwrap();
         assert_eq!(again.primary(), made.primary());
         assert_eq!(read_keys(&asks).unwrap().primary(), made.primary());
-        // Nodes of a cluster use the key derived from its secret, whatever was stored.
+        // Nodes of a cluster use the key derived from its secret and ignore a stored one.
         let secret = Key::of(b"secret").unwrap();
         keep_of_cluster(&asks, &secret).unwrap();
         let of_cluster = read_keys(&asks).unwrap();

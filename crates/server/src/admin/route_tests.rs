@@ -7,7 +7,7 @@ use crate::{
     testing::{Server, send_request},
 };
 
-/// Effect of requests to a route, whatever their arguments.
+/// Effect of requests to a route, with any arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     Public,

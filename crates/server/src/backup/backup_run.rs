@@ -183,7 +183,7 @@ fn pack<W: Write>(
     Ok(())
 }
 
-/// Lowers this thread's priority below those that serve clients. Failure is ignored.
+/// Lowers this thread's priority below that of the threads that serve clients. Failure is ignored.
 pub(crate) fn give_way_to_others() {
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
 }

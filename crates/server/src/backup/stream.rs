@@ -164,7 +164,7 @@ mod tests {
             let _ = told.send(wrote.map_err(|error| error.kind()));
         });
         let stream = stream.unwrap();
-        // The paused test clock advances by itself when all tasks are waiting.
+        // The paused test clock advances automatically when all tasks are waiting.
         assert_eq!(ended.await.unwrap(), Err(io::ErrorKind::TimedOut));
         drop(stream);
     }

@@ -81,8 +81,8 @@ impl BrowserAddresses {
     }
 }
 
-/// Returns whether a text is a host with optional port, made of characters that are safe in headers
-/// and URLs, where it is inserted.
+/// Returns whether a text is a host with optional port, made of characters that are safe in the
+/// headers and URLs that it is inserted into.
 fn is_host(host: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     !host.is_empty() && host.bytes().all(plain) && host.parse::<http::uri::Authority>().is_ok()

@@ -108,7 +108,7 @@ pub(super) async fn pass_on(passage: OwnerStream, request: Request) -> Response 
     passage.exchange(request).await.unwrap_or_else(unserved)
 }
 
-/// Handles `/livez`: the node runs, whatever its role.
+/// Handles `/livez`, which succeeds while the node runs, in any role.
 async fn get_liveness() -> Response {
     health::health_answer(true, "")
 }

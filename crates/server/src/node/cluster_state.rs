@@ -240,7 +240,7 @@ impl ClusterState {
         if self.seen_shard().owner.is_none() {
             return Some("lag: no node owns the data".to_owned());
         }
-        // The owner keeps committing meanwhile, so a small lag is normal.
+        // The owner keeps committing during the check, so a small lag is normal.
         (1_000 < lag).then(|| format!("lag: {lag} entries behind the owner"))
     }
 

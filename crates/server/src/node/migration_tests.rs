@@ -137,7 +137,7 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     }
     let refusal = verify_node(&*ledger, &record, &at("released"), &mut |_| {}).await.unwrap_err();
     assert!(refusal.to_string().contains("not the data directory of a cluster node"), "{refusal}");
-    // Convert once more, with a switch changed meanwhile.
+    // Convert once more, with a switch changed in between.
     Features::store_in(&at("released"), true).unwrap();
     let second = Arc::new(MemoryLedger::new());
     make(&second, &at("released")).await.unwrap();

@@ -1,7 +1,7 @@
 //! Distribution of a cluster's shards over its nodes: an owner hands over shards that belong to
 //! another node by the rule below. This is only a preference: the crate `cluster` decides
-//! ownership, and a shard that its node does not take stays where it is. Shards that an operator
-//! has moved stay until the set of live nodes changes.
+//! ownership, and a shard that its preferred node does not take keeps its owner. Shards that an
+//! operator has moved stay until the set of live nodes changes.
 //!
 //! Every node computes the same assignment: each shard goes to the live node with the highest
 //! score, a signature of node and shard, among those below their share of the shards (rendezvous

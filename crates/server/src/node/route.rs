@@ -162,8 +162,8 @@ impl Route {
         while calls.join_next().await.is_some() {}
     }
 
-    /// Finds the server of the shard, waiting for a while. Returns `None` if there is none, or the
-    /// owner refuses the stream.
+    /// Finds the server of the shard, waiting for a limited time. Returns `None` if the shard has
+    /// no owner by then, or the owner refuses the stream.
     pub(super) async fn find(
         &self,
         purpose: Purpose,

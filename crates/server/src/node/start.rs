@@ -145,7 +145,7 @@ pub(crate) async fn open<L: Ledger>(
     let _ = context.elsewhere.set(shard_relay::of(routes.clone(), context.memory.clone()));
     let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
         let (context, route, routes) = (Arc::clone(&context), route.clone(), routes.clone());
-        // At error level, so that the shard appears in log lines whatever the level.
+        // At error level, so that the shard appears in log lines of every level.
         let span = tracing::error_span!("shard", number = route.cluster_state.number);
         let terms = Terms { context, route, routes, clock, current };
         tokio::spawn(terms.run(terms_stopped.clone()).instrument(span))

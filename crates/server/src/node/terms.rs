@@ -88,7 +88,7 @@ impl Terms {
                 }
                 Some(Err(failure)) => {
                     tracing::error!(%failure, epoch, "cannot serve the shard on this node");
-                    // Another node may be able to. If there is none, this node claims it again.
+                    // Another node may be able to. Without another node, this one claims it again.
                     self.route.give_up().await;
                     background::wait_for(AGAIN).await;
                 }

@@ -69,7 +69,7 @@ async fn ask(route: &Route, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     match route.find(purpose, NO_CLIENT, false).await {
         Some(Destination::Here(term)) => {
             let api = term.shared.apis.mongo.clone().ok_or_else(off)?;
-            // Do not keep the term alive meanwhile.
+            // Do not keep the term alive during the wait.
             drop(term);
             answer(&api, seen, waits).await
         }

@@ -81,7 +81,7 @@ fn last_death(fates: &Document) -> Option<Instant> {
     documents.iter().filter_map(death).max()
 }
 
-/// Returns an integer field of a reply, whatever its BSON type.
+/// Returns an integer field of a reply, of any BSON number type.
 fn find_number(reply: &Document, name: &str) -> Option<i64> {
     Number::of(reply.get(name)?.as_ref())?.to_i64_exact()
 }

@@ -46,7 +46,7 @@ pub(super) fn sample_sessions(now: Instant) -> Vec<Session> {
 }
 
 /// Returns the `ttl` of the session at an index: increasing values first, then sessions without
-/// one, then those that never expire.
+/// one, then sessions that never expire.
 fn ttl_of(at: usize) -> Option<i64> {
     let own = SESSIONS - STAY - PLAIN;
     if own + PLAIN <= at {

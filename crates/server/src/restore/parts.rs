@@ -1,5 +1,5 @@
 //! Reads and unpacks the parts of a backup on a separate thread. Pending parts are bounded in
-//! bytes: above the limit, one part at a time is processed, whatever its size.
+//! bytes: a part that exceeds the limit is processed alone.
 
 use std::{
     io::Read,

@@ -115,7 +115,7 @@ pub fn restore(
     made
 }
 
-/// Removes what was created, except folders of the file system. The file that marks the directory
+/// Removes the created files, except folders of the file system. The file that marks the directory
 /// as incomplete is removed last, so that a partial removal is never taken for a data directory.
 fn remove(path: &Path, was_there: bool) {
     let parts = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);

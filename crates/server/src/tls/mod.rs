@@ -63,7 +63,7 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Reads certificate, key and authority, generating what is missing. Returns `None` if no
+    /// Reads certificate, key and authority; generates a missing certificate. Returns `None` if no
     /// listener uses TLS. The error names the setting or file.
     pub(crate) fn open(config: &Config) -> Result<Option<Arc<Self>>, Failure> {
         let speaks = |address: &Option<String>, mode| address.is_some() && mode != TlsMode::Off;

@@ -264,7 +264,7 @@ fn collection(seed: u64) -> (usize, usize) {
             };
             alone += usize::from(world.check(&mut rng, Hint::None, &filter, seed));
             cases += 1;
-            // A hinted sparse index returns only what it holds.
+            // A hinted sparse index returns only indexed documents.
             if !index.sparse {
                 let hint = Hint::Index(index.name.clone());
                 alone += usize::from(world.check(&mut rng, hint, &filter, seed));

@@ -40,7 +40,7 @@ fn scalar(rng: &mut Rng) -> Value {
 }
 
 const NAMES: &[&str] = &["a", "b", "a.b", "a.0", "_id", "0", "", "ttl", "a.$", "a.$[]", "a.$[x]"];
-/// Operators of all languages mixed, so that each also occurs where it is invalid.
+/// Operators of all languages mixed, so that each also occurs in invalid positions.
 const OPERATORS: &[&str] = &[
     "$eq",
     "$gt",

@@ -351,7 +351,7 @@ fn collection(seed: u64) -> (usize, usize) {
         chosen += usize::from(case.check(Hint::None, seed, &indexes));
         case.check(Hint::Natural(Direction::Backward), seed, &indexes);
         cases += 2;
-        // A hinted sparse index returns only what it holds.
+        // A hinted sparse index returns only indexed documents.
         for spec in indexes.iter().filter(|index| !index.sparse) {
             case.check(Hint::Index(spec.name.clone()), seed, &indexes);
             cases += 1;

@@ -177,7 +177,7 @@ async fn a_cluster_that_was_off_for_days_goes_on_at_the_time_of_day() {
     assert_eq!(status.reap_until, None);
 }
 
-/// The boot clock measures the owner's silence, whatever the wall clock says.
+/// The boot clock measures the owner's silence, independently of the wall clock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_has_seen_the_owner_alive_goes_on_by_its_boot_clock() {
     let nodes = Nodes::new(ManualTime::default());

@@ -289,7 +289,7 @@ async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
     let compared = compare_copies(&**late.tree(), &**own, now).await.unwrap();
     assert!(compared.differences.listed.iter().any(|text| text.contains("missing from the copy")));
     assert!(world.replace(1_000, doc! { "_id": 1_000, "ttl": 1_i64 }).await);
-    // Nothing reappears, whatever the default TTL becomes, at the next owner either.
+    // No expired document reappears under any default TTL, at the next owner either.
     world.change_owner(true).await;
     let now_ms = world.engine.now().await.unwrap().ms;
     world.engine.move_clock(clock::Instant::from_ms(now_ms + 2_000)).await.unwrap();

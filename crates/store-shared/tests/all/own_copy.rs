@@ -137,7 +137,7 @@ async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
     }
 }
 
-/// Acknowledged data is in the cluster's journal, whatever happens to the local copy.
+/// Acknowledged data is in the cluster's journal, even if the local copy is lost or damaged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_whose_own_copy_cannot_be_synced_gives_the_shard_up_and_comes_back() {
     let nodes = Nodes::new(ManualTime::default());

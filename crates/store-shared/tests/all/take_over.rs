@@ -1,4 +1,4 @@
-//! Owners are killed, hand over, lose replies and are replaced while commits go on: acknowledged
+//! Owners are killed, hand over, lose replies and are replaced while commits continue: acknowledged
 //! data exists on every node in the end.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(crate) async fn value_of(node: &SharedShard, key: &str) -> Option<u64> {
     held.map(|value| u64::from_be_bytes(value[..].try_into().unwrap()))
 }
 
-/// Commits to the owner and records what was acknowledged.
+/// Commits to the owner and records the acknowledged writes.
 pub(crate) async fn write(
     owner: &SharedShard,
     from: u64,

@@ -1,5 +1,6 @@
-//! The journal and the memory of the trees stay within their bounds, whatever is written, dropped
-//! and re-created. Values are incompressible, so that bytes written equal bytes in the journal.
+//! The journal and the memory of the trees stay within their bounds while spaces are written,
+//! dropped and re-created. Values are incompressible, so that bytes written equal bytes in the
+//! journal.
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 

@@ -1,5 +1,5 @@
-//! A copy whose journal is not synced with every group: a power failure loses what came since the
-//! last sync, and no other file refers to more. What was lost is followed again.
+//! A copy whose journal is not synced with every group: a power failure loses the entries since the
+//! last sync, and no other file refers to more. The lost entries are followed again.
 
 use std::{
     collections::BTreeMap,
@@ -119,7 +119,7 @@ impl Copy {
             .get_or_insert_with(|| TreeStore::open_on(&options, journal, time, false).unwrap())
     }
 
-    /// Simulates a power failure: the journal keeps what was synced, everything else is kept.
+    /// Simulates a power failure: the journal keeps only synced entries, all other files are kept.
     fn cut_power(&mut self) {
         let after = copy_of_one_moment(self.directory.path());
         let synced = self.synced.load(Ordering::SeqCst);
@@ -189,7 +189,7 @@ async fn a_copy_that_loses_what_was_not_synced_follows_it_again() {
                 }
                 _ => {
                     follow(held.open(), &leader);
-                    // Tables may or may not be written meanwhile.
+                    // Tables may or may not be written in between.
                     std::thread::park_timeout(Duration::from_millis(random.u64(..30)));
                 }
             }

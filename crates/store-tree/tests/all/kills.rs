@@ -1,5 +1,5 @@
-//! A process that writes, drops, creates, reaps and reads is killed repeatedly. What it reported as
-//! durable must exist, and nothing else except its last step.
+//! A process that writes, drops, creates, reaps and reads is killed repeatedly. Data that it
+//! reported as durable must exist, and nothing else except its last step.
 //!
 //! Every step is a function of its number and of the previous state, so that this process and the
 //! killed one have the same model. Budgets are so small that the store flushes, compacts and

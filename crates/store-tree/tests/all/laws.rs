@@ -23,7 +23,7 @@ struct Tree {
     directory: Option<TempDir>,
 }
 
-/// Copies a directory. Fails if the store that has it open deletes a file meanwhile.
+/// Copies a directory. Fails if the store that has it open deletes a file during the copy.
 pub(crate) fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
@@ -38,7 +38,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Copies a directory that a store has open, at a moment in which no file was created or deleted.
+/// Copies a directory that a store has open, while no file is created or deleted.
 pub(crate) fn copy_of_one_moment(from: &Path) -> TempDir {
     let copied = (0..1_000).find_map(|_| {
         let after = TempDir::new().unwrap();

@@ -135,7 +135,7 @@ impl MemoryStore {
         Arc::clone(&self.shared.gate)
     }
 
-    /// Fails if the store is over its limit. Commits that pass the check concurrently may exceed
+    /// Fails if the store exceeds its limit. Commits that pass the check concurrently may exceed
     /// the limit by at most the memory that operations may hold.
     fn check_limit(&self, frees: bool) -> Result<(), Error> {
         let mut data = self.shared.data.lock();
@@ -245,8 +245,8 @@ impl Store for MemoryStore {
 
     fn snapshot(&self) -> MemorySnapshot {
         let mut data = self.shared.data.lock();
-        // Read under the data lock, so that the versions this snapshot reads are not removed
-        // meanwhile.
+        // Read under the data lock, so that the versions this snapshot reads are not removed before
+        // it is registered.
         let seq = self.published();
         *data.open.entry(seq).or_default() += 1;
         MemorySnapshot { shared: Arc::clone(&self.shared), seq }

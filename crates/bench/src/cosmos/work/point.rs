@@ -19,7 +19,7 @@ use crate::{
     figures::Figures,
 };
 
-/// Requests one item and returns the answer, whatever its status.
+/// Requests one item and returns the answer with any status.
 pub(super) async fn get_item<'a>(
     link: &'a mut Link,
     container: &Container,

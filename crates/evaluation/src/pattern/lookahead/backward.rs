@@ -30,8 +30,8 @@ impl Positions {
         self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
     }
 
-    /// Returns the first position at or after `from` that is a character boundary. Automata work on
-    /// bytes, so a match could start inside a character.
+    /// Returns the first position in the set at or after `from`. Positions inside a character,
+    /// which an automaton on bytes can find, are skipped.
     pub(super) fn first(&self, text: &str, from: usize) -> Option<usize> {
         let mut at = from;
         while at <= text.len() {

@@ -89,8 +89,8 @@ impl Machine {
         }
     }
 
-    /// Returns the pattern's capture groups, the whole match first, without those that represent
-    /// look-aheads.
+    /// Returns the pattern's capture groups, the whole match first, without the groups that
+    /// represent look-aheads.
     pub(super) fn own_groups(&self) -> Vec<usize> {
         let all = self.lookahead_of.iter().enumerate();
         all.filter(|(_, lookahead_of)| lookahead_of.is_none()).map(|(group, _)| group).collect()

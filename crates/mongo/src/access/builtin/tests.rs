@@ -74,7 +74,7 @@ fn answers(name: &RoleName) -> String {
     groups.join(" ")
 }
 
-/// Returns all built-in roles: those of a user database, and those that only `admin` has.
+/// Returns all built-in roles: the roles of a user database, and the roles of `admin` alone.
 fn all() -> Vec<RoleName> {
     let mut names = names_for("x");
     names.extend(ON_ADMIN.iter().map(|(role, _)| RoleName::new(role, ADMIN)));

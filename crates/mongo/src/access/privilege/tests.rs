@@ -1,4 +1,4 @@
-//! Sets of privileges: what they permit, and laws over random sets.
+//! Sets of privileges: the actions that they permit, and laws over random sets.
 
 use document::array;
 

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// An explained write, with counts of what it would have done so far.
+/// An explained write, with counts of the changes it would have made so far.
 pub(super) struct PlannedWrite {
     /// The change to a document; `None` removes it.
     edit: Option<Edit>,

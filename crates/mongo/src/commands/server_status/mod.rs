@@ -1,6 +1,6 @@
-//! `serverStatus`: state and counters, in the sections that exporters read. Values are real where
-//! they apply, and 0 for features that do not exist here, since exporters fail on a missing field.
-//! `metrics.ttl.passes`, which application tests wait for, counts reaping passes.
+//! `serverStatus`: state and counters, in the sections that exporters read. Values of features that
+//! do not exist here are 0, since exporters fail on a missing field. `metrics.ttl.passes`, which
+//! application tests wait for, counts reaping passes.
 //!
 //! ```text
 //! {serverStatus: 1, locks: 0}          all sections but one

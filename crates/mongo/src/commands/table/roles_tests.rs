@@ -204,8 +204,8 @@ fn the_page_of_roles_is_what_the_tables_say() {
     assert!(written == page(), "run EBB_UPDATE=1 cargo test -p mongo roles");
 }
 
-/// Rules that hold whatever the page says: without privileges nothing is permitted, `root` may do
-/// everything, and read-only roles change nothing.
+/// Rules that hold independently of the page: without privileges nothing is permitted, `root` may
+/// do everything, and read-only roles change nothing.
 #[test]
 fn roles_permit_no_more_than_their_names_say() {
     let (nothing, roles) = (Privileges::new(), roles());

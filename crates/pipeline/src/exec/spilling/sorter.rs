@@ -1,4 +1,4 @@
-//! Sorts any number of rows: those that exceed the memory are spilled as sorted runs, which are
+//! Sorts any number of rows: rows beyond the memory limit are spilled as sorted runs, which are
 //! merged at the end. The sort is stable.
 //!
 //! It is an external merge sort. Entries are collected in memory; when they exceed it they are

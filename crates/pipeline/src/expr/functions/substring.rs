@@ -135,7 +135,7 @@ fn index_of_cp(call: &Call<'_>) -> OptionalValue {
     }
     // A linear search, since characters have different lengths.
     let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
-    // The end limits where an occurrence starts, not where it ends.
+    // The end limits the start of an occurrence, not its end.
     let part = text.get(byte(start)..).unwrap_or_default();
     let before = byte(end) - byte(start);
     let found = part.find(token).filter(|at| *at < before).and_then(|at| part.get(..at));
