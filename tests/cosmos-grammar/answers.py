@@ -35,7 +35,7 @@ def of_errors(told):
 
 
 def said(plan):
-    """Returns the fields of a plan without those that all plans share."""
+    """Returns the fields of a plan except the ones that all plans share."""
     info = plan["queryInfo"]
     if info is None:
         return None

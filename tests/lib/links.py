@@ -20,7 +20,8 @@ INLINE = re.compile(r"\]\(\s*<?([^\s<>()]*(?:\([^\s()]*\)[^\s<>()]*)*)>?(?:\s+\"
 DEFINED = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s+\"[^\"]*\")?\s*$", re.MULTILINE)
 HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//")
-# A path in code is one of ours if it ends like our sources or starts with a folder of ours.
+# A path in code refers to this repository if it ends like its sources or starts with one of its
+# folders.
 PATH = re.compile(
     r"[\w.{},*-]+(?:/[\w.{},*-]+)+\.(?:rs|py|sh|ts|tsx|js|md|toml|txt|css)"
     r"|(?:bench|crates|docs|tests|web|xtask)/[\w.{},*/-]*"

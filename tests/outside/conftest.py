@@ -20,7 +20,7 @@ def pytest_report_header():
 
 
 def pytest_terminal_summary(terminalreporter):
-    # Repeated at the end, where it is visible beside failures also in a quiet run.
+    # Repeated at the end, so that it is visible beside failures also in a quiet run.
     terminalreporter.write_line(f"SEED={SEED}" + (" TORTURE=1" if TORTURE else ""))
 
 

@@ -27,7 +27,7 @@ from lib.timings import tell
 
 #: Number of concurrent runs.
 BESIDE = int(os.environ.get("BESIDE", "8"))
-#: Factors for time limits of concurrent runs, and of those that have the machine for themselves.
+#: Factors for time limits of concurrent runs, and of runs that use the machine alone.
 PATIENCE, PATIENCE_ALONE = "15", "2"
 
 
@@ -44,8 +44,8 @@ class Row:
     soak: dict = dataclasses.field(default_factory=dict)
     #: Expressions of pytest that choose tests; each is a run of its own.
     parts: tuple = ("",)
-    #: Whether it measures times or processor use, so that nothing else may run meanwhile. Floods of
-    #: connections compare with a server that is not flooded, and so need not be alone.
+    #: Whether it measures times or processor use, so that nothing else may run at the same time.
+    #: Floods of connections compare with a server that is not flooded, and so need not be alone.
     alone: bool = False
     elsewhere: str = ""
 

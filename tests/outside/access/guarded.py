@@ -1,4 +1,4 @@
-"""A server that requires authentication, with a user who has all rights."""
+"""A server that requires authentication, with a user that holds all rights."""
 
 import itertools
 

@@ -94,8 +94,8 @@ def found_in(data, texts):
 
 @pytest.fixture(scope="module")
 def planted():
-    """A server that received all planted texts, logs everything, and has stopped; and its output
-    meanwhile."""
+    """A server that received all planted texts, logged everything, and has stopped; and its
+    output."""
     shown = []
     with Guarded(data_dir=True, log_level="trace") as server:
         began = time.monotonic()

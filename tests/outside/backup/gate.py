@@ -25,7 +25,7 @@ class Gate:
 
     @contextlib.contextmanager
     def step(self):
-        """Runs a step; the clock does not move meanwhile."""
+        """Runs a step, during which the clock does not move."""
         with self.condition:
             self.condition.wait_for(lambda: not self.alone)
             self.under_way += 1

@@ -14,7 +14,7 @@ class Ledger:
         self.server, self.name = server, name
         #: States by step: collections, each with its ids and its TTL.
         self.states = [{}]
-        #: Number of steps that were begun, and of those that were acknowledged.
+        #: Number of started steps, and of acknowledged ones.
         self.begun = self.done = 0
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.work)

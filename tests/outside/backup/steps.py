@@ -22,7 +22,7 @@ id_of = id
 
 
 class Told(Exception):
-    """The client was told to stop."""
+    """The client received a request to stop."""
 
 
 class Lives:
@@ -83,7 +83,7 @@ class Stepping:
         return self.random.choice([f"n{at}" for at in range(NAMES) if f"n{at}" not in had])
 
     def ids(self, held):
-        """Returns an id that is live and one that is not, each None if there is none."""
+        """Returns an id that is live and one that is not, each None if no such id exists."""
         live = held.live(self.gate.now)
         absent = [id for at in range(POOL) if (id := f"r{at}") not in live]
         return (

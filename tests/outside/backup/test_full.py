@@ -100,7 +100,7 @@ def test_a_manual_clock_stands_where_it_stood(tmp_path):
     with restored(tmp_path / "copy") as copy:
         assert copy.now_ms() == now
         assert [row["_id"] for row in copy.client["d"]["c"].find()] == ["live"]
-        # Data that had expired by then does not reappear, whatever is set later.
+        # Data that had expired by then does not reappear under later settings.
         copy.client["d"]["c"].drop_index("_ts_1")
         assert copy.client["d"]["c"].count_documents({}) == 1
         copy.client["d"]["c"].create_index("_ts", expireAfterSeconds=10)

@@ -1,8 +1,7 @@
 """Rounds of backup and restore: a full backup or the next of a chain is taken under the load of
 both APIs, sometimes after one that was interrupted or killed or whose server was; it is restored,
 sometimes up to an instant or with --rebase-ttl, while deadlines pass; and the restored server shows
-what each client had been acknowledged by then and what has not expired, by every path, now and
-later.
+the writes of each client acknowledged by then that have not expired, by every path, now and later.
 
 ROUNDS is the number of rounds (default 4; 50 with --torture), SEED seeds them. INSTANTS is the
 number of instants up to which one history is restored (default 5; 20 with --torture).
@@ -42,7 +41,7 @@ INSTANTS = int(os.environ.get("INSTANTS", 20 if TORTURE else 5))
 KEEPS = ["--backup-journal", "1g", "--reap-delay", "0"]
 #: Milliseconds by which the system clock of a server is behind the machine's, which restores use.
 BEHIND_MS = 3_600_000
-#: Weights of the disturbances of a backup, or of its server, before the one that is restored.
+#: Weights of the disturbances of a backup, or of its server, before the restored backup.
 EVENTS = {"nothing": 6, "interrupt": 2, "kill the backup": 2, "kill the server": 3}
 #: Seconds that a restore may take.
 SLOW = 60

@@ -22,7 +22,7 @@ from lib.traced import Traced
 
 from backup import fixture
 
-#: Calls that change nothing: a kill there falls between those that do.
+#: Calls that change nothing: a kill there falls between calls that do.
 LOOKING = ["openat", "pread64", "statx"]
 POINTS = int(os.environ.get("POINTS", 0 if TORTURE else 16))
 ROUNDS = int(os.environ.get("ROUNDS", 200 if TORTURE else 8))

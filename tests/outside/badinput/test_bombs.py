@@ -1,5 +1,5 @@
 """Queries with unbounded growth (B12, B13, B14) and patterns with unbounded time (B16): each is
-executed or refused, and others are served meanwhile."""
+executed or refused, and other clients are served at the same time."""
 
 import re
 
@@ -34,7 +34,8 @@ def aggregate(attacked, pipeline):
 
 
 def ask(attacked, body):
-    """Runs a heavy command and checks that others are served meanwhile; returns the reply."""
+    """Runs a heavy command and checks that other clients are served during it; returns the
+    reply."""
     message = msg(body)
     with attacked.wire() as wire, attacked.undisturbed():
         return wire.ask(message, within=HEAVY)

@@ -145,7 +145,7 @@ def test_bombs(attacked, bombs, name, size):
 
 
 def test_twenty_bombs_at_once(attacked, bombs):
-    """Memory is bounded by the maximum size of messages, whatever sizes are claimed."""
+    """Memory is bounded by the maximum size of messages, not by the claimed sizes."""
     compressor, data = bombs["zstd"]
     bomb = compressed(msg(PING), compressor, data, size=LARGEST_MESSAGE - 16)
     wires = [Wire(attacked.address) for _ in range(20)]

@@ -230,7 +230,7 @@ class AttackedServer(attacked.AttackedServer):
         return reply
 
     def survived_any(self, data, within=WITHIN):
-        """Sends a request and returns the reply, whatever it is."""
+        """Sends a request and returns the reply, of any status."""
         with self.wire() as wire:
             reply = wire.ask(data, within)
             assert reply is not None, "closed instead of an answer"

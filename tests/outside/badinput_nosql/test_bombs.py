@@ -1,5 +1,6 @@
 """Small queries that need much work or memory: patterns, products, texts and sorts without limit.
-They end in time, with a result or an error, in bounded memory, and others are served meanwhile."""
+They end in time, with a result or an error, in bounded memory, and other clients are served at the
+same time."""
 
 import os
 import pathlib

@@ -65,7 +65,7 @@ STATES = {
 
 @pytest.mark.parametrize("state", STATES)
 def test_hundreds_of_connections(attacked, many_descriptors, state):
-    """Many connections use little memory each, and those that continue are served."""
+    """Many connections use little memory each, and the clients that continue are served."""
     crowd.raise_limit(attacked.server, MANY + 1000)
     before, wires = attacked.server.rss(), []
     with attacked.undisturbed():
@@ -157,7 +157,7 @@ def test_a_client_that_sends_large_requests_and_never_reads(attacked):
 
 
 def test_many_large_bodies_at_once(attacked):
-    """Memory is bounded by the requests that may be in progress, whatever sizes are claimed."""
+    """Memory is bounded by the requests that may be in progress, not by the claimed sizes."""
     before = attacked.server.rss()
     wires = [attacked.wire() for _ in range(40)]
     body = b'{"id":"1","pk":"a","x":"' + b"x" * (2 << 20)

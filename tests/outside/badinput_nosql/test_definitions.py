@@ -410,7 +410,7 @@ def test_triggers(attacked, more):
     ids=lambda it: it[:8] or "empty",
 )
 def test_procedures_are_not_run(attacked, arguments):
-    """Executing a stored procedure is refused as unsupported, whatever its arguments."""
+    """Executing a stored procedure is refused as unsupported, with any arguments."""
     attacked.make(f"{COLLS}/c/sprocs", {"id": "sp", "body": "function(){ while(true); }"})
     attacked.held = attacked.state()
     try:

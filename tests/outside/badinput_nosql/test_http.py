@@ -166,7 +166,7 @@ def test_an_expectation_of_too_much(attacked):
 
 
 def test_pipelined_requests(attacked):
-    """Replies come in the order of the requests, whatever each is."""
+    """Replies come in the order of the requests, for requests of all kinds."""
     asked = [
         (request("GET", f"{DOCS}/1", None, A), 200),
         (request("GET", f"{DOCS}/none", None, A), 404),

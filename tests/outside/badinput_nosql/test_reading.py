@@ -1,4 +1,4 @@
-"""Read-only keys: whatever a request contains, it changes nothing."""
+"""Read-only keys: no request changes anything."""
 
 import base64
 

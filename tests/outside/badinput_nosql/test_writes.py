@@ -343,7 +343,7 @@ def test_batches_that_answer_too_much(attacked):
 
 @pytest.mark.parametrize("atomic", ["", "x", "maybe", "1"])
 def test_batches_that_are_neither(attacked, atomic):
-    """Whatever the header contains, failing operations have no effect."""
+    """With any value of the header, failing operations have no effect."""
     headers = {**BATCH, "x-ms-cosmos-batch-atomic": atomic}
     attacked.survived(
         request(

@@ -40,7 +40,7 @@ def read_item(wire):
 
 
 def corrected(took):
-    """Yields the times of one request and of those due meanwhile (coordinated omission)."""
+    """Yields the times of one request and of the requests due during it (coordinated omission)."""
     while took > 0:
         yield took
         took -= EVERY

@@ -1,5 +1,5 @@
 """The bombs that are connections: incomplete messages, unread replies, abandoned cursors. Each is
-held for a while, and all other clients have to be served meanwhile."""
+held for a while, during which all other clients have to be served."""
 
 import contextlib
 import socket

@@ -79,7 +79,7 @@ def test_nothing_follows_a_step_before_it_is_accepted(followed, step):
 
 def test_what_a_reboot_makes_expire_is_kept_until_it_is_accepted(tmp_path):
     """A long downtime and a wrong clock cannot be distinguished. Expired data is invisible but
-    stays on disk until the time is accepted, and the log says so."""
+    stays on disk until the time is accepted, which the log states."""
     with Walled(tmp_path, REAPS) as walled:
         walled.fill(LIVES, COPIES, TEXT)
         walled.server.leave()

@@ -1,5 +1,6 @@
 """Faults of a cluster. Each is a generator that prepares, strikes after its first `yield` and
-recovers after its second. It yields the nodes whose own clients cannot be served meanwhile."""
+recovers after its second. It yields the nodes whose own clients cannot be served during the
+fault."""
 
 import random
 import time

@@ -219,7 +219,7 @@ class DocumentReader(OfDocuments):
 
 
 class ItemReader(OfItems):
-    """Reads by queries, counts and the change feed, which continues where it ended."""
+    """Reads by queries, counts and the change feed, which continues after the last change read."""
 
     def __init__(self, node, numbers):
         super().__init__(node, f"item reader {node.name}")

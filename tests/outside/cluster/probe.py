@@ -19,7 +19,7 @@ class Probe:
     def __init__(self, node, database="probe"):
         self.node, self.database = node, database
         self.name = node.name
-        #: By name of the list: all numbers that were sent, and those that were acknowledged.
+        #: By name of the list: all sent numbers, and the acknowledged ones.
         self.sent, self.acked = {}, {}
         #: Times of the acknowledgements.
         self.acks = []

@@ -192,8 +192,8 @@ def wrong(answers):
 
 
 def repeat(answers, node):
-    """Sends all retryable writes again, as drivers do, whatever their outcome: each must succeed
-    with exactly one document. Returns the others."""
+    """Sends all retryable writes again, as drivers do, after any outcome: each must succeed with
+    exactly one document. Returns the others."""
     found = []
     for one in answers:
         if (one.door, one.kind) == ("mongo", "write"):

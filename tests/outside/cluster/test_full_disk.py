@@ -1,7 +1,7 @@
 """Full disks. The owner's: every write is refused with a clear error or acknowledged and kept,
-reads go on through all nodes, and another node with free space can take over. A follower's: it
-reports that, and the others go on. A Cassandra node's: writes go on with the other two. With free
-space everything recovers without intervention. The last one runs with --torture only.
+reads continue through all nodes, and another node with free space can take over. A follower's: it
+reports that, and the other nodes continue. A Cassandra node's: writes continue with the other two.
+With free space everything recovers without intervention. The last one runs with --torture only.
 """
 
 import contextlib
@@ -49,8 +49,8 @@ class Through(Writers):
         self.connect()
 
     def compare_all(self, nodes):
-        """Returns the differences that the nodes show, and unexplained refusals except those that a
-        change of the owner explains."""
+        """Returns the differences that the nodes show, and unexplained refusals except the ones
+        that a change of the owner explains."""
         wrong = [text for text in self.wrong if not (tells_end(text) or "closed" in text)]
         for node in nodes:
             self.go_through(node)
@@ -104,7 +104,7 @@ def test_a_full_disk_of_a_node(capsys):
 
 
 def of_the_owner(cluster, writers, disk, full):
-    """The owner refuses writes, and a node with free space takes over by itself."""
+    """The owner refuses writes, and a node with free space takes over without an operator."""
     disk.fill(LEFT)
     began = time.monotonic()
     until = began + 30

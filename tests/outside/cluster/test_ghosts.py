@@ -1,7 +1,7 @@
 """No ghosts in a cluster: from its deadline on, no read path of either API shows an expired
 document through any node, and none hides it before, also after a hand-over and after the owner was
-killed; every write path works on live documents. Expired documents stay expired, whatever settings
-change later, with changes of the owner in between. Manual clock, hence to the millisecond.
+killed; every write path works on live documents. Expired documents stay expired with all settings
+that change later, with changes of the owner in between. Manual clock, hence to the millisecond.
 
 One kind of expiry and one history for each API, chosen by SEED; all with --torture.
 """

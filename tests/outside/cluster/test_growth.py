@@ -102,7 +102,7 @@ def owners(cluster):
 
 
 def reads(cluster):
-    """Returns the number of replies, and the processor time of all nodes meanwhile in seconds."""
+    """Returns the number of replies, and the processor time of all nodes during them in seconds."""
     counts, own = multiprocessing.Queue(), owners(cluster)
     asking = [
         multiprocessing.Process(target=ask, args=(node.address, name, SECONDS, counts))

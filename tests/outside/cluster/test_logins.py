@@ -154,7 +154,7 @@ def test_logins_go_on_when_the_owner_of_the_first_shard_is_killed(cluster, ann):
 
 
 def first_owner(cluster, but=None):
-    """Returns the owner of shard 0 according to any of the nodes; None if there is none."""
+    """Returns the owner of shard 0 according to any of the nodes; None without an owner."""
     for node in cluster.serving():
         try:
             [name, *_] = owners(node)

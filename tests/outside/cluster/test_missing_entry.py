@@ -1,7 +1,7 @@
 """A committed journal entry that nodes need is missing in Cassandra: no node serves, as
 acknowledged data would be missing, and a candidate reports which entry it is. Once the entry is
-restored, the cluster resumes by itself with all acknowledged data. Tests one position of the entry;
-all with --torture."""
+restored, the cluster resumes automatically with all acknowledged data. Tests one position of the
+entry; all with --torture."""
 
 import random
 import re

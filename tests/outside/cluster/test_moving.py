@@ -94,7 +94,7 @@ def test_a_directory_becomes_a_cluster_and_a_directory_again(tmp_path):
         there = seen(after)
         assert there["count"] == DOCUMENTS * 9 // 10 + 1
         assert len(there["items"]) == ITEMS * 9 // 10
-        # The nodes run meanwhile.
+        # The nodes run during this.
         began = time.monotonic()
         done = dump(keyspace, dumped, within=WITHIN)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -1,7 +1,7 @@
 """Documents and items are numbered and written in order through one node, while all paths of both
 APIs read them through the others: each read returns a prefix of the writes that has everything
-acknowledged, or read by anyone, before the read started. Meanwhile the data is handed over, and the
-owner is killed, stopped and started. ROUNDS is the number of rounds.
+acknowledged, or read by anyone, before the read started. During this the data is handed over, and
+the owner is killed, stopped and started. ROUNDS is the number of rounds.
 """
 
 import os

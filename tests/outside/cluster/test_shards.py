@@ -254,7 +254,7 @@ def hand_over(cluster, rng):
         through = rng.choice(cluster.nodes)
         owner = through.about()["shards"][shard]["owner"]
         to = rng.choice([node.name for node in cluster.nodes if node.name != owner])
-        # It may have moved there by itself just before, or be moving now.
+        # It may have moved there automatically just before, or be moving now.
         with contextlib.suppress(OSError):
             through.admin("/_ebb/cluster/hand-over", {"shard": shard, "to": to}, HAND_OVER)
 
@@ -297,7 +297,7 @@ def test_a_storm_over_several_shards(clock, capsys):
             cluster.whole()
             wrong = [text for worker in workers for text in worker.wrong]
             assert wrong == [], f"SEED={SEED}, round {round} ({fault.__name__}): {wrong}"
-        # Shards stay where they were handed over to, possibly all on one node.
+        # Shards stay on the nodes they were handed over to, possibly all on one node.
         owned(cluster)
         time.sleep(1)
         for worker in workers:

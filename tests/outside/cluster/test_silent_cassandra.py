@@ -1,7 +1,7 @@
-"""A node of Cassandra that neither replies nor closes connections does little harm: writes go on,
-also large ones, reads are not affected, and no node loses its lease. The process is stopped, or all
-packets to it, or some of them, are dropped. One round for each node; ROUNDS is the number of rounds
-and SILENT their length in seconds."""
+"""A node of Cassandra that neither replies nor closes connections does little harm: writes
+continue, also large ones, reads are not affected, and no node loses its lease. The process is
+stopped, or all packets to it, or some of them, are dropped. One round for each node; ROUNDS is the
+number of rounds and SILENT their length in seconds."""
 
 import itertools
 import os

@@ -1,7 +1,7 @@
 """Two of three nodes of Cassandra are down: no write is acknowledged and, once the lease has
 expired, no read succeeds; every client gets a closed connection or a retryable error within 20
-seconds. The cluster resumes by itself when one of them is back, and no acknowledged write is lost.
-With --torture only; ROUNDS is the number of rounds.
+seconds. The cluster resumes automatically when one of them is back, and no acknowledged write is
+lost. With --torture only; ROUNDS is the number of rounds.
 """
 
 import contextlib

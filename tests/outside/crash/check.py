@@ -43,7 +43,8 @@ def await_rules(collection):
 
 
 def halves(db, stands):
-    """Returns rows without index entries, and the reverse, where nothing can expire meanwhile."""
+    """Returns rows without index entries, and the reverse, provided that nothing can expire during
+    the check."""
     wrong = []
     for name in ALL if stands else IMMORTAL:
         await_rules(db[name])

@@ -41,7 +41,7 @@ class Follower:
         return wrong
 
     def compare(self, container, stands):
-        """Compares the items of the read feed with those that the feed of versions implies."""
+        """Compares the items of the read feed with the items that the feed of versions implies."""
         found = {(row["pk"], row["id"]): stripped(row) for row in container.rows()}
         wrong = self.follow(container)
         if stands and found.keys() != self.live.keys():

@@ -45,7 +45,7 @@ class Load:
             self.times.move(next(servers))
 
     def round(self, end):
-        """Works for a while; `end` kills or stops the server meanwhile."""
+        """Works for a while, during which `end` kills or stops the server."""
         self.begin(self.server)
         time.sleep(self.rng.uniform(0.1, 1.0))
         end()

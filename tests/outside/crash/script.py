@@ -1,6 +1,6 @@
 """A script of about sixty requests of both APIs, one after the other: documents, items, names,
 indexes, TTL settings, and enough simultaneous expirations to trigger a compaction. It knows the
-state after each request, so that a directory can be checked whatever system call was the last.
+state after each request, so that a directory can be checked after any last system call.
 """
 
 import copy
@@ -51,7 +51,7 @@ class State(dict):
 
 
 class Script:
-    """One run. `states` are the legal states: one after a reply, before it also those that the
+    """One run. `states` are the legal states: one after a reply, before it also the states that the
     request may have left."""
 
     def __init__(self, server):
@@ -158,7 +158,8 @@ class Script:
         yield rule(key, None), lambda: rows.drop_index("_ts_1")
 
     def expire(self):
-        """Yields steps after which so much expires at once that the collection is compacted."""
+        """Yields steps after which enough data expires at once for the collection to be
+        compacted."""
         rows, key = self.documents("passing"), ("d", "passing")
         at = self.server.now_ms() + LIFE * 1000
         yield index(key, "at_1"), lambda: rows.create_index("at", expireAfterSeconds=0)

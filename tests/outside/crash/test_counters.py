@@ -23,7 +23,7 @@ KINDS = {
     "one": (["d0"], 1, [], 0),
     "several": (["d0", "d1", "d2"], 5, ["i0", "i1"], 3),
 }
-#: `ebb verify` checks the directory after every so many rounds.
+#: `ebb verify` checks the directory after each such number of rounds.
 VERIFIED = 25
 
 

@@ -169,7 +169,7 @@ def files(directory):
 
 
 def answers_or_refuses(directory, expected):
-    """A damaged directory is refused with a reason, or serves exactly what it held."""
+    """A damaged directory is refused with a reason, or serves exactly its data."""
     code, text, _ = attempt(directory, command="verify")
     assert code in (0, 1, 3), f"verify ended with {code}: {text}"
     assert "panicked" not in text, text

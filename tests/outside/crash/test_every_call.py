@@ -1,7 +1,7 @@
 """The server is killed at the Nth write, sync, rename or removal of a file, for each N: while it
 runs a script of about sixty requests, while it starts after a kill and stops, and while it starts
-for the first time. Each time `ebb verify` finds no error, the next start succeeds, and the data is
-what was acknowledged, with or without the request in progress.
+for the first time. Each time `ebb verify` finds no error, the next start succeeds, and the data
+equals the acknowledged writes, with or without the request in progress.
 
 strace counts the calls of each thread. POINTS is the number of points, chosen evenly (default 16;
 all with --torture); SEED shifts them.
@@ -166,7 +166,7 @@ def test_of_checks_script():
 
 
 def test_kills_in_a_first_start(report):
-    """A directory that was never served is initialized by the next start, whatever it contains."""
+    """A directory that was never served is initialized by the next start, with any contents."""
     with closing(Traced(CHANGING, **OPTIONS)) as server:
         server.start()
         points = chosen(server.most_calls(), POINTS)

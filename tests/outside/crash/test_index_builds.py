@@ -7,7 +7,7 @@ import pymongo
 import pytest
 from lib.server import Server
 
-#: Documents, so many that a build takes a while, and those scanned before the kill.
+#: Number of documents, enough for a build to take a while, and number scanned before the kill.
 DOCUMENTS, BEFORE = 100_000, 2_000
 PART = 20_000
 

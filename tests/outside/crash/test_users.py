@@ -18,7 +18,7 @@ from crash.clients import wait
 
 ROUNDS = int(os.environ.get("ROUNDS", 300 if TORTURE else 8))
 CLIENTS = 5
-#: `ebb verify` checks the directory after every so many rounds.
+#: `ebb verify` checks the directory after each such number of rounds.
 VERIFIED = 10
 
 

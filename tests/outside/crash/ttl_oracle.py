@@ -3,7 +3,7 @@ contains, it determines which documents the reply must contain and which it must
 
 Times are milliseconds of database time. A deadline is a pair, the earliest and the latest possible
 time, which are equal if the client knows `_ts`. A document is visible before its deadline and never
-from then on, whatever the machine's clock says and however often the server was killed.
+from then on, independently of the machine's clock and of kills of the server.
 """
 
 import threading

@@ -80,9 +80,9 @@ def until_begun(command, state, field):
 
 
 def killed_over_and_over(words, random, code=0, begun=None):
-    """Runs a command with --resume and kills it at random moments until it ends by itself, with
-    longer runs each time; returns its standard output. `begun` is its state file and a field of it:
-    the first kill waits until that field shows progress."""
+    """Runs a command with --resume and kills it at random moments until it completes, with longer
+    runs each time; returns its standard output. `begun` is its state file and a field of it: the
+    first kill waits until that field shows progress."""
     words, most = [*words, "--resume"], 0.1
     if begun:
         command = started(*words)
@@ -101,7 +101,7 @@ def killed_over_and_over(words, random, code=0, begun=None):
             killed = True
             continue
         if killed and b"already exists, and no unfinished export" in said:
-            # The one that was killed had ended its work.
+            # The killed run had completed its work.
             return out
         assert command.returncode == code, (out + said)[-2000:]
         return out

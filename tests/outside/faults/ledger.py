@@ -17,7 +17,7 @@ REASON = re.compile(
 )
 #: The message of a write whose outcome is unknown.
 UNKNOWN = re.compile(r"unknown|not known|may have been", re.IGNORECASE)
-#: It says that the store comes back by itself, now: this a driver may well ask again at once.
+#: The error says that the store is reopening, so a driver may retry at once.
 AGAIN = re.compile(r"being reopened", re.IGNORECASE)
 #: The metrics among which the state of the store is.
 METRICS = re.compile(r"^\w*(store|disk|storage|journal)\w*(\{[^}]*\})? ")

@@ -11,9 +11,9 @@ from pymongo.errors import PyMongoError
 from faults.ledger import Writers
 
 IDLE = 80
-#: Bytes of a document, and number of writes: table files are created and deleted meanwhile.
+#: Bytes of a document, and number of writes, during which table files are created and deleted.
 LARGE, WRITES = 200_000, 300
-#: Collections that are created meanwhile.
+#: Number of collections created during the writes.
 NEW = 20
 
 

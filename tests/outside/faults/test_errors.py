@@ -1,6 +1,6 @@
 """One system call on the disk fails, once or for a while: failed writes are refused with a clear
-error, reads go on, and soon after the last error the store accepts writes again, without a restart,
-with all acknowledged writes and none that was refused."""
+error, reads continue, and soon after the last error the store accepts writes again, without a
+restart, with all acknowledged writes and none that was refused."""
 
 import contextlib
 import time

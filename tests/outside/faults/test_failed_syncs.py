@@ -1,6 +1,6 @@
 """Syncs fail at the Nth call, once or until the fault is removed: from the first failure on nothing
-is acknowledged until the store has reopened itself, reads go on, `/readyz` fails within a second if
-the fault lasts, and everything that was acknowledged stays.
+is acknowledged until the store has reopened itself, reads continue, `/readyz` fails within a second
+if the fault lasts, and everything that was acknowledged stays.
 
 ROUNDS is the number of rounds (default 2; 500 with --torture), all on one server, SEED seeds them.
 """

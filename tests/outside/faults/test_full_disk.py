@@ -1,5 +1,5 @@
-"""A full disk refuses writes with a clear error while reads and deletes go on, is reported within a
-second, and accepts writes soon after it has free space, without restart and loss."""
+"""A full disk refuses writes with a clear error while reads and deletes continue, is reported
+within a second, and accepts writes soon after it has free space, without restart and loss."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""SIGTERM always stops the server in time, whatever its clients and its disk do: a partially sent
+"""SIGTERM always stops the server in time, with any behaviour of clients and disk: a partially sent
 request does not delay it, an unread reply only for a short time, and if a sync takes seconds, the
 next start replays the journal."""
 
@@ -101,7 +101,7 @@ def test_a_disk_that_is_too_slow(server):
     with Injection(server, "fsync,fdatasync", seconds=30):
         server.process.terminate()
         until = time.monotonic() + AT_MOST
-        # strace holds what has ended until its delay is over.
+        # strace holds an ended process until its delay has passed.
         while "the next start replays the journal" not in server.log.read_text():
             assert time.monotonic() < until, server.log.read_text()[-2000:]
             time.sleep(0.05)

@@ -53,9 +53,9 @@ class Field:
         self.control.close()
 
     def hold(self, work=None):
-        """Measures during the flood; `work` is repeated meanwhile. If the honest clients were
-        delayed, it measures once more: a delay that the flood causes recurs, and one by the machine
-        does not."""
+        """Measures during the flood, while `work` is repeated. If the honest clients were delayed,
+        it measures once more: a delay that the flood causes recurs, and one by the machine does
+        not."""
         self.measure(work)
         if self.delays():
             self.measure(work)

@@ -1,6 +1,6 @@
 """Floods of connections: thousands of idle ones, incomplete TLS handshakes, requests sent byte by
-byte, clients that request much and never read. Sixteen honest clients are served meanwhile with
-little delay, memory is bounded, and afterwards service is normal.
+byte, clients that request much and never read. Sixteen honest clients are served at the same time
+with little delay, memory is bounded, and afterwards service is normal.
 
 FLOOD_SECONDS is the duration of each (default 1; 30 minutes with --torture), CONNECTIONS the number
 of idle ones (default 4,000).
@@ -36,7 +36,7 @@ PING = op_msg({"ping": 1})
 
 
 def opened(addresses, count):
-    """Opens connections to these addresses in turn; those that are not accepted are left out."""
+    """Opens connections to these addresses in turn; returns the accepted ones."""
     found = []
     for number in range(count):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Clients that have not logged in and send handshakes without end: plain ones, and those that wait
+"""Clients that have not logged in and send handshakes without end: plain ones, and ones that wait
 for changes of the server's topology and allow exhaust replies. Waiting handshakes use little
 processor time, and honest clients are served beside all of them. FLOOD_SECONDS is the duration.
 """

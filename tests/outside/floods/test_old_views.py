@@ -1,7 +1,7 @@
 """A server with 512 MB receives writes while something reads one view for long: a backup, an
-aggregation, `updateMany` of large documents, index builds. Meanwhile writes are flushed to disk as
-without the reader: memory stays within its limit, and no reader is aborted. WRITTEN is the amount
-written beside each of them in megabytes (default 600; 4,000 with --torture).
+aggregation, `updateMany` of large documents, index builds. During this, writes are flushed to disk
+as without the reader: memory stays within its limit, and no reader is aborted. WRITTEN is the
+amount written beside each of them in megabytes (default 600; 4,000 with --torture).
 """
 
 import os
@@ -18,7 +18,7 @@ MEMORY = 512 << 20
 #: The limit: a fifth more than the setting.
 MOST = MEMORY * 6 // 5
 WRITTEN = int(os.environ.get("WRITTEN", 4_000 if TORTURE else 600))
-#: Bytes of a document that is written meanwhile, and documents per insert.
+#: Bytes of a document that is written during the read, and documents per insert.
 SIZE, AT_ONCE = 500_000, 10
 #: Documents that are read, and their size in bytes.
 READ, LARGE = 150, 1_000_000
@@ -61,7 +61,7 @@ class Reader(threading.Thread):
 
 def backup(server):
     def work(reader):
-        """Reads a backup slowly until it is told to stop, then the rest."""
+        """Reads a backup slowly until a signal, then the rest."""
         address = server.admin_url.removeprefix("http://").strip("/")
         command = [EBB_BIN, "backup", "-", "--admin-addr", address]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as taken:

@@ -1,5 +1,5 @@
 """A scan during which documents expire and are reaped returns exactly those live at its instant.
-One client moves the clock a second at a time without waiting; others read meanwhile. Deadlines are
+One client moves the clock a second at a time without waiting, while others read. Deadlines are
 spread over ids and keys, so a result that mixes two instants matches no single instant.
 """
 

@@ -1,4 +1,4 @@
-"""Expired documents stay expired, whatever is set later; and an older setting does not expire newer
+"""Expired documents stay expired under later settings; and an older setting does not expire newer
 documents. `lib.scenario` describes how each history is played.
 """
 

@@ -1,6 +1,6 @@
 """The servers that receive the corpus, and the checks after each entry: the witness's documents are
-unchanged, others are served at once, memory is bounded, the log has at most one line and nothing of
-what was sent."""
+unchanged, others are served at once, memory is bounded, the log has at most one line and no part of
+the request."""
 
 import json
 import urllib.parse
@@ -66,7 +66,7 @@ def goes_on(wire):
 
 
 def left(said):
-    """Returns the word for a server that closes the connection, after whatever reply."""
+    """Returns the word for a server that closes the connection, after any reply."""
     return said if said == "closed" else f"{said}, closed"
 
 

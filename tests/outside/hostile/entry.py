@@ -1,5 +1,5 @@
-"""An entry of the hostile corpus: the data and where it is sent, what is known of it, and the word
-that describes the required reply, which is listed in `answers.tsv`.
+"""An entry of the hostile corpus: the data and its target, its origin, and the word that describes
+the required reply, which is listed in `answers.tsv`.
 
 A word is `ok`, `closed`, the number of MongoDB's error, `write N` for an error of one write (with
 `, closed` if the connection is closed after it), the status of HTTP, or for HTTP/2 `refused` or

@@ -123,7 +123,7 @@ class Group:
         (self.path / "cgroup.procs").write_text(str(os.getpid()))
 
     def remove(self):
-        """Removes the cgroup; the kernel needs a moment to release its killed processes."""
+        """Removes the cgroup; the kernel needs some time to release its killed processes."""
         end = time.monotonic() + WITHIN
         for folder in sorted(self.path.rglob("*/"), reverse=True):
             self.removed(folder, end)

@@ -1,5 +1,5 @@
 """The Debian package on a fresh Debian: the files it installs, that the service starts and
-restarts, that an upgrade keeps settings, and what is left after removal and purge."""
+restarts, that an upgrade keeps settings, and the files left after removal and purge."""
 
 import json
 

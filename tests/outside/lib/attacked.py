@@ -9,7 +9,7 @@ import pytest
 
 from lib.wire import WITHIN
 
-#: Limit of resident memory at the end of a module, in bytes, whatever was sent.
+#: Limit of resident memory at the end of a module, in bytes, after any requests.
 MOST_MEMORY = 800 << 20
 #: Limit of a module's log, in bytes: a flood of bad input must not flood the log.
 MOST_LOG = 1 << 20

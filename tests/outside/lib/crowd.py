@@ -30,7 +30,7 @@ def raise_limit(server, wanted):
 def more_than_descriptors(attacked, data, served):
     """More clients connect than the server has descriptors for: some are refused or wait, the
     others are served. Afterwards new clients are served and writes succeed: the store, whose files
-    may have failed to open too, recovers by itself."""
+    may have failed to open too, recovers automatically."""
     pid = attacked.server.process.pid
     soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     held = len(os.listdir(f"/proc/{pid}/fd"))

@@ -86,7 +86,7 @@ class Injection:
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            # On SIGTERM, strace would wait for the ends of delays and hold the server meanwhile.
+            # On SIGTERM, strace would hold the server until the ends of delays.
             self.process.kill() if self.delays else self.process.terminate()
         self.process.wait(20)
         self.process.stderr.close()

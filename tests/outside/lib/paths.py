@@ -6,7 +6,7 @@ every instant on the same documents; writes get new documents for each instant.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-#: Number of expiring documents besides the one that paths look up.
+#: Number of expiring documents besides the document that paths look up.
 FILLERS = 8
 
 

@@ -81,7 +81,7 @@ class Racer:
             time.sleep(min(rest - 0.01, 0.05))
 
     def write(self):
-        """Renews documents; starts a new life where there is none."""
+        """Renews documents; creates missing ones."""
         while self.goes_on():
             id, fields = self.random.randrange(IDS), self.fields()
             begin = time.monotonic()

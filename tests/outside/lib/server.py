@@ -272,8 +272,8 @@ class Server:
         return worth(self.expiry(database, name))
 
     def expiry(self, database, name, preview=None):
-        """Returns what is live in a container and what expires soon; `preview` assumes another
-        default."""
+        """Returns the amount live in a container and the amount that expires soon; `preview`
+        assumes another default."""
         path = f"/_ebb/databases/{database}/collections/{name}/expiry"
         return self.admin(path + ("/preview" if preview else "") + "?door=nosql", preview)
 

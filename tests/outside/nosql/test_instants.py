@@ -1,6 +1,6 @@
-"""A reply about items that expire meanwhile contains those live at one instant. One client moves
-the clock a second at a time without waiting; others read meanwhile. Deadlines are spread over ids
-and keys, so a result that mixes two instants matches no single instant.
+"""A reply about items that expire during the request contains the items live at one instant. One
+client moves the clock a second at a time without waiting, while others read. Deadlines are spread
+over ids and keys, so a result that mixes two instants matches no single instant.
 """
 
 import random

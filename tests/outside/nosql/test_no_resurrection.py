@@ -1,5 +1,5 @@
-"""Expired items stay expired, whatever default TTL is set later; and an older one does not expire
-newer items. `lib.scenario` describes how each history is played.
+"""Expired items stay expired under any later default TTL; and an older one does not expire newer
+items. `lib.scenario` describes how each history is played.
 """
 
 from lib.scenario import Scenarios, default, mortal, move, step

@@ -37,7 +37,7 @@ WRITABLE = ("/dev", "/proc", "/run")
 
 
 class Unit:
-    """The directives of a unit by name, with all values of those that occur more than once."""
+    """The directives of a unit by name, each with all its values."""
 
     def __init__(self, name):
         self.name = name.removesuffix(".service")
@@ -65,7 +65,7 @@ class Unit:
                 found |= dict(line.split("=", 1) for line in lines if line[:1] not in ("", "#"))
             elif not path.startswith("-"):
                 sys.exit(f"{file}: no such file")
-        # Environment files take precedence over Environment lines, whatever their order.
+        # Environment files take precedence over Environment lines in any order.
         lines = dict(line.split("=", 1) for line in self.lines.get("Environment", []))
         return lines | found
 

@@ -7,7 +7,7 @@ from operation.page import OF_TOM, parts
 
 
 class Gone:
-    """The results of commands: their output by heading, and those that failed."""
+    """The results of commands: their output by heading, and the failed commands."""
 
     def __init__(self, machine):
         self.machine, self.printed, self.failed = machine, {}, []

@@ -16,8 +16,8 @@ from lib.server import FOUND
 
 #: `EXT4_IOC_SHUTDOWN` and `XFS_IOC_GOINGDOWN`, and their flag for not flushing the log first.
 SHUTDOWN, NOT_THE_LOG = 0x8004587D, 2
-#: How each is made and mounted. ext4 must not make renamed files durable by itself, nor commit its
-#: journal every five seconds: the server has to request durability.
+#: How each is made and mounted. ext4 must not make renamed files durable automatically, nor commit
+#: its journal every five seconds: the server has to request durability.
 KINDS = {
     "ext4": (["mkfs.ext4", "-q", "-m", "0"], "loop,noauto_da_alloc,commit=60"),
     "xfs": (["mkfs.xfs", "-q"], "loop"),
@@ -107,7 +107,7 @@ def backing_files():
     """Returns the backing files of the loop devices of this machine."""
     found = set()
     for path in pathlib.Path("/sys/block").glob(BACKING):
-        # A device may have been detached meanwhile.
+        # A device may have been detached since.
         with contextlib.suppress(OSError):
             found.add(path.read_text().rstrip("\n"))
     return found

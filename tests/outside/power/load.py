@@ -85,7 +85,7 @@ class PowerLoad(Load):
 
     def start(self):
         """Starts on the remaining data; sometimes verifies it first, or after the first start, or
-        cuts the power once more meanwhile."""
+        cuts the power once more during the start."""
         server, rng = self.server, self.rng
         while rng.random() < TWICE:
             self.cut_a_start()

@@ -1,5 +1,5 @@
 """Sorts, groups and buckets that exceed memory: they use temporary files, return correct results,
-show no documents that expired meanwhile, and leave no files behind."""
+show no documents that expired during them, and leave no files behind."""
 
 import concurrent.futures
 import contextlib

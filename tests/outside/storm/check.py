@@ -1,5 +1,5 @@
-"""Checks of every collection and container, whoever created it: rows, counts and indexes agree; and
-no name exists that no client created."""
+"""Checks of every collection and container, created by any client: rows, counts and indexes agree;
+and no name exists that no client created."""
 
 from crash.check import hinted
 

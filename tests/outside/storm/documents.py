@@ -29,7 +29,7 @@ class Documents(Client):
     """One connection; its own databases are named after it."""
 
     BUSY = frozenset([112])
-    #: Missing name, name in use, missing index, other options, dropped meanwhile.
+    #: Missing name, name in use, missing index, other options, dropped concurrently.
     CHANGED = frozenset([26, 27, 48, 85, 86, 175])
 
     def __init__(self, number, seed, shared, server):

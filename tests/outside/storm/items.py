@@ -41,7 +41,7 @@ class Items(Client):
 
     #: Concurrent write conflict; retry.
     BUSY = frozenset([449])
-    #: Missing, existing, changed meanwhile, precondition failed.
+    #: Missing, existing, changed concurrently, precondition failed.
     CHANGED = frozenset([404, 409, 410, 412])
 
     def __init__(self, number, seed, shared, server):

@@ -1,6 +1,6 @@
 """The server's reports of slow operations and of the metrics of the last day, while collections are
-created, filled, renamed and dropped, and the server is stopped, killed and started meanwhile: each
-report is complete and bounded, and so are the files."""
+created, filled, renamed and dropped, and the server is stopped, killed and started at the same
+time: each report is complete and bounded, and so are the files."""
 
 import http.client
 import itertools

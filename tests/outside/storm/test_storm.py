@@ -1,7 +1,7 @@
 """The catalog storm: twelve clients of both APIs create, fill, rename, change and drop everything
 that has a name, until SIGTERM or SIGKILL. Then every acknowledged document is present under its
-last name, dropped data is gone, counts are correct and the directory is undamaged. ROUNDS is the
-number of rounds (default 10; 200 with --torture), SEED seeds them.
+last name, dropped data does not exist, counts are correct and the directory is undamaged. ROUNDS is
+the number of rounds (default 10; 200 with --torture), SEED seeds them.
 """
 
 import os

@@ -1,4 +1,4 @@
-// Removes a test's folder with retries: files may be added meanwhile, and it was once found not
+// Removes a test's folder with retries: files may be added concurrently, and it was once found not
 // empty after its server had ended.
 import { rmSync } from 'node:fs';
 

@@ -40,7 +40,7 @@ test('a read-only key sees and changes nothing', async ({ page, server }) => {
   await expect(page.getByRole('radio', { name: 'Off', exact: true })).toBeDisabled();
   await page.goto('/features');
   await expect(page.getByRole('switch')).toBeDisabled();
-  // The server refuses it whatever the page allows.
+  // The server refuses it even if the page allows it.
   const csrf = await page.evaluate(async () => {
     const asked = await fetch('/_portal/api/session');
     return ((await asked.json()) as { csrf: string }).csrf;

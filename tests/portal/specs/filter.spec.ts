@@ -210,7 +210,7 @@ test('a refused filter leaves the list and the address with the previous one', a
   const search = await apply(page, '{ n: { $nope: 1 } }');
   await expect(search.getByRole('alert')).toContainText('results of the previous filter');
   await expect(page).not.toHaveURL(/filter=/);
-  // The list continues where it was.
+  // The list continues at the same position.
   await expect(page.getByText(`100 documents loaded, ${MANY} live`)).toBeVisible();
   await page.getByRole('grid').focus();
   await page.keyboard.press('End');

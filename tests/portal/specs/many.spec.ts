@@ -145,7 +145,7 @@ test('a change of many is stopped', async ({ page, server }) => {
   });
   await page.getByRole('button', { name: 'All matching…' }).click();
   await page.getByRole('menuitem', { name: 'Delete all…' }).click();
-  // Undo is impossible for so many: needs a typed confirmation.
+  // Undo is impossible for this number: needs a typed confirmation.
   const begin = dialog(page).getByRole('button', { name: 'Delete 600 documents' });
   await expect(begin).toBeDisabled();
   await dialog(page)

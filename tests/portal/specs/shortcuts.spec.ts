@@ -1,4 +1,4 @@
-// Letter shortcuts: their effect, where they are inactive, and how to disable them.
+// Letter shortcuts: their effect, the fields in which they are inactive, and how to disable them.
 import type { Page } from '@playwright/test';
 import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';

@@ -1,4 +1,4 @@
-// A server that hangs or restarts: the page reports it, keeps input, and recovers by itself.
+// A server that hangs or restarts: the page reports it, keeps input, and recovers automatically.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -139,7 +139,7 @@ for (const view of ['items', 'query', 'settings', 'metrics']) {
     await expect(main.getByRole('tab')).toHaveCount(0);
     await expect(main.getByText(/no longer exists|Not Found/)).toHaveCount(0);
     await expect(main.getByText(/may have been deleted\./)).toHaveCount(1);
-    // A collection created meanwhile is shown after the tree was reloaded.
+    // A collection created since is shown after the tree was reloaded.
     const { database } = await server.cosmos.databases.createIfNotExists({ id: 'app' });
     await database.containers.create({ id: 'never', partitionKey: { paths: ['/id'] } });
     await main.getByRole('button', { name: 'Reload the tree' }).click();

@@ -1,5 +1,5 @@
-// Values that a careless editor would alter: what is opened, changed elsewhere and saved keeps its
-// digits and types.
+// Values that a careless editor would alter: a document that is opened, changed in another place
+// and saved keeps its digits and types.
 import type { Page } from '@playwright/test';
 import {
   Binary,

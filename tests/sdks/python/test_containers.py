@@ -77,7 +77,7 @@ def test_a_container_made_again_is_empty(db, container, query, connect):
     before = container.read()["_rid"]
     db.delete_container(container.id)
     db.create_container(container.id, PartitionKey("/pk"))
-    # A client that knew the old container finds the new one by itself.
+    # A client that knew the old container finds the new one without a restart.
     assert list(query(container, "SELECT * FROM c")) == []
     container.create_item({"id": "1", "pk": "a"})
     assert container.read()["_rid"] != before

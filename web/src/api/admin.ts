@@ -24,7 +24,7 @@ export interface Forecast {
   live: Amount;
   dies_within: Within;
   unreaped_estimate: Unreaped;
-  /** Number of TTL indexes on a date field; documents expire by them whatever the default is. */
+  /** Number of TTL indexes on a date field; documents expire by them with any default. */
   date_indexes: number;
   exact: boolean;
 }

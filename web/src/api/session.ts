@@ -1,4 +1,4 @@
-// The session (who is logged in) and properties of the account.
+// The session with its user, and properties of the account.
 import { createStore } from '../state/store';
 import { askAhead, forgetAhead } from './ahead';
 import { onSignedOut, onStaleToken, send, setCsrf } from './http';

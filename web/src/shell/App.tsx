@@ -18,7 +18,7 @@ const LoginAgain = part<object>(() =>
 
 const AGAIN_MS = 1000;
 
-/** Loads the session, retrying until it succeeds; returns the last error meanwhile. */
+/** Loads the session, retrying until it succeeds; returns the last error until then. */
 function useFirstSession(): string | null {
   const [failure, setFailure] = useState<string | null>(null);
   useEffect(() => {

@@ -76,7 +76,7 @@ test('a newer one takes the place of the older of its topic, whose undo stays be
     [3, false, []],
     [5, true, [4, 1]],
   ]);
-  // An undone entry stays a moment longer without its action.
+  // An undone entry stays a little longer without its action.
   expect(seen([], [[5, 0]], 4999)).toEqual([
     [3, false, []],
     [5, false, [4, 1]],

@@ -39,7 +39,7 @@ export interface CodeEditorProps {
   saves?: boolean;
   /**
    * Initial selection; the editor takes the focus when it has loaded unless the focus has moved
-   * meanwhile. null: no selection, no focus.
+   * since. null: no selection, no focus.
    */
   start?: { from: number; to: number } | null;
   /** A single line that grows, for filters. Enter runs. */

@@ -151,7 +151,7 @@ def by_text(text, known, rows_of, answer):
 
 
 def by_plan(text, known, rows_of, answer):
-    """Adds a query with the plan endpoint's text, or with the one that SDKs send."""
+    """Adds a query with the plan endpoint's text, or with the text that SDKs send."""
 
     def run(cell):
         plan = cell.c.plan(text)

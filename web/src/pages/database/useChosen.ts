@@ -1,4 +1,4 @@
-// The selected collections: those that still exist and match the filter.
+// The selected collections that still exist and match the filter.
 import { useMemo, useState } from 'react';
 
 export interface Chosen {

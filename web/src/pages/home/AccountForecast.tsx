@@ -1,5 +1,5 @@
-// Live documents of the whole account, and those that expire within an hour and a day, as numbers
-// and bars.
+// Live documents of the whole account, and documents that expire within an hour and a day, as
+// numbers and bars.
 import { Hourglass } from 'lucide-react';
 import { type Amount, accountSeries } from '../../api/admin';
 import { ApiError, words } from '../../api/http';

@@ -134,7 +134,7 @@ export default function Items({ target }: { target: Target }) {
         : { row, copy: null, focus: isAdrift() ? 'heading' : null, turn: (known?.turn ?? 0) + 1 };
     });
   }, [source, linked]);
-  // Callbacks of a pane that was closed meanwhile must not change the current one.
+  // Callbacks of a pane that has been closed must not change the current one.
   const now = useRef<Shown>(null);
   useEffect(() => {
     now.current = shown;
@@ -214,7 +214,7 @@ export default function Items({ target }: { target: Target }) {
       rows.renew([row]);
       news.seen(row.key);
       refresh();
-      // The page may have been left meanwhile, and another one may show the row.
+      // The page may have been left since, and another one may show the row.
       if (list.current === null) askAgain();
       const pane = now.current;
       // Reloads the open item unless it has a draft.

@@ -1,5 +1,5 @@
-// Progress of a request about the open item, with a way to cancel it; without a response, what is
-// known, and what to do once the server is back.
+// Progress of a request about the open item, with a way to cancel it; without a response, the known
+// state of the item and the actions once the server is back.
 import { useLayoutEffect } from 'react';
 import { server } from '../../state/server';
 import { useSelected } from '../../state/store';

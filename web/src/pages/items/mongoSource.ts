@@ -195,7 +195,7 @@ export class MongoSource implements Source {
     };
   }
 
-  /** Loads the documents that expire next, in this order, without those that never expire. */
+  /** Loads the documents that expire, in the order of their deadlines. */
   private async byExpiry(
     after: string | null,
     size: number,

@@ -121,7 +121,7 @@ export interface Source {
   shown(value: unknown): string;
   /** Returns the full value in the API's notation. */
   whole(value: unknown): string;
-  /** Returns the rows with whole values, without those that no longer exist. */
+  /** Returns the rows that still exist, with whole values. */
   complete(rows: readonly Row[], signal?: AbortSignal): Promise<readonly Row[]>;
   /** Returns a row as one line of JSON with exact types. */
   json(row: Row): Promise<string>;

@@ -1,4 +1,4 @@
-// Size limits: what the server refuses, and what is too large to check while typing.
+// Size limits: of texts that the server accepts, and of texts that are checked while typing.
 import { bytes } from '../../pure/figures/amount';
 import { compactJson } from '../../pure/json/tree';
 import type { Bound } from '../../ui/editorBound';

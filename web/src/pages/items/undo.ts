@@ -70,7 +70,7 @@ export interface FieldChange {
   value: unknown;
 }
 
-/** Returns the undo of a field change; other fields may have changed meanwhile. */
+/** Returns the undo of a field change; other fields may have changed since. */
 export function undoField(source: Source, about: FieldChange, events: UndoEvents): Action {
   const { row, parts, before, value } = about;
   return undoing(async () => {

@@ -55,7 +55,7 @@ export interface Item extends State {
   save: () => void;
   /** Stops waiting for the pending request. */
   stop: () => void;
-  /** Creates an item from the text, whatever is open. */
+  /** Creates an item from the text, even if another item is open. */
   createAnew: () => void;
   discard: () => void;
   setTtl: (seconds: number) => void;

@@ -20,7 +20,7 @@ test('what came of a run is kept with it', () => {
   const history = ran([], past('x', 1), done);
   expect(history).toEqual([{ ...past('x', 1), outcome: done }]);
   expect(isHistory(history)).toBe(true);
-  // It was removed meanwhile.
+  // The entry has been removed since.
   expect(settled([], past('x', 1), done)).toEqual([]);
 });
 

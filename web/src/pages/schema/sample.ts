@@ -75,7 +75,7 @@ async function ofMongo(target: Target, size: number, signal: AbortSignal): Promi
     const facts = await mongo.expiryOf(target.database, target.collection, ids);
     const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
     for (const document of some) {
-      // Documents that expired or were deleted meanwhile are not counted.
+      // Documents that have expired or been deleted since are not counted.
       const fact = known.get(keyOf(document._id));
       if (fact === undefined) continue;
       const meaning = meaningOfBson(document.ttl);

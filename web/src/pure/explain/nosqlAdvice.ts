@@ -1,5 +1,5 @@
 // Shows the execution of a NoSQL query as a tree, and suggests an included path or composite index
-// that the indexing policy lacks. Parses the query leniently; what it cannot parse yields no
+// that the indexing policy lacks. Parses the query leniently; parts that it cannot parse yield no
 // advice.
 
 import { sqlAlias } from '../values/sqlAlias';

@@ -1,5 +1,5 @@
-// Decides whether a query read so much more than it returned that an index is worth its cost.
-// Independent of the API.
+// Decides whether a query reads many more documents than it returns, so that an index is worth its
+// cost. Independent of the API.
 import { count } from '../figures/amount';
 
 const FEW = 100;

@@ -72,7 +72,7 @@ export function histograms(samples: readonly Sample[], name: string): Histogram[
   return [...found.values()];
 }
 
-/** Returns what was added since an earlier scrape. Lower counters mean a restarted server. */
+/** Returns the increase since an earlier scrape. Lower counters mean a restarted server. */
 export function since(now: Histogram, before: Histogram | undefined): Histogram {
   if (before === undefined || before.count > now.count) return now;
   const earlier = new Map(before.buckets.map(({ le, count }) => [le, count]));

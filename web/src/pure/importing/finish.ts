@@ -1,4 +1,4 @@
-// Converts the JSON of one document to what is written: BSON values by the rules of Extended JSON,
+// Converts the JSON of one document to its stored form: BSON values by the rules of Extended JSON,
 // or the text of an item. Finds no documents in a file.
 import { Double, Int32, Long } from 'bson';
 import { type JsonNode, printCompact } from '../json/tree';

@@ -21,7 +21,7 @@ export interface ImportReader<T> {
   end(): Found<T>[];
 }
 
-/** What is written: an item's JSON with every number as written, or a document's BSON values. */
+/** The stored form: an item's JSON with every number as written, or a document's BSON values. */
 export type ItemText = string;
 export type { Document };
 

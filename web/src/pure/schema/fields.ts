@@ -1,5 +1,5 @@
 // Statistics of the fields in a sample: types, frequencies, ranges, most frequent values, array
-// lengths. Memory is bounded whatever the size of the sample.
+// lengths. Memory is bounded for a sample of any size.
 import { printShell } from '../shell';
 import { type Api, compareValues } from '../values/compare';
 import { isNumeric, type Kind, kindOf } from '../values/kind';

@@ -1,5 +1,5 @@
-// Splits the text of a pipeline into stages, including those that are commented out. Changes
-// nothing, and does not know the stages' meaning.
+// Splits the text of a pipeline into stages, including commented-out ones. Changes nothing, and
+// does not know the stages' meaning.
 import { attempt, type Mistake, Wrong } from '../reader';
 import { ShellReader } from './parse';
 

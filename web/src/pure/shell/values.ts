@@ -84,7 +84,7 @@ function decimal(value: unknown): Decimal128 {
 const INSTANT =
   /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?$/;
 
-/** Converts to a date; without a zone it is UTC, whatever the browser's zone is. */
+/** Converts to a date; without a zone it is UTC, not the browser's zone. */
 function date(value: unknown): Date {
   if (value instanceof Int32 || value instanceof Long || value instanceof Double) {
     const isPart = value instanceof Double && !Number.isInteger(value.value);

@@ -1,5 +1,5 @@
-// Truncates a value to what fills a cell, so that printing a cell takes constant time whatever the
-// size of the document.
+// Truncates a value to the length of a cell, so that printing a cell takes constant time for a
+// document of any size.
 import { Binary, BSONRegExp, BSONSymbol, Code, DBRef } from 'bson';
 
 /** Budget of characters, keys and elements. */

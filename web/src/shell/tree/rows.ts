@@ -1,5 +1,5 @@
-// Computes the rows of the tree from what is loaded, opened and filtered, and handles keyboard
-// navigation. Pure.
+// Computes the rows of the tree from the loaded data, the open nodes and the filter, and handles
+// keyboard navigation. Pure.
 import type { Door, Place } from '../../state/place';
 import type { Branch } from '../../state/tree';
 

@@ -1,4 +1,4 @@
-//! A client with the SDK's own settings: HTTP/2 where it is to be had, and items as binary JSON.
+//! A client with the SDK's own settings: HTTP/2 if the server offers it, and items as binary JSON.
 
 use serde_json::Value;
 

@@ -140,7 +140,7 @@ async fn pages() {
     for sql in ["SELECT VALUE c.id FROM c ORDER BY c.id", "SELECT VALUE c.id FROM c"] {
         let (mut found, mut token, mut pages) = (Vec::new(), None, 0);
         loop {
-            // Each page is asked for by a client of its own.
+            // Each page is requested by a separate client.
             let there = client().await.database_client("rust-pages");
             let there = there.container_client("c", None).await.unwrap();
             let mut options = QueryOptions::default()

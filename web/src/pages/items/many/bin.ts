@@ -87,7 +87,7 @@ export function useTimeLeft(target: Target): number {
   const isForeign = now !== null && last > now + (keptSeconds(MOST_KEPT) + SLACK) * 1000;
   const isOver = keys.size > 0 && now !== null && (last <= now || isForeign);
   useEffect(() => {
-    // Items that were written again meanwhile are listed again.
+    // Items that have been written again since are listed again.
     if (isOver) bins.update((all) => new Map(all).set(name, NONE));
   }, [isOver, name]);
   return Math.max(0, Math.ceil((last - (now ?? last)) / 1000));

@@ -21,7 +21,7 @@ export interface Outcome {
   done: Pair[];
   /** Already had the requested value and were not written. */
   same: Row[];
-  /** Were deleted meanwhile. */
+  /** Items that have been deleted since. */
   gone: string[];
   /** Were changed concurrently and left as they are. */
   theirs: string[];

@@ -78,7 +78,7 @@ function parts(changes: readonly Change[]): Change[][] {
 interface Reading {
   /** Returns the rows of those documents that are live. */
   rowsOf(documents: mongo.Document[]): Promise<Row[]>;
-  /** Returns the rows with whole values, without those that no longer exist. */
+  /** Returns the rows that still exist, with whole values. */
   complete(rows: readonly Row[], signal: AbortSignal): Promise<readonly Row[]>;
 }
 

@@ -70,7 +70,7 @@ export function useMany(
     const topic = topicFor(act, target);
     const outcome = await putBack(about, act, pairs);
     unhide(target, keysOf(outcome.done));
-    // If the list was left meanwhile, the current one is a new instance.
+    // If the list has been left since, the current one is a new instance.
     if (isHere.current) {
       rows.renew(after(outcome.done));
       refresh();

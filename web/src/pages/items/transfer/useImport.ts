@@ -15,7 +15,7 @@ export type Ended = { kind: 'done' } | { kind: 'stopped' } | { kind: 'failed'; w
 
 export interface Import {
   state: ImportState;
-  /** What is imported; null: not started. */
+  /** The imported source; null before the start. */
   source: { file: Blob; form: ImportForm } | null;
   pace: Pace | null;
   running: boolean;

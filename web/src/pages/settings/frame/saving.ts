@@ -11,7 +11,7 @@ export interface Saving<C> {
   outcome: Outcome | null;
   /** Set while the user must resolve a conflict. */
   conflict: C | null;
-  /** Whether another user has saved meanwhile. */
+  /** Whether another user has saved since the settings were loaded. */
   stale: boolean;
   discard: () => void;
   save: () => void;

@@ -111,7 +111,7 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
   const apply = async (field: string, seconds: number) => {
     if (asked === null) return;
     setNotice(null);
-    // Does not close a dialog that was opened meanwhile.
+    // Does not close a dialog that has been opened since.
     const close = () => ask((known) => (known === asked ? null : known));
     setRunning((known) => known + 1);
     try {

@@ -34,7 +34,7 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
   const builds = useBuilds(target, running > 0, () => void loaded.reload());
   const change = async (command: Document, done: string) => {
     setNotice(null);
-    // Does not close a dialog that was opened meanwhile.
+    // Does not close a dialog that has been opened since.
     const close = () => ask((known) => (known === asked ? null : known));
     try {
       await run(database, command);

@@ -22,7 +22,7 @@ export function defaultOf(indexes: readonly IndexRecord[]): DefaultTtl {
 
 /**
  * Returns the commands that change the default. An existing index on `_ts` is modified by name,
- * since a key may occur twice, whatever its direction, and even without seconds.
+ * since a key may occur twice, in either direction, and even without seconds.
  */
 export function commandsFor(
   collection: string,

@@ -1,5 +1,5 @@
-// Effect of changing the default, before it is saved: documents that expire immediately, and those
-// that expire in the next hour, day and week, compared with no change.
+// Effect of changing the default, before it is saved: documents that expire immediately and in the
+// next hour, day and week, compared with no change.
 import type { Amount, Within } from '../../../api/admin';
 import { bytes, count } from '../../../pure/figures/amount';
 import { utc } from '../../../pure/time/utc';

@@ -1,5 +1,5 @@
 // Confirms a default that expires documents immediately: shows their number, and the user types the
-// collection's name. If the number changes meanwhile, asks again.
+// collection's name. If the number changes before that, asks again.
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import {
   type DefaultTtl,
