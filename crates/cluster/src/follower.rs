@@ -136,7 +136,8 @@ impl Follower {
         self.missing = Some(missing);
     }
 
-    /// Returns whether the tree has all entries known to be committed and nothing to apply.
+    /// Returns whether all entries known to be committed are applied to the tree, so that this node
+    /// may claim the shard without delay.
     pub(crate) fn is_first(&self, backlog: Backlog) -> bool {
         let opened = self.shard.as_ref().map_or(0, |record| record.opened);
         let committed = self.commit_marks.get(&opened).copied().unwrap_or(0);

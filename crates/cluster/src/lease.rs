@@ -59,11 +59,11 @@ pub struct Lease {
     pending: Option<Token>,
     due: u64,
     incarnation: u64,
-    /// All incarnations of this node since the machine was booted.
+    /// All incarnations that this node has had since the machine was booted.
     own: BTreeSet<u64>,
     beat: u64,
     until: u64,
-    /// Whether the next heartbeat is sent without waiting for its interval.
+    /// Whether to send the next heartbeat immediately instead of after its interval.
     hurries: bool,
 }
 

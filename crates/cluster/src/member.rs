@@ -166,7 +166,7 @@ impl Member {
             if common.node_monitor.handle_reply(token, answer, now) {
                 replicas.iter_mut().for_each(|replica| replica.handle_node_records(now, common));
             }
-        // Otherwise the machine no longer exists.
+        // A reply to any other state machine is ignored: the machine no longer exists.
         } else if let Some(replica) =
             replicas.iter_mut().find(|replica| replica.machine() == machine)
         {

@@ -70,7 +70,8 @@ impl MemoryLedger {
         Self::default()
     }
 
-    /// Deletes an entry as if the database had lost it. Returns the requests that restore it.
+    /// Deletes an entry to simulate that the database has lost it. Returns the requests that
+    /// restore it.
     pub fn lose_entry(&self, shard: u32, epoch: u64, n: u64) -> Vec<Request> {
         let mut state = self.state.lock();
         let is_lost = |key: &PartKey| (key.0, key.1, key.3) == (shard, epoch, n);
@@ -141,7 +142,7 @@ impl State {
             | Request::Release { shard, .. } => {
                 let held = self.shards.get(&shard);
                 let (next, shown) = (next_shard(held, &request), held.cloned().map(Record::Shard));
-                // An earlier attempt whose reply was lost.
+                // Whether an earlier attempt, whose reply was lost, was applied.
                 let before = shown.as_ref().is_some_and(|shown| request.is_done_in(shown));
                 let done = next.is_some() || before;
                 self.shards.extend(next.map(|next| (shard, next)));

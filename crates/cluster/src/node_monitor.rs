@@ -217,7 +217,8 @@ impl NodeMonitor {
             // former.
             let former = shard.incarnation < incarnation && lease.was(shard.incarnation);
             let after = seen.is_some_and(|seen| shard.incarnation < seen.record.incarnation);
-            // A claim of this incarnation that was applied late, after the machine had given it up.
+            // Whether a claim of this incarnation was applied late, after the state machine had
+            // given it up.
             let present = shard.incarnation == incarnation;
             if former && after || present {
                 return Some(ClaimReason::Now);

@@ -285,7 +285,7 @@ impl Owner {
         match answer {
             Ok(Reply::Shard(Some(shard))) if self.is_mine(&shard) => self.commit(covers, events),
             Ok(Reply::Shard(_)) => self.end(OwnerEvent::Superseded, events),
-            // Another check has to be sent.
+            // Without a valid reply, another check has to be sent later.
             _ => {
                 let under_way = self.checks.iter().map(|(_, covers)| *covers).max();
                 self.checked = under_way.unwrap_or(0).max(self.committed.n);
@@ -307,7 +307,8 @@ impl Owner {
         }
     }
 
-    /// Processes the reply to a release, or to the read that resolves its outcome.
+    /// Processes the reply to a release, or to the read that determines whether the release was
+    /// applied.
     fn released(
         &mut self,
         token: Token,

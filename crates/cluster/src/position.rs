@@ -81,7 +81,8 @@ impl Epochs {
         self.ends.iter().any(|(epoch, end)| *epoch == 0 && tree.n <= *end)
     }
 
-    /// Returns whether an entry of this epoch and number can be part of the history.
+    /// Returns whether an entry of this epoch and number can be part of the history, by the ends of
+    /// all epochs.
     pub(crate) fn holds(&self, epoch: u64, n: u64) -> bool {
         n.checked_sub(1).is_some_and(|before| self.of_next(before).0 == epoch)
     }
@@ -95,7 +96,7 @@ impl ShardRecord {
         self.bases.iter().rfind(|base| self.admits(Position::of(base)))
     }
 
-    /// Returns whether a base or a tree at this position is part of the history.
+    /// Returns whether a base or tree at this position contains only entries of the history.
     pub fn admits(&self, position: Position) -> bool {
         Epochs::of(self).admit(position)
     }

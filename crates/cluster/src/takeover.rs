@@ -306,7 +306,8 @@ impl Takeover {
         }
     }
 
-    /// Processes the reply to the opening, or to the read that resolves its outcome.
+    /// Processes the reply to the opening, or to the read that determines whether the opening was
+    /// applied.
     fn opened(
         &mut self,
         step: Step,

@@ -216,9 +216,11 @@ pub(crate) enum Halt {
     /// extended it, or the store was reopened and ended the view. A new view can, once the commits
     /// in flight have finished.
     LookAgain,
-    /// A document has several entries in these indexes for the first time; record that first.
+    /// A document has several entries in these indexes for the first time; the indexes have to be
+    /// marked as multikey before the retry.
     Multikey(Vec<u32>),
-    /// An expired item occupies the key and its expiry event is unpublished; publish it first.
+    /// An expired item occupies the key and its expiry event is unpublished; the event has to be
+    /// published before the retry.
     Unpublished,
     /// A writer found a large row without memory reserved for it; it reserves the memory before its
     /// next attempt.

@@ -21,9 +21,9 @@ use std::{
 
 use parking_lot::{Mutex, MutexGuard};
 thread_local! {
-    /// Whether the step that runs on this thread has yielded.
+    /// Whether the poll of an operation that runs on this thread has yielded.
     static RESTED: Cell<bool> = const { Cell::new(false) };
-    /// The lane that the step on this thread holds.
+    /// The lane held by the poll that runs on this thread.
     static LANE: RefCell<Option<Lane>> = const { RefCell::new(None) };
 }
 
@@ -86,7 +86,7 @@ impl Drop for Lane {
     }
 }
 
-/// A place in the queue for a lane.
+/// An operation's request for a lane, with its position in the queue.
 #[derive(Debug)]
 struct LaneRequest<'a> {
     /// A reference, because most operations are short and a shared reference count would be
@@ -153,7 +153,7 @@ impl Lanes {
                 return Poll::Pending;
             }
             let lane = request.is_long.then(|| Lane(self.clone()));
-            // Operations may be nested within a step.
+            // Polls may be nested, so the outer operation's values are restored afterwards.
             let around = LANE.replace(lane);
             let rested = RESTED.replace(false);
             let polled = operation.as_mut().poll(context);

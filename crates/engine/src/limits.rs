@@ -25,7 +25,7 @@ pub const BATCH_COPIES: usize = 2;
 /// Units of work charged for examining a row, besides its bytes: operations yield about every 256
 /// rows.
 pub const ROW_WORK: usize = 3 * 1024;
-/// Maximum bytes of a key in a position in expiry order, as clients return it.
+/// Maximum size in bytes of a key in a page token of the expiry order, which clients send back.
 pub const MAX_EXPIRY_POSITION_BYTES: usize = 16 << 10;
 /// Units of work charged for each candidate that a scan examines.
 pub const CANDIDATE_WORK: usize = 1024;

@@ -59,7 +59,7 @@ impl<S: Store> Engine<S> {
             Halt::NeedsMemory => Ok(()),
             // A separate commit; the retried write then finds the index marked.
             Halt::Multikey(indexes) => self.set_multikey(&view.collection, indexes).await,
-            // Boxed, because publishing opens views recursively.
+            // Boxed, because publishing opens views and so may call this function recursively.
             Halt::Unpublished => Box::pin(self.publish_expirations(&view.collection)).await,
         }
     }

@@ -42,7 +42,8 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A reader that meets a document expired within the last moments waits and retries.
+    /// A reader waits and retries if the expiry of a document is later than the oldest commit in
+    /// flight, and so not final.
     last_moments,
     /// A write is refused if a document that it found live has expired by its stamp.
     before_expiry,

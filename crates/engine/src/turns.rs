@@ -82,7 +82,8 @@ impl Turns {
         let mut acquired = pin!(self.permits.acquire_many(wanted.min(self.total)));
         loop {
             let mut ended = pin!(self.ended.notified());
-            // From here on no notification is missed.
+            // Enabled before the checks below, so that no notification between check and wait is
+            // missed.
             ended.as_mut().enable();
             context.budget.check()?;
             let permit = std::future::poll_fn(|task| {

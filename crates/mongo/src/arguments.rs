@@ -81,7 +81,7 @@ fn name_bit(name: &[u8]) -> u64 {
 }
 
 impl<'a> Args<'a> {
-    /// Creates arguments without a filter of their names.
+    /// Creates arguments without the filter that [`Self::with_noted_names`] builds.
     pub(crate) fn new(of: &'a str, body: DocRef<'a>) -> Self {
         Self { of, body, kinds: u64::MAX }
     }

@@ -110,7 +110,7 @@ fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Resul
     Ok(())
 }
 
-/// Checks rights that a command turns out to need while it runs.
+/// Checks rights that a command is found to need only while it runs.
 pub(crate) fn check_requirements<S: Store>(
     call: &Call<'_, S>,
     needs: &[Requirement],
@@ -156,7 +156,7 @@ pub(crate) async fn prepare_rights<S: Store>(
     if let Some(copy) = api.users.copy()
         && let Err(unreached) = copy.check_good().await
     {
-        // The login stays unresolved then.
+        // Without the copy the login stays unresolved; commands that need none are permitted.
         return if row.before_login() { Ok(()) } else { Err(unreached) };
     }
     let Some(known) = connection.logins.lock().known.clone() else { return Ok(()) };

@@ -38,7 +38,8 @@ pub enum ServeEnd {
     Closed,
     /// The server has stopped. Another server may continue; it reads the unanswered bytes again.
     Moves,
-    /// The server that owns this database must continue; it reads the message again.
+    /// The server that owns this database must continue with the client; it reads the unexecuted
+    /// message again.
     Elsewhere(String),
 }
 
@@ -62,7 +63,7 @@ struct CarriedState {
     /// Number of servers that have received the current message without answering it.
     sends: usize,
     user: Option<KnownUser>,
-    /// Whether a client must have logged in to count as known. Otherwise any reply to it suffices.
+    /// Whether a client counts as known only after a login, or already after the first reply to it.
     has_to_log_in: bool,
     /// Whether the peer is a server that forwards a client. Such a peer is notified of logins.
     is_server: bool,

@@ -204,7 +204,7 @@ impl CommandRow {
         }
     }
 
-    /// Returns a command of this row in the form that the check of rights takes.
+    /// Returns a command of this row as input of the check of rights.
     pub(crate) fn request<'a>(
         &self,
         body: DocRef<'a>,
@@ -264,12 +264,12 @@ impl CommandRow {
         Self { compress: false, hides_arguments: true, ..self }
     }
 
-    /// Marks it as a command on users and roles, which the first shard stores.
+    /// Marks the command as one on users and roles, which the first shard stores.
     pub(crate) const fn of_users(self) -> Self {
         Self { home: Home::First, ..self.without_documents() }
     }
 
-    /// Adds it to version 1 of the Stable API, with all its arguments but these.
+    /// Adds the command to version 1 of the Stable API, with all its arguments except `except`.
     pub(crate) const fn in_api(self, except: &'static [&'static str]) -> Self {
         Self { api: ApiVersion1::Except(except), ..self }
     }
@@ -294,7 +294,7 @@ impl CommandRow {
         Self { strict_shared: true, ..self }
     }
 
-    /// Declares that the command's documents are stored as they arrive.
+    /// Declares that the command stores its documents in the form in which they arrive.
     pub(crate) const fn stores_bytes(self) -> Self {
         Self { stores_bytes: true, ..self }
     }

@@ -31,7 +31,7 @@ impl NotYet {
 /// 4.0, and this one, do not know the command.
 const OLD_CREDENTIALS: &str = "getnonce";
 
-/// A row and its position in the table, which indexes counters and latencies.
+/// A row, and its position in the table, by which counters and latencies are indexed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
     pub(crate) position: usize,

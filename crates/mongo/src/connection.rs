@@ -142,7 +142,7 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
                 return Ok(ReadEnd::Elsewhere { message, held, database });
             }
         }
-        // Read now, since parsing consumes the payload.
+        // The flags are read before the parsing, which consumes the payload.
         let silent = wire::wants_no_reply(&header, &payload);
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let parsed = match refused {
@@ -273,9 +273,9 @@ fn record_message<S: Store, C>(api: &MongoApi<S>, client: &mut ClientStream<C>, 
 /// Whether a message was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answered {
-    /// The reply was sent, or none was wanted.
+    /// The reply was sent, or the client requested no reply.
     Sent,
-    /// This server does not answer the message, so that another server may answer it.
+    /// This server did not answer the message; another server may answer it.
     Not,
 }
 

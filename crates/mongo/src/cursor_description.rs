@@ -37,7 +37,7 @@ pub(crate) fn shown_command(command: DocRef<'_>, most: usize) -> DocBuf {
         return DocBuf::from_trusted(Bytes::copy_from_slice(bytes));
     }
     let mut text = CutText::default();
-    // Fails if the text is truncated.
+    // Writing fails if the text is truncated, which is intended.
     let _ = write!(text, "{}", shell(ValueRef::Document(command)));
     let mut cut = doc! { "$truncated": text.0 };
     if let Some(ValueRef::String(comment)) = command.get("comment")

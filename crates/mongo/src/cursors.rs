@@ -134,7 +134,7 @@ struct IdleCursors {
 
 impl<S: Store> Relief for Cursors<S> {
     fn relieve(&self, bytes: usize) {
-        // Dropped here, outside the lock.
+        // The closed cursors are dropped at the end of this function, outside the lock.
         let closed = self.take_victims(bytes);
         if !closed.is_empty() {
             tracing::debug!(cursors = closed.len(), "idle cursors were closed to free memory");
@@ -314,8 +314,8 @@ impl<S: Store> Cursors<S> {
     /// for large cursors whose connection is closed.
     pub(crate) fn close_idle(&self, now: Duration) -> usize {
         let closed = self.remove_where(|open| {
-            // Such a cursor is probably abandoned and holds memory: half a minute is enough for a
-            // client that reconnects.
+            // A large cursor of a closed connection is probably abandoned; half a minute is enough
+            // for a client that reconnects.
             let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.held_bytes();
             let max_idle = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
             !open.keep && open.cursor.is_some() && max_idle <= now.saturating_sub(open.used)
@@ -349,7 +349,7 @@ impl<S: Store> Cursors<S> {
             owner.memory += memory;
             owner.cursors.push((open.used, *id, memory));
         }
-        // The oldest one is last.
+        // Sorted so that `pop` returns the oldest cursor.
         owners.values_mut().for_each(|owner| owner.cursors.sort_unstable_by(|a, b| b.cmp(a)));
         let (mut given, mut closed) = (0, Vec::new());
         while given < bytes {

@@ -116,7 +116,7 @@ where
                 return Err(());
             }
             if !is_readable(&header) {
-                // Routing requires uncompressed messages.
+                // Routing by database requires uncompressed messages.
                 return if self.is_home.is_none() {
                     self.pass_bytes(header).await
                 } else {
@@ -192,7 +192,7 @@ where
             is_repeatable: repeatable,
         };
         if self.send(&unanswered.bytes).await.is_err() {
-            // No server has received it completely.
+            // No server has received the message completely, so it can be sent to another one.
             return Ok(Some(unanswered));
         }
         if !wants_reply {
@@ -369,8 +369,8 @@ async fn copy_messages(
     }
 }
 
-/// Returns a minimal handshake message, for a client that was answered before but whose handshake
-/// was not kept.
+/// Returns a minimal handshake message, for a known client whose own handshake was too large to be
+/// kept.
 fn hello() -> Vec<u8> {
     let body = document::doc! { "hello": 1, "$db": "admin" }.to_buf();
     // An OP_MSG request has the same format as a reply.

@@ -70,7 +70,7 @@ pub(crate) fn database_of_command<'a>(
     body: DocRef<'a>,
     database: Option<&'a str>,
 ) -> Option<&'a str> {
-    // An unknown command fails on any server.
+    // An unknown command fails on any server, so it has no home.
     let known = commands.find_body(body)?;
     match known.row.home {
         Home::Any => None,

@@ -102,7 +102,7 @@ impl Operation {
         self.deadline.load(Relaxed) != FOREVER
     }
 
-    /// Makes the operation stop at its next check, for this reason.
+    /// Requests that the operation stops at its next check, with this reason.
     pub(crate) fn request_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }

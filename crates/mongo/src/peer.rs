@@ -20,7 +20,7 @@ pub struct Peer {
 }
 
 impl From<String> for Peer {
-    /// Creates a peer with this address and no certificate.
+    /// Creates a peer with this address and without a certificate.
     fn from(address: String) -> Self {
         Self { address, ..Self::default() }
     }

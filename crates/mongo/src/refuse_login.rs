@@ -20,7 +20,7 @@ use crate::{
 impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
     /// Answers the message of an unserved client if it is a login, and closes the connection.
     pub async fn refuse_login(&mut self, account: &Account) {
-        // A disconnected client needs no reply.
+        // A failure means that the client has disconnected and needs no reply.
         let _ = self.answer_login(account).await;
         self.close().await;
     }
@@ -36,7 +36,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
         if !carries_login(&COMMANDS, command) {
             return Err(());
         }
-        // A driver may always repeat a login.
+        // The label makes the driver retry, which is always safe for a login.
         let body = label::with_label(unreached().to_reply().to_buf());
         let reply = match OpCode::from_number(header.code) {
             Some(OpCode::Query) => query_reply(0, header.request_id, body.bytes()),

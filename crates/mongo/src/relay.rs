@@ -30,7 +30,7 @@ use crate::{
 pub enum Right {
     /// The sender may run every command.
     Write,
-    /// Only commands whose access says that they change nothing.
+    /// Only commands that change nothing, according to their row.
     Read,
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum Rights {
     Database(&'static [Action]),
     /// One of these actions on the collection that it names.
     Collection(&'static [Action]),
-    /// A login, and the rights that this function derives from the arguments.
+    /// A login, and the rights that this function computes from the arguments.
     ByArguments(fn(&CommandRequest<'_>) -> Result<Vec<Requirement>>),
 }
 

@@ -327,7 +327,7 @@ impl<S: Store> Users<S> {
             let body = doc! { "secret": Value::Binary { subtype: 0, bytes } };
             match self.engine.put_resource(&path, body, Expected::Absent).await {
                 Ok(_) => {}
-                // Another connection created it concurrently.
+                // Another connection has created the user concurrently.
                 Err(error) if matches!(error.kind, Kind::Exists(_)) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -144,8 +144,8 @@ impl UsersCopy {
         }
     }
 
-    /// Stores an answer to a request that was sent at `asked`, when `answers` answers had been
-    /// accepted.
+    /// Stores the answer to a request that was sent at `asked`, when `answers` answers had been
+    /// accepted. Ignores other records if a later answer has been accepted since.
     fn take(
         &self,
         (asked, answers): (Duration, u64),

@@ -28,7 +28,7 @@ async fn pieces_are_read_as_they_were_written(ledger: &impl Ledger) {
     for (at, size) in (0..).zip(sizes) {
         let body = noise(size, size);
         let put = Request::PutPiece { shard: SHARD, base: 7, piece: at, body };
-        // Written twice, as after a lost reply.
+        // The piece is written twice, as after a lost reply.
         written(ledger, put.clone()).await;
         written(ledger, put).await;
     }

@@ -54,7 +54,7 @@ async fn the_cluster_is_made_once(ledger: &impl Ledger) {
     }
     let refused = swap(ledger, replace(&first, &third)).await;
     assert_eq!(refused, Swapped::Refused(Some(Record::Cluster(second.clone()))));
-    // A replacement that keeps the id.
+    // A replacement may keep the id and change other fields.
     let finished = ClusterRecord { format: 2, ..second.clone() };
     assert_eq!(swap(ledger, replace(&second, &finished)).await, Swapped::Done);
     assert_eq!(read().await, Reply::Cluster(Some(finished)));

@@ -238,7 +238,7 @@ impl ShardReplica {
         }
     }
 
-    /// Becomes a follower at this position, or at the one at which the tree resumes.
+    /// Becomes a follower from this position or, if it is set, from the position in `returns`.
     pub(super) fn follow(&mut self, tree: Position, common: &mut Common) {
         // The saved record is older than what this node has just done.
         self.shard = None;

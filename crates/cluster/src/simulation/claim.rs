@@ -38,7 +38,8 @@ impl Host for NoClock {
     }
 }
 
-/// Returns the reply of these two replicas; the third does not learn of the request.
+/// Executes the request on the two replicas of the quorum and returns their reply; the third
+/// replica misses the request.
 fn answer(replicas: &mut Replicas, request: &Request, quorum: [usize; 2]) -> Reply {
     match request {
         Request::Append { epoch, segment, parts, .. } => {

@@ -16,7 +16,7 @@ use crate::{
     settings::Settings,
 };
 
-/// The shard's clock at this node, its wall clock, and claim ids.
+/// The simulated machine of a node: the shard's clock, the wall clock, and a source of claim ids.
 #[derive(Debug)]
 pub(super) struct Machine {
     /// For a running clock, its instant and the boot clock at its start.
@@ -40,7 +40,7 @@ impl Machine {
         let of_beat = beat.and_then(|(term, noted)| Some((instant(&term.clock)?, *noted)));
         let start = match of_beat {
             Some((at, noted)) if lower_bounds.seen_alive => at + (now - noted).max(self.lease),
-            // As after a reboot.
+            // The preceding owner may have been down, so time continues as after a reboot.
             Some((at, _)) => (now + self.wall_ahead).max(at + self.lease),
             None => now + self.wall_ahead,
         };

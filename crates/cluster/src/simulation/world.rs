@@ -287,7 +287,7 @@ impl World {
     /// Delivers a reply or a timeout to a node.
     fn answer(&mut self, (at, life): (usize, u64), token: Token, answer: LedgerResult) -> Checked {
         let now = self.now;
-        // Replies to the operator are ignored.
+        // Requests of the simulated operator have no node; their replies are ignored.
         let Some(node) = self.nodes.get_mut(at) else { return Ok(()) };
         let boot = node.boot(now);
         let lost = node.cut && answer.is_ok();

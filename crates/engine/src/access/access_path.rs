@@ -22,7 +22,7 @@ pub(crate) enum AccessPath {
     Ids(Vec<Vec<u8>>),
     /// The rows in these key ranges.
     Rows(Vec<KeyRange>),
-    /// Entries of an index in these ranges.
+    /// The entries of an index in these key ranges.
     Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
     /// The union of several access paths, each row once.
     Branches {

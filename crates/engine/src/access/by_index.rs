@@ -78,7 +78,7 @@ pub(super) fn index_access<'a>(
 ) -> ScoredAccess<'a> {
     let BoundFields { prefixes, spans, points, equal, several_cut, score: bound } =
         bound_fields(index, parts);
-    // Leading fields are bounded without gaps.
+    // Only leading fields without a gap are bounded, so their number is the number used.
     let used = points + usize::from(spans.is_some());
     let spans_each = spans.as_ref().map_or(1, Vec::len);
     let ranges = index_ranges(&prefixes, spans);

@@ -110,7 +110,7 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Returns the bounds that these filters imply together.
+    /// Returns the bounds of the field that the conjunction of these filters implies.
     fn of_all<'f>(self, parts: impl IntoIterator<Item = &'f Filter>) -> Option<PathBounds> {
         let parts = parts.into_iter().filter_map(|part| self.of_part(part));
         parts.reduce(|held, found| self.combine(held, found))
@@ -247,7 +247,8 @@ impl Field<'_> {
     }
 }
 
-/// Returns the comparison that has the same result with its operands exchanged.
+/// Returns the comparison that is equivalent after its operands are exchanged, such as `Lt` for
+/// `Gt`.
 fn turned(comparison: Comparison) -> Comparison {
     match comparison {
         Comparison::Eq => Comparison::Eq,

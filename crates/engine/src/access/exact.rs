@@ -24,7 +24,7 @@ use super::{bounds::encode_component, implied::filter_implies};
 pub(crate) enum Residual {
     /// All conditions of the filter are checked.
     Whole,
-    /// These conditions are checked, since the access path does not guarantee them.
+    /// These conditions of the filter are checked, since the access path does not guarantee them.
     Parts(Filter),
     /// No condition is checked, since every row found matches.
     Nothing,

@@ -19,7 +19,7 @@ pub(crate) fn filter_implies(filter: &Filter, partial: &Filter) -> bool {
 
 /// Returns whether a conjunct of the filter implies a conjunct of the partial index.
 fn part_implies(given: &Filter, needed: &Filter) -> bool {
-    // Every document meets such a part.
+    // Every document meets a conjunct that is always true.
     if needed.is_always() {
         return true;
     }
@@ -54,7 +54,7 @@ fn part_implies(given: &Filter, needed: &Filter) -> bool {
 /// Returns whether a missing value never satisfies the comparison.
 pub(crate) fn excludes_missing(comparison: Comparison, value: &Value) -> bool {
     match value {
-        // Comparisons with these cross types.
+        // Comparisons with `MinKey` and `MaxKey` match values of all types, and missing ones.
         Value::MinKey | Value::MaxKey => false,
         value if value.as_ref().is_nullish() => {
             matches!(comparison, Comparison::Gt | Comparison::Lt)

@@ -83,7 +83,7 @@ pub struct Collection {
     pub(crate) demand: Demand,
     /// Serializes writers that must examine all documents to find the first in sort order.
     pub(crate) turns: Turns,
-    /// Stamp of the last change of the container's items, as far as this process knows.
+    /// Stamp of the last change of the container's items that this process has observed.
     last_change: AtomicU64,
     /// Whether the last change was looked up in the store since the store was opened.
     knows_last_change: AtomicBool,
@@ -140,7 +140,8 @@ impl Collection {
         self.last_begun.load(Atomic::SeqCst)
     }
 
-    /// Makes the commit record its stamp in `last_begun` when it is ordered.
+    /// Wraps the closure of a commit so that it records its stamp in `last_begun` when the commit
+    /// is ordered.
     pub(crate) fn record_stamp_of(self: &Arc<Self>, commit: &mut store::Commit) {
         let collection = Arc::clone(self);
         let write = std::mem::replace(&mut commit.write, Box::new(|_| Vec::new()));
@@ -241,7 +242,7 @@ impl Collection {
         self.lower_fence();
     }
 
-    /// Publishes a state at this instant.
+    /// Makes a state visible to new views; `now` is the start of statistics of new indexes.
     fn put_state(&self, state: Arc<CollectionState>, now: Instant) {
         // First, so that every index found in the state has its figures.
         self.figures.follow(&state.record, now);

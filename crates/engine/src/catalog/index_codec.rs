@@ -42,7 +42,7 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
     Value::Document(tree)
 }
 
-/// Encodes a path of items, and the reason why it is indexed.
+/// Encodes an indexed path of items, with the reason why it is indexed.
 fn encode_indexed_path(kept: &IndexedPath) -> Document {
     let why = match kept.why {
         IndexReason::Query => 0_i64,

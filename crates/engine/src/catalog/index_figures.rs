@@ -23,7 +23,7 @@ pub const ID_INDEX: u32 = 0;
 /// How often an index was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexUsage {
-    /// Number of operations that read it.
+    /// Number of operations that read the index.
     pub count: u64,
     /// Second of the last use since 1970; 0 if the index was not used.
     pub last_s: i64,

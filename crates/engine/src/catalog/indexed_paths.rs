@@ -24,7 +24,7 @@ pub(crate) enum PathState<'a> {
     Allowed,
     /// Writers maintain the index; items written before are being added.
     Building,
-    /// This complete index contains every value at the path.
+    /// The index is complete: it contains every value at the path.
     Ready(&'a IndexSpec),
 }
 

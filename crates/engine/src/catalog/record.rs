@@ -81,7 +81,7 @@ pub struct IndexSpec {
     pub multikey: bool,
     /// Whether the index is complete and may be read.
     pub ready: bool,
-    /// The specification as the API returns it.
+    /// The index specification in the form that the API returns.
     pub shown: Document,
     /// Which parts of a document have entries.
     pub shape: IndexShape,

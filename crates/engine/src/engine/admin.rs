@@ -32,14 +32,14 @@ use crate::{
 pub(crate) type RecordEdit<T> =
     dyn Fn(&CollectionState) -> Result<Option<(Arc<RecordApply>, T)>, Error> + Send + Sync;
 
-/// Applies a change to a record once the commit's stamp is known.
+/// A function that applies a change to a record, once the stamp of the commit is known.
 pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
 /// The result of an attempt to change a collection's record.
 pub(crate) enum ChangeOutcome<T, S: Store> {
     /// The record was changed; the second part lists rows to be counted if counters were started.
     Done(T, Option<Backfill<S>>),
-    /// The record already had the requested contents.
+    /// The record already has the requested contents, so no commit was made.
     Nothing,
     /// The commit was refused because of a conflict and must be retried.
     Refused,

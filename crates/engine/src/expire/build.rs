@@ -80,7 +80,7 @@ impl<S: Store> Engine<S> {
                 sums[1] = sums[1].saturating_add(one.bytes);
                 counted.push(one);
             }
-            // Its space may have been deleted.
+            // The spaces of a dropped collection may have been deleted, so nothing is committed.
             if collection.is_dropped() {
                 return Ok(());
             }

@@ -288,7 +288,7 @@ impl<S: Store> LiveView<S> {
         self.preview_of(&settings).await
     }
 
-    /// Returns the effect that these settings would have at the view's instant.
+    /// Returns the effect of replacing the settings by these at the view's instant.
     async fn preview_of(&self, settings: &Settings) -> Result<Preview, Halt> {
         // By the current settings; compared below with the given ones at the same instant.
         let before = self.count_live().await?;

@@ -86,7 +86,8 @@ impl<S: Store> Engine<S> {
                     record.settings.dates.iter().any(|rule| gone(rule) && !rule.pairs.is_empty());
                 record.settings.dates.retain(|rule| !gone(rule));
                 record.dropped.retain(|id| !dropped.contains(id));
-                // A rule with pairs has expired documents.
+                // Counters must start again, since a rule with floor pairs has expired documents
+                // that they still contain.
                 if killed {
                     record.counters = CounterState::Building(stamp.seq);
                 }

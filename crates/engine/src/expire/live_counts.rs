@@ -64,11 +64,11 @@ pub(crate) enum CountBy<'s> {
 }
 
 impl<'s> CountBy<'s> {
-    /// Selects the method for these settings and the counters of this record.
+    /// Selects the counting method by the settings and the state of the record's counters.
     pub(crate) fn of_settings(record: &Record, settings: &'s Settings) -> Self {
         let mut dates = settings.by_date();
         match (settings.by_class(), dates.next(), dates.next()) {
-            // Counters under construction lack older documents.
+            // Counters that are being built do not contain all documents yet.
             _ if matches!(record.counters, CounterState::Building(_)) => Self::Several,
             (false, None, _) => Self::None,
             (true, None, _) if record.sums_classes() => Self::Classes,

@@ -46,8 +46,8 @@ use crate::{
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 /// Expired bytes at which a collection is compacted even if most of it is live.
 const REAP_BYTES: i64 = 256 * 1024 * 1024;
-/// At most 1/WALK_SHARE of the reaper's time is spent on full scans of collections whose
-/// expirations the counters cannot tell.
+/// At most 1/WALK_SHARE of the reaper's time is spent on full scans of collections whose expired
+/// amounts counters cannot determine.
 const WALK_SHARE: u32 = 50;
 /// Expired bytes below which a collection is not compacted, even if half of it has expired.
 const MIN_REAP_BYTES: i64 = 64 * 1024;
@@ -392,7 +392,7 @@ impl<S: Store> LiveView<S> {
             // Without usable counters, the expired amount is the counted amount minus the live one.
             CountBy::Several => total.minus(self.count_live().await?),
         };
-        // For status pages: how far reaping lags.
+        // Status pages show it as the lag of reaping.
         let oldest_expired_s = self.oldest_expired_s().await?;
         Ok(Some(Estimate { expired, live: total.minus(expired), oldest_expired_s }))
     }

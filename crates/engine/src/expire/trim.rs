@@ -159,7 +159,8 @@ fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Op
             let has_expired = rule.after_s.is_none() || second <= last_whole_second(floor.floor_ms);
             has_expired.then_some(Some(0))
         }
-        // These buckets are currently not subtracted from totals, so only the buckets are cleared.
+        // With several rules, buckets are not subtracted from totals, so only the buckets are
+        // cleared.
         (CountBy::Several, _) => Some(None),
         (CountBy::None | CountBy::Classes | CountBy::Date(_), _) => None,
     }

@@ -87,7 +87,7 @@ impl<S: Store> Engine<S> {
             attempts.begin_next()?;
             self.publish_expirations(collection).await?;
             let next = read_in_view!(self, collection, |view| view.next_expiration().await);
-            // Something expired since it was published.
+            // `None`: an item has expired since the publication, so publish again.
             let Some(next) = next?.0 else { continue };
             // The change must take effect before the next item expires by the old settings.
             let conditions = vec![Condition::Before(next.ms)];
@@ -172,7 +172,7 @@ impl<S: Store> LiveView<S> {
         let Some((_, begun)) = record.running_feed() else { return Ok(None) };
         let floors = record.settings.floors_at(self.stable_instant());
         if floors != record.settings.floors_at(self.instant) {
-            // A write in flight may have extended a life.
+            // A write in flight may have postponed an expiry between the two instants.
             return Err(Halt::LookAgain);
         }
         let published = self.published_up_to(begun).await?;
@@ -277,7 +277,7 @@ impl<S: Store> LiveView<S> {
         // Of two concurrent publishers, the second finds the timeline entries changed.
         let entry = |one: &Unpublished| Condition::NotNewer { space, key: one.entry.clone(), seq };
         conditions.extend(expirations.iter().map(entry));
-        // Freeing, because unpublished items cannot be reaped.
+        // The commit counts as freeing space, because unpublished items cannot be reaped.
         let commit = Commit::new(conditions, move |stamp: Stamp| {
             let mut out = Vec::with_capacity(expirations.len() * 2 + 1);
             for (position, one) in (0_u32..).zip(expirations) {

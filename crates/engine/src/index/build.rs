@@ -86,7 +86,7 @@ impl<S: Store> Engine<S> {
                     .into_iter()
                     .partition(IndexSpec::is_by_row_key);
                 for index in old {
-                    // Compaction drops its entries.
+                    // Compactions drop the entries of the old index.
                     record.dropped.push(index.id);
                     let id = record.next_index;
                     record.next_index += 1;
@@ -307,7 +307,8 @@ impl<S: Store> Engine<S> {
                             change_rule(record, *id, after, stamp, floors);
                         }
                     } else if index.ready {
-                        // It was complete before it became a date index.
+                        // The index was complete before it became a date index, so it remains as a
+                        // plain one.
                         index.expire_after = None;
                     } else {
                         let name = index.name.clone();

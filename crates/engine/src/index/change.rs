@@ -267,7 +267,8 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
         }
         return;
     }
-    // Its entries stay on disk until a compaction drops them; the id is never reused.
+    // The entries of the dropped index stay on disk until a compaction drops them; its id is never
+    // reused.
     record.dropped.push(index.id);
     if index.expire_after.is_some() {
         change_rule(record, index.id, None, stamp, floors);

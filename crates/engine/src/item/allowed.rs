@@ -76,7 +76,7 @@ fn paths_of<'a>(
                 parts.iter().map(|part| paths_of(record, part, passed)).collect();
             all.map(|all| all.into_iter().flatten().collect())
         }
-        // One part suffices, unless it is known to match too many items.
+        // The indexes of one part suffice, unless that part is known to match too many items.
         Sarg::And(parts) => by_width(parts)
             .into_iter()
             .filter_map(|part| paths_of(record, part, passed))

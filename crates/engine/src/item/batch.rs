@@ -45,7 +45,7 @@ struct PendingItem {
 }
 
 impl PendingItem {
-    /// Returns the item's creation stamp, unless the batch has created it.
+    /// Returns the item's creation stamp; `None` if the batch creates the item.
     fn creation_stamp(&self) -> Option<u64> {
         self.origin.as_ref().map(|row| row.creation_stamp)
     }

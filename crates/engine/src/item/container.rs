@@ -170,7 +170,7 @@ fn replace_indexes(record: &mut Record, wanted: &[IndexSpec], stamp: Stamp) {
             || wanted.iter().any(|spec| is_same(held, spec))
     };
     let gone = record.indexes.iter().filter(|held| !stays(held) && held.has_entries());
-    // Compaction drops their entries.
+    // Compactions drop the entries of the removed indexes.
     record.dropped.extend(gone.map(|held| held.id));
     record.indexes.retain(stays);
     for spec in wanted {
@@ -201,7 +201,7 @@ fn set_feed(record: &mut Record, retention_s: Option<i64>, stamp: Stamp, empty: 
             record.indexes.retain(|index| index.shape != IndexShape::Timeline);
         }
         (Some(retention_s), Some(feed)) => {
-            // A longer retention does not restore events.
+            // A longer retention does not make older events visible again.
             feed.floor_s = feed.floor_s.max(now_s.saturating_sub(feed.retention_s));
             feed.retention_s = retention_s;
         }

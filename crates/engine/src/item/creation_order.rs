@@ -72,7 +72,7 @@ impl Nearest<'_> {
         }
         self.found.insert(place, row.key.clone());
         if FEW_ITEMS < self.found.len() {
-            // The next round finds it again.
+            // The removed row is found again in the next round.
             match self.direction {
                 Direction::Forward => self.found.pop_last(),
                 Direction::Backward => self.found.pop_first(),
@@ -133,7 +133,7 @@ impl<S: Store> LiveView<S> {
             let (keys, last) = nearest.into_order();
             for key in keys {
                 let row = self.get_row(&key).await?;
-                // It was live in this same view.
+                // The row was live when this same view was scanned.
                 let row =
                     row.ok_or_else(|| Error::corrupt("a row is missing from its snapshot"))?;
                 if emitter.emit_item(row).await? == Flow::Enough {

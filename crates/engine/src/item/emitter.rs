@@ -14,7 +14,7 @@ use crate::{
     yielding::yield_if_due,
 };
 
-/// Number of examined items after which a scan again requests indexes that it lacks.
+/// Number of examined items after which a scan repeats its request for missing indexes.
 const ASKED_EVERY: u64 = 1_024;
 
 /// Passes the items of a scan to the sink and counts them.

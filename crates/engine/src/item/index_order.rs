@@ -243,7 +243,7 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
             }
         }
         let row = self.view.row_of(entry).await?;
-        // Ordered by its entry.
+        // The entry contains the whole value, so the order of entries is final.
         if what.is_empty() {
             return self.emit_row(row).await;
         }

@@ -193,7 +193,8 @@ pub(super) fn index_named_paths(record: &mut Record, stamp: Stamp, ready: bool) 
         let IndexShape::Path(kept) = &mut index.shape else { continue };
         match (kept.why, named.contains(&kept.steps)) {
             (IndexReason::Query, true) => kept.why = IndexReason::Name,
-            // It is complete and was wanted, so it stays as long as queries use it.
+            // The policy no longer names the path. Its complete index stays as long as queries use
+            // it.
             (IndexReason::Name, false) => {
                 kept.why = IndexReason::Query;
                 kept.used_s = stamp.at_ms.div_euclid(1000);
@@ -211,7 +212,7 @@ pub(super) fn index_named_paths(record: &mut Record, stamp: Stamp, ready: bool) 
 /// Removes the indexes `gone` from a record, and records the last use of the indexes in `used`.
 fn retire(record: &mut Record, gone: &[u32], used: &[(u32, i64)]) {
     record.indexes.retain(|index| !gone.contains(&index.id));
-    // Compaction drops their entries.
+    // Compactions drop the entries of the removed indexes.
     record.dropped.extend(gone);
     for (id, last_s) in used {
         let index = record.indexes.iter_mut().find(|index| index.id == *id);

@@ -31,7 +31,7 @@ pub(super) struct ActionOutcome {
 pub(super) struct ActionOutcomes(pub(super) Vec<ActionOutcome>);
 
 impl ActionOutcomes {
-    /// Sets the position of each item in the commit, which is now known.
+    /// Sets the position of each item in the commit, by the order of its key among `pending`.
     pub(super) fn with_positions<T>(mut self, pending: &BTreeMap<Bytes, T>) -> Self {
         for outcome in &mut self.0 {
             let before = pending.range::<Bytes, _>(..&outcome.key);
@@ -40,7 +40,7 @@ impl ActionOutcomes {
         self
     }
 
-    /// Returns the result of each action after a commit with this stamp.
+    /// Returns the result of each action once the commit has this stamp.
     pub(super) fn into_results(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
         let done = |outcome: ActionOutcome| {
             let item = match (outcome.read, outcome.body, stamp) {

@@ -192,7 +192,7 @@ pub struct ScanBasis {
 }
 
 impl Scanned {
-    /// Returns the statistics that a scan keeps if it restarts with another method.
+    /// Returns the statistics to start with when the scan restarts with another method.
     fn begun_again(&self) -> Self {
         Self { indexes: self.indexes.clone(), ordered: self.ordered, ..Self::default() }
     }
@@ -248,7 +248,7 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
-    /// Scans in this view; the module's documentation describes the choice of method.
+    /// Runs the scan in this view by the method that the module's documentation describes.
     async fn scan_in_view(
         &self,
         scan: &Scan,
@@ -384,7 +384,7 @@ impl<S: Store> LiveView<S> {
     /// Emits items in key order.
     async fn scan_rows(&self, range: KeyRange, emitter: &mut Emitter<'_>) -> Result<(), Halt> {
         emitter.context.budget.record_access(|| "scan".to_owned());
-        // Many scans need few items.
+        // Many scans end after few items.
         let mut pages = Pages::of(range).growing_slowly();
         while let Some(page) = self.next_rows(&mut pages).await? {
             charge_keys(emitter.context, page.examined).await?;

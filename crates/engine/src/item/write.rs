@@ -208,7 +208,7 @@ impl<S: Store> Engine<S> {
                     pages = next;
                     attempts.start_over();
                 }
-                // Refused items still exist: repeat the page.
+                // Items whose deletion was refused still exist: repeat the page.
                 false => attempts.begin_next()?,
             }
         }

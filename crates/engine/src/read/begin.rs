@@ -26,8 +26,8 @@ impl<S: Store> Engine<S> {
         context: Arc<Context>,
     ) -> Result<Cursor<S>, Error> {
         let collection = self.collection(model, namespace);
-        // All collections of a query are opened together, so they must be known before the first
-        // read.
+        // The views of all collections of a query are opened together, so their names must be known
+        // before the first read.
         let others = other::namespaces_read(&plan.stages, &namespace.database);
         let mut cursor = self.unplanned_cursor(model, namespace, collection, plan, context);
         cursor.others = others;

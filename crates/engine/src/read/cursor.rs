@@ -121,7 +121,7 @@ impl<S: Store> Cursor<S> {
             }
         }
         if let Some(finder) = &mut self.finder
-            // A count handles skipped rows itself.
+            // A count subtracts skipped rows from its result.
             && CountPipeline::of_stages(&stages).is_none()
         {
             skip_by_keys(finder, &mut stages);

@@ -106,7 +106,7 @@ impl<S: Store> Cursor<S> {
             Ok(expired) if expired.is_empty() => Ok(Some(held)),
             Ok(expired) => Ok(held.without_expired(&expired)?),
             Err(halt) => {
-                // The next view checks it again.
+                // The document is checked again in the next view.
                 self.pending.push_front(held);
                 Err(halt)
             }
@@ -234,11 +234,11 @@ impl<S: Store> Cursor<S> {
     ) -> Result<Option<PendingResult>, Halt> {
         loop {
             match running.exec.next()? {
-                // Stages may have held its source rows since the first view.
+                // Stages may have buffered the source rows of this result since the first view.
                 Next::Row(row) => return Ok(Some(PendingResult::of_stages(row, self.first_view))),
                 Next::Done => return Ok(None),
                 Next::Want(request) => {
-                    // The stage accounts for them itself.
+                    // The stage reserves memory for the rows that it keeps.
                     let (rows, _held) = self.rows_for_stage(views, request).await?;
                     running.exec.supply(rows)?;
                 }

@@ -99,7 +99,8 @@ pub(crate) struct Finder {
     by_keys: bool,
     /// Number of leading rows still to be skipped by key.
     to_skip: u64,
-    /// The finders of several access paths, which then do all the work.
+    /// The finders of the branches, if the access path is a union; this finder then only combines
+    /// them.
     branches: Option<Box<Branches>>,
 }
 
@@ -140,7 +141,7 @@ impl Finder {
         }
     }
 
-    /// Returns up to `wanted` matching rows, fewer if they are large; none at the end.
+    /// Returns up to `wanted` matching rows, fewer if they are large; an empty list at the end.
     pub(crate) async fn take_matching<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -168,7 +169,7 @@ impl Finder {
             }
             if !self.rows_ahead.is_empty() {
                 self.take_rows_ahead(context, wanted, &mut found, &mut bytes)?;
-                // It stopped before a row because a yield is due.
+                // If a yield is due, the call has returned before it used all rows.
                 yield_if_due(context, 0).await?;
                 continue;
             }

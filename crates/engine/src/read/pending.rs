@@ -72,7 +72,7 @@ impl ResultSource {
 }
 
 impl PendingResult {
-    /// Wraps a row found in this view; `dated` adds the second of its write.
+    /// Wraps a row found in the view with this index; `dated` adds the second of its write.
     pub(super) fn of_row(row: Row, view_index: u32, dated: bool, checked_in: u64) -> Self {
         let (key, header) = (row.key.clone(), row.value.slice(..row.start));
         let source = ResultSource::Row { view_index, key, header };

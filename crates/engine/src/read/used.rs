@@ -23,7 +23,7 @@ impl UsedIndexes {
         Self { deferred: Some(Mutex::default()), ..Self::default() }
     }
 
-    /// Records that the operation uses an index in this second.
+    /// Counts the operation as a use of an index in this second, once per index.
     pub(super) fn note(&self, collection: &Collection, index: u32, now_s: i64) {
         let mut counted = self.counted.lock();
         if counted.contains(&(collection.id, index)) {

@@ -102,8 +102,9 @@ impl ActiveViews {
             for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
                 // A view that is being opened allows nothing.
                 let (instant, seq, state) = held.at.as_ref()?;
-                // What had expired at the view's instant by its settings. The view cannot see rows
-                // written later, so floors by date apply only to rows that it can see.
+                // The floors of rows that had expired at the view's instant by its settings. The
+                // view cannot see rows written later, so floors by date apply only to rows that it
+                // can see.
                 let own = state.record.settings.floors_at(*instant).bounded_by_stamp(seq + 1);
                 limited.0 = limited.0.lower_of_both(&own);
                 // The view may be scanning an index that was dropped later.
@@ -136,7 +137,7 @@ pub(crate) struct ReadGuard {
 }
 
 impl ReadGuard {
-    /// Records instant and `seq` of the opened view, at which reap floors are held.
+    /// Records instant and `seq` of the opened view, beyond which reap floors do not advance.
     pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<CollectionState>) {
         let Some(slot) = self.slot else { return };
         if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {

@@ -12,7 +12,8 @@ use std::{
 use foldhash::fast::RandomState;
 use store::{Mutation, Space};
 
-/// With this many slots (1 MiB), a given write affects another row's slot with probability 1/SLOTS.
+/// Number of slots (1 MiB of memory). A write makes another cached row unusable with probability
+/// 1/SLOTS, if both share a slot.
 const SLOTS: usize = 1 << 16;
 
 #[derive(Debug, Default)]

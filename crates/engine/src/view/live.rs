@@ -119,7 +119,7 @@ impl<S: Store> LiveView<S> {
             return Ok(None);
         };
         let row = self.visible_row_by(|row| Header::split_row(row), own_key(), value)?;
-        // Expired rows are not cached.
+        // `row` is `None` for an expired row, which is not cached.
         if let (Some(row), Some(vacancy)) = (&row, vacancy) {
             rows.keep(vacancy, reader, key, &row.value);
         }
@@ -222,7 +222,7 @@ impl<S: Store> LiveView<S> {
     /// [`Halt::LookAgain`] if a commit in flight may have extended its life.
     fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
         let expires_at = self.state.record.settings.expires_at(header);
-        // Live before its deadline, expired at it.
+        // A document is live before its deadline, and expired at the deadline itself.
         if self.instant < expires_at {
             Ok(Some(expires_at))
         } else if self.stable_instant() < expires_at {

@@ -122,7 +122,7 @@ impl RowCache {
         Self { kept, largest: bytes / LARGEST_PART }
     }
 
-    /// Returns where commits record their writes; `None` if the cache is disabled.
+    /// Returns the table in which commits record their writes; `None` if the cache is disabled.
     pub(super) fn last_writes(&self) -> Option<&LastWrites> {
         self.kept.as_ref().map(|kept| &kept.writes)
     }

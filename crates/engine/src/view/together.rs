@@ -86,7 +86,7 @@ pub(crate) async fn open_together<S: Store>(
         let named = || names.iter().map(|name| factory.map.get(model, name)).collect::<Vec<_>>();
         let others = named();
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
-        // A change of settings intervened: retry.
+        // The settings of a collection have changed during the opening: retry.
         let Some((_, views)) = try_open_all(factory, &all).await? else { continue };
         if let Some(collection) = main.filter(|main| main.is_dropped()) {
             return Err(dropped_error(collection));

@@ -40,9 +40,9 @@ use crate::{
 pub(crate) struct WriteDraft<'a, S: Store> {
     /// The view in which all reads happen.
     pub(crate) view: &'a LiveView<S>,
-    /// Second that counts as the time of the write if it is earlier than the commit's.
+    /// Second to record as the time of the write if it is earlier than the second of the commit.
     pub(crate) since: Option<i64>,
-    /// Second that counts as the time of the write even if it is later than the commit's.
+    /// Second to record as the time of the write even if it is later than the second of the commit.
     pub(crate) at: Option<i64>,
 }
 
@@ -125,7 +125,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         Ok(PreviousVersion { row, counted, entries: own, unsure, same: true })
     }
 
-    /// Returns the unique index of a key if it is being built.
+    /// Returns the unique index that contains a key if the index is still being built.
     fn unique_in_making(&self, key: &[u8]) -> Option<&IndexSpec> {
         self.unique_index(key).filter(|index| !index.ready)
     }

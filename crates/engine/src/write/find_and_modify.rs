@@ -117,7 +117,7 @@ impl<S: Store> Engine<S> {
         // The id may belong to a document that the filter does not match.
         match view.get_row(&key).await {
             Ok(None) => {}
-            // It was inserted since the search and may match the filter.
+            // A document with the id was inserted since the search, and may match the filter.
             Ok(Some(row)) => {
                 let filter = &update.find.filter;
                 if filter.matches(row.document(), &update.context)? {

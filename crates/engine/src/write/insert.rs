@@ -51,7 +51,7 @@ struct InsertBatch<'a> {
     ordered: bool,
     /// Provides the receipts of the round's documents, which then form one commit.
     receipts: Option<&'a dyn Receipts>,
-    /// Keys that the commits of the round change or depend on, if they form one commit.
+    /// Keys that the writes of the round change or depend on; used only if they form one commit.
     claimed: HashSet<(Space, Bytes)>,
     /// Total size of the round's documents in bytes.
     bytes: usize,

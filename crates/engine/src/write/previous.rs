@@ -15,7 +15,8 @@ pub(crate) struct PreviousVersion {
     pub(super) entries: Vec<Bytes>,
     /// Keys in unique indexes that are being built; another row may have the same keys.
     pub(super) unsure: Vec<Bytes>,
-    /// Whether the replacement is the same document and keeps its creation stamp.
+    /// Whether the replacement is a new version of the same document, which keeps the creation
+    /// stamp.
     pub(super) same: bool,
 }
 

@@ -96,8 +96,8 @@ impl<'a> WriterTurns<'a> {
         Ok(())
     }
 
-    /// Returns the memory at the end of a batch, so that other writers are not kept waiting by a
-    /// long operation.
+    /// Releases the memory at the end of a batch, so that a long operation does not block other
+    /// writers.
     pub(super) fn end_batch(&mut self) {
         self.memory = None;
     }

@@ -99,7 +99,8 @@ pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     let engine = &call.api.engine;
     match engine.create_collection(Model::Documents, &namespace, options.clone()).await {
         Ok(_) => {}
-        // If the collection was dropped since, the error stands: it may have had other options.
+        // The command succeeds if the existing collection has the same options. If it was dropped
+        // in between, its options are unknown and the error is returned.
         Err(error @ engine::Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {
             let there = engine.collection(Model::Documents, &namespace);
             if there.is_none_or(|there| there.state().record.options != options) {
@@ -191,7 +192,7 @@ pub(super) fn rename_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
         Some(ValueRef::String(name)) => names::parse_full_name(name).map(Some),
         _ => Ok(None),
     };
-    // Without both names the command fails anyway.
+    // Without both names the command fails later, so no rights are required.
     let (Some(from), Some(to)) = (name("renameCollection")?, name("to")?) else {
         return Ok(Vec::new());
     };

@@ -69,7 +69,7 @@ fn names_to_drop(state: &CollectionState, index: ValueRef<'_>) -> Result<Vec<Str
                     return Err(Error::new(TypeMismatch, "dropIndexes takes names in an array"));
                 };
                 let name = checked_name(state, name)?;
-                // As if the first occurrence had already dropped it.
+                // A second occurrence fails as if the first one had already dropped the index.
                 if names.contains(&name) {
                     return Err(not_found(&name));
                 }

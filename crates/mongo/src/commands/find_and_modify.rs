@@ -153,7 +153,7 @@ fn outcome_of<S: Store>(
     let wrote = edited.changed;
     let hit = existing || edited.upserted.is_some();
     let done = StatementResult { hit, modified: existing && wrote, upserted: edited.upserted };
-    // Null for an upsert without `new`.
+    // The value is null for an upsert without `new`.
     let value = if wanted.new { edited.after } else { edited.before };
     let answer = StoredReply { removed: false, new: wanted.new, existing, value };
     if let Some(ReceiptSlot { receipts, at }) = slot.filter(|_| !wrote) {

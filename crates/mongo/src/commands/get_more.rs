@@ -80,8 +80,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             } else if cursors.give_back(taken, count) {
                 id
             } else {
-                // It was killed before this request was listed as its reader. An id of 0 would
-                // claim that the cursor is exhausted.
+                // The cursor was killed before this request was listed as its reader. An id of 0
+                // would claim that the cursor is exhausted.
                 return Err(Error::new(CursorKilled, "operation was interrupted"));
             };
             Counters::add(&call.connection.counters.returned, count as u64);

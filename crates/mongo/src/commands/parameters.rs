@@ -34,7 +34,7 @@ const PARAMETERS: &[Parameter] = &[
     ("ttlMonitorSubPassTargetSecs", || Value::Int32(60), true),
     ("ttlIndexDeleteTargetTimeMS", || Value::Int64(1000), true),
     ("ttlIndexDeleteTargetDocs", || Value::Int64(50_000), true),
-    // Fail points are available.
+    // True, because fail points are available.
     ("enableTestCommands", || Value::Bool(true), false),
     ("authenticationMechanisms", || array!["MONGODB-X509", "SCRAM-SHA-1", "SCRAM-SHA-256"], false),
     // Drivers' test suites read these two before each test of the Stable API.
@@ -61,12 +61,12 @@ fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> V
     call.api.parameters.lock().get(name).cloned().unwrap_or_else(start)
 }
 
-/// The parameters requested besides those named, and the format of the reply.
+/// Whether all parameters are requested besides the named ones, and the format of the reply.
 #[derive(Clone, Copy, Debug)]
 struct ParameterSelection {
     /// Whether the reply contains all parameters.
     all: bool,
-    /// Whether the reply says for each parameter when it may be set.
+    /// Whether the reply states for each parameter when it can be set.
     details: bool,
 }
 

@@ -154,7 +154,7 @@ pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
 ) -> Result<Vec<(usize, Error)>> {
     let failures = Failures { call, ordered, errors: Vec::new() };
     let mut run = Run { call, statements, receipts, runner, failures, next: 0 };
-    // Statements before this position run alone.
+    // Position before which statements run without a group, each in its own commits.
     let mut alone = 0;
     while run.next < run.statements.len() {
         let context = match &context {
@@ -268,7 +268,8 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
         match group.commit(receipts).await {
             Ok(None) => {}
             Ok(Some(again)) => {
-                // Later statements were evaluated as if it had been committed.
+                // The statement `again` was not committed, but later statements were evaluated as
+                // if it had been, so they are repeated, too.
                 staged.truncate(again.saturating_sub(first));
                 ended = GroupEnd::Early;
             }

@@ -200,7 +200,7 @@ pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     };
     if let Some(roles) = roles {
         check_roles(call, &roles)?;
-        // Revoked roles may belong to other databases.
+        // The right to revoke is required on the database of each revoked role.
         let gone: Vec<_> = user.roles.iter().filter(|it| !roles.contains(it)).cloned().collect();
         check_requirements(call, &role_needs(Action::RevokeRole, &gone))?;
         user.roles = roles;

@@ -75,7 +75,7 @@ pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> 
         args.documents("arrayFilters")?;
     }
     parse_hint(args)?;
-    // A sort selects one document.
+    // A sort determines which single document is updated.
     let sorted = args.document("sort")?.is_some_and(|sort| !sort.is_empty());
     if args.bool("multi")?.unwrap_or(false) && sorted {
         return Err(Error::new(FailedToParse, "Cannot specify sort with multi=true"));

@@ -35,7 +35,7 @@ use crate::{
 pub(crate) struct FirstBatch {
     /// Maximum number of documents; `None` means the default, 0 opens the cursor without reading.
     pub(crate) size: Option<u64>,
-    /// Whether to close the cursor after this batch.
+    /// Whether to close the cursor after the first batch (`singleBatch`).
     pub(crate) single: bool,
     /// Whether the cursor is exempt from the idle timeout.
     pub(crate) keep: bool,

@@ -75,7 +75,8 @@ impl<S: Store> Copy for ReceiptSlot<'_, S> {}
 struct LoadedPage {
     /// Stamp of the stored page, which is its version; `None` if it is not stored.
     stamp: Option<u64>,
-    /// Whether the stored page has the transaction number of this command.
+    /// Whether the stored page belongs to the transaction number of this command, not to an earlier
+    /// one.
     ours: bool,
     page: Page,
     /// Whether the page has results of statements without writes that are not stored yet.
@@ -109,7 +110,7 @@ pub(crate) struct WriteReceipts<'a, S: Store> {
 
 /// Returns the number of the page with a statement's receipt, and the position in the page.
 fn page_of(statement: i32) -> (u32, usize) {
-    // Statement ids are not negative.
+    // Cannot fail, since statement ids are not negative.
     let statement = usize::try_from(statement).unwrap_or(0);
     (u32::try_from(statement / STATEMENTS).unwrap_or(0), statement % STATEMENTS)
 }
@@ -206,7 +207,7 @@ impl<'a, S: Store> WriteReceipts<'a, S> {
     ) {
         let (page, slot) = page_of(self.ids.id_at(at));
         if let Some(held) = self.state.lock().pages.get_mut(&page)
-            // A group stores it with its commit.
+            // An unchanged result was already stored by the commit of its group.
             && (held.page.done(slot).as_ref() != Some(done) || answer.is_some())
         {
             held.page.set(slot, done);

@@ -81,7 +81,7 @@ pub(super) fn decompress(
 /// too long.
 fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(size).ok()?.checked_add(1)?;
-    // Exactly the expected size, so that no more than the reservation is held.
+    // The capacity is exactly the claimed size, so that no more than the reservation is allocated.
     let mut out = Vec::with_capacity(size.saturating_add(1));
     match compressor {
         Compressor::Noop => out.extend_from_slice(data),
@@ -93,7 +93,7 @@ fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<
             out = snap::raw::Decoder::new().decompress_vec(data).ok()?;
         }
         Compressor::Zlib => {
-            // Stops one byte after the claimed size.
+            // Decompression stops one byte after the claimed size.
             flate2::read::ZlibDecoder::new(data).take(limit).read_to_end(&mut out).ok()?;
         }
         Compressor::Zstd => {

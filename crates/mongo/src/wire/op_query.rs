@@ -64,7 +64,7 @@ pub(crate) fn reply(request_id: i32, response_to: i32, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(len);
     Header { len, request_id, response_to, code: OpCode::Reply as i32 }.write(&mut out);
     out.extend_from_slice(&AWAIT_CAPABLE.to_le_bytes());
-    // No cursor, starting at 0, one document.
+    // Cursor id 0 (no cursor), starting position 0, one document.
     out.extend_from_slice(&0_i64.to_le_bytes());
     out.extend_from_slice(&0_i32.to_le_bytes());
     out.extend_from_slice(&1_i32.to_le_bytes());

@@ -53,7 +53,7 @@ impl Branches {
         Self { branches, order, seen: (!disjoint).then(SeenRows::default) }
     }
 
-    /// Returns up to `wanted` rows, fewer if they are large, and none at the end.
+    /// Returns up to `wanted` rows, fewer if they are large, and an empty list at the end.
     pub(super) async fn take_matching<S: Store>(
         &mut self,
         view: &LiveView<S>,
@@ -69,7 +69,7 @@ impl Branches {
             let rows = match more {
                 Ok(Some(rows)) => rows,
                 Ok(None) => break,
-                // Rows found so far are certain.
+                // Rows found so far are decided and can be returned.
                 Err(Halt::LookAgain) if !found.is_empty() => break,
                 Err(halt) => return Err(halt),
             };

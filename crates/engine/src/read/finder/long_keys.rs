@@ -223,7 +223,7 @@ impl Finder {
         let mut end = Bytes::new();
         loop {
             let Some(key) = self.next_key() else {
-                // A run lies within one range.
+                // A run of equal keys is within one range, so it ends with the range.
                 let more = matches!(&self.progress, Progress::Walking(pages) if !pages.is_done());
                 if more && self.read_more(view, context, PAGE_ROWS).await? {
                     continue;
@@ -246,7 +246,7 @@ impl Finder {
             if self.is_meant(&row, context)? {
                 let Some(long) = &self.long_keys else { continue };
                 let key = long.sort.key_of(row.document());
-                // Fails if it exceeds the operation's memory.
+                // Fails if the run exceeds the operation's memory.
                 held.grow(row.value.len() + key.memory_bytes())?;
                 rows.push((key, row));
             }

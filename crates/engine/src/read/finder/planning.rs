@@ -32,7 +32,7 @@ impl Finder {
         let by_keys = chosen.is_skipped_by_keys();
         let branches = match &mut chosen.access {
             AccessPath::Branches { branches, disjoint } => {
-                // The order that all branches yield.
+                // Each branch has to yield the requested order, so that they can be merged.
                 let order = find.sort.as_ref();
                 let order = order.filter(|sort| chosen.sorted && !sort.parts.is_empty());
                 let finder = |ChosenBranch { filter, chosen }| {

@@ -269,13 +269,13 @@ async fn reply_with_plan<S: Store>(
 ) -> Result<DocBuf> {
     let Explained { plan, bounded, filter, mut then } = explained;
     let context = call.evaluation_context().await?;
-    // Before the plan is moved.
+    // The names are taken before the plan is moved into the query.
     let mut stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
     // The limit is implied by the search for one document; the client did not write it.
     if bounded {
         stages.pop();
     }
-    // They implement the command itself.
+    // The stages of a count implement the command itself and are not shown.
     if matches!(then, Outcome::Count) {
         stages.clear();
     }

@@ -86,7 +86,7 @@ impl Shape {
         let _ = self.write_fmt(text);
     }
 
-    /// Adds an argument of the command if it is present.
+    /// Adds an argument of the command to the hash if it is present.
     fn given<'v>(
         &mut self,
         name: &str,
@@ -99,14 +99,14 @@ impl Shape {
         }
     }
 
-    /// Adds a filter if it is present.
+    /// Adds the shape of a filter to the hash if it is present.
     fn given_filter(&mut self, filter: Option<ValueRef<'_>>) {
         self.filter(
             filter.and_then(ValueRef::as_document).unwrap_or(DocRef::Raw(&[5, 0, 0, 0, 0])),
         );
     }
 
-    /// Adds the fields of a document with their names.
+    /// Adds the fields of a document to the hash, each with its name.
     fn fields<'v>(
         &mut self,
         fields: impl Iterator<Item = (&'v str, ValueRef<'v>)>,

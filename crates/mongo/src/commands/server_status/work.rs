@@ -49,9 +49,9 @@ pub(super) struct WorkCounts {
     called: Vec<CommandCounts>,
     connections: i64,
     connections_ever: i32,
-    /// Number of open cursors, and how many of them are idle.
+    /// Number of open cursors, and of idle ones among them.
     cursors: (usize, usize),
-    /// Number of cursors opened, and number of those closed by the idle timeout.
+    /// Number of cursors opened since the start, and number of cursors closed by the idle timeout.
     cursors_ever: (u64, u64),
     /// Command table rows of the running commands.
     running: Vec<&'static CommandRow>,
