@@ -54,7 +54,7 @@ impl Shard {
     pub(crate) fn next_number(self, before: u32) -> Option<u32> {
         let first = if self.number == 0 { self.count } else { self.number };
         match before {
-            // 0 is not a valid resource number.
+            // 0 is not a valid resource number, so shard 0 starts with the number of shards.
             0 => Some(first),
             before => before.checked_add(self.count),
         }

@@ -80,7 +80,7 @@ pub(crate) fn all_databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
 /// definition, the next request creates another `Container`.
 #[derive(Debug)]
 pub(crate) struct Container {
-    /// The engine collection that stores its items.
+    /// The engine collection that stores the container's items.
     pub(crate) collection: Arc<Collection>,
     pub(crate) name: String,
     /// Name of the database that contains the container.
@@ -96,7 +96,7 @@ pub(crate) struct Container {
     pub(crate) parent: Option<ParentHeaders>,
     /// The state of the collection from which this definition was parsed.
     state: Arc<CollectionState>,
-    /// Disk usage as a header value, and when it was measured.
+    /// Disk usage as a header value, and the time of its measurement.
     usage: RwLock<Option<(Duration, HeaderValue)>>,
 }
 

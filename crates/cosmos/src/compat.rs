@@ -287,7 +287,7 @@ fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn push_line(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to memory does not fail.
+    // Writing to a `String` does not fail.
     let written = writeln!(out, "{text}");
     debug_assert!(written.is_ok());
 }

@@ -363,7 +363,8 @@ impl From<engine::Error> for Failure {
             Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
             Kind::NotFound(ErrorSubject::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
             Kind::NotFound(ErrorSubject::Document) => return Self::no_entity(),
-            // It existed when the request started.
+            // The container existed when the request started, so its name may belong to another one
+            // now.
             Kind::NotFound(ErrorSubject::DroppedCollection(_)) => return Self::no_owner(),
             Kind::NotFound(
                 ErrorSubject::Collection(_)

@@ -73,7 +73,7 @@ pub fn read_tokens(text: &str) {
     }
 }
 
-/// Parses an item and returns its stored form.
+/// Parses an item and returns the form in which it is stored.
 pub fn read_item(body: &[u8]) -> Option<Vec<u8>> {
     NewItem::parse(body).ok().map(|item| item.to_buf().bytes().to_vec())
 }

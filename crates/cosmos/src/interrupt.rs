@@ -44,7 +44,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Creates a client with this address.
+    /// Creates the state of a client with this address.
     pub(crate) fn from_peer(peer: Option<IpAddr>) -> Self {
         Self { peer, ..Self::default() }
     }
@@ -81,8 +81,8 @@ impl Client {
     }
 }
 
-/// Cancels a client's requests when it is dropped, which happens however the connection's future
-/// ends.
+/// Cancels a client's requests when it is dropped, which happens at every end of the connection's
+/// future.
 #[derive(Debug)]
 pub(crate) struct StopOnDrop(pub(crate) Arc<Client>);
 

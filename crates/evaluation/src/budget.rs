@@ -64,7 +64,7 @@ pub struct Budget {
     /// Value of `done` at the start of the current evaluation. Unbounded work is added to it, so
     /// that it does not count towards the evaluation.
     begun: AtomicU64,
-    /// Units of work so far that were not evaluation and so have no limit.
+    /// Units of work so far other than evaluation, to which no work limit applies.
     passed: AtomicU64,
     /// Value of `done` when the watch was last called.
     checked: AtomicU64,

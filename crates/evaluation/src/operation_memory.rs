@@ -38,7 +38,7 @@ pub struct OperationMemory(Arc<HeldShares>);
 #[derive(Debug, Default)]
 struct HeldShares {
     account: Account,
-    /// Bytes that the current expression may hold under its reservation. It saves taking the lock.
+    /// Bytes already reserved for the current expression; growth within them needs no lock.
     covered: AtomicUsize,
     /// Memory reserved by expression evaluation.
     share: Mutex<Share>,

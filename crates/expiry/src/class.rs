@@ -19,7 +19,7 @@ pub enum Lifetime {
     Inherit,
     /// `ttl` is -1: the document never expires.
     Never,
-    /// `ttl` is this many seconds.
+    /// The document expires this number of seconds after its last write.
     After(i64),
 }
 
@@ -30,7 +30,7 @@ pub enum Class {
     Inherit,
     /// The document never expires by the second of its write (`_ts`).
     Never,
-    /// Expires at this second if TTL is on.
+    /// The document expires at this second if TTL is on.
     Explicit {
         /// Deadline in seconds since 1970.
         deadline: i64,

@@ -133,7 +133,7 @@ pub struct HeaderDraft {
 impl HeaderDraft {
     /// Returns the size of the encoded header, which does not depend on the stamp.
     pub fn header_len(&self) -> usize {
-        // Only class explicit stores a deadline.
+        // A header contains a deadline only for class explicit.
         let deadline = if matches!(self.lifetime, Lifetime::After(_)) { 8 } else { 0 };
         FIXED + deadline + self.dates.len().min(usize::from(u8::MAX)) * DATE + 4
     }

@@ -32,7 +32,8 @@ pub enum ExpiryRule {
     Date(u32),
 }
 
-/// All that decides the expiry of a collection's documents besides their headers and the instant.
+/// The settings of a collection that, with a document's header and the instant, decide whether the
+/// document has expired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The default TTL that is in effect.

@@ -20,6 +20,6 @@ pub(crate) fn replace_atomically(folder: &Path, name: &str, bytes: &[u8]) -> io:
     // Content before name: otherwise a crash could leave an empty file under the name.
     out.sync_all()?;
     fs::rename(&temporary, folder.join(name))?;
-    // The rename becomes durable with its directory.
+    // The sync of the directory makes the rename durable.
     File::open(folder)?.sync_all()
 }

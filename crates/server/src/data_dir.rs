@@ -16,7 +16,7 @@ const OWNER_ONLY: u32 = 0o700;
 const FORMAT_FILE: &str = "EBB";
 /// The file whose lock makes one process the holder of the directory.
 const LOCK: &str = "lock";
-/// The mark while it is being written; left over if a first start is interrupted.
+/// Name of the format file while it is being written; left over if a first start is interrupted.
 const NEW_FORMAT_FILE: &str = "EBB.new";
 /// The file that identifies a cluster node's directory, see `node/identity.rs`; absent for a
 /// standalone server.

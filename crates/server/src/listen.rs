@@ -37,7 +37,7 @@ pub(crate) struct BoundSocket {
 }
 
 impl BoundSocket {
-    /// Listens on it: from here on clients may connect and wait to be accepted.
+    /// Starts to listen on the bound address: clients can connect and wait to be accepted.
     pub(crate) fn listen(self) -> io::Result<TcpListener> {
         self.socket.listen(BACKLOG)
     }
@@ -91,7 +91,8 @@ const ADMIN_CONNECTIONS: u64 = 64;
 pub(crate) struct ConnectionLimits {
     clients: Arc<Semaphore>,
     descriptors: Arc<Semaphore>,
-    /// Whether the last connection to another node found no descriptor, to log this once.
+    /// Whether the last connection to another node failed for lack of descriptors, so that this is
+    /// logged once.
     out_of_descriptors: Arc<AtomicBool>,
 }
 
@@ -182,7 +183,7 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            // Also if the sender was dropped.
+            // Stops also if the sender of the signal was dropped.
             _ = stop.changed() => break,
             // Removes finished tasks, or the set would only grow.
             Some(_) = clients.join_next(), if !clients.is_empty() => continue,

@@ -130,7 +130,7 @@ impl Running {
                 own.stop(context).await
             }
             Data::Shared(node) => {
-                // Ending the node's terms ends their connections.
+                // A hand-over ends the node's terms and with them the connections of clients.
                 node.hand_over().await;
                 stop.send_replace(true);
                 end_tasks(tasks).await;

@@ -166,7 +166,7 @@ impl ServerContext {
         };
         let bound = Bound::bind(config, tls.as_ref(), &strangers).await?;
         let ready = ready_at(&bound);
-        // All ports are known only now: port 0 is resolved by binding.
+        // The ports are known only after binding, which replaces port 0.
         explorer.listens(Ports {
             admin: bound.admin.as_ref().map(|taken| taken.address.port()),
             nosql: bound.nosql.as_ref().map(|taken| taken.address.port()),

@@ -33,7 +33,7 @@ use crate::{
 /// The shard that an engine serves, and access to the other shards.
 #[derive(Default)]
 pub(crate) struct Shards {
-    /// Tells which databases of the MongoDB API belong to this shard; `None` if all do.
+    /// Determines which databases of the MongoDB API belong to this shard; `None` if all do.
     pub(crate) is_home: Option<IsHome>,
     /// Sends requests to the other shards; `None` if there are none.
     pub(crate) siblings: Option<OtherShards>,

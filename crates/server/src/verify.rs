@@ -86,7 +86,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
 fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     let tables = match store_tree::damaged_tables(&data_dir.join("store")) {
         Ok(tables) => tables,
-        // The store refuses that itself, with instructions.
+        // A damaged store is refused later, when it is opened, with instructions.
         Err(error) if error.kind == store::Kind::Corrupt => Vec::new(),
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };

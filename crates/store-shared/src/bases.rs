@@ -39,7 +39,7 @@ pub(crate) struct BaseSchedule {
     is_made: bool,
     /// Number of checks to skip after a failed attempt to make a base.
     pause: u32,
-    /// Callers that wait for a base which contains at least this entry.
+    /// Callers that wait for a base, each with the entry that the base has to contain at least.
     wanted: Vec<(u64, oneshot::Sender<u64>)>,
 }
 
@@ -59,7 +59,7 @@ impl BaseSchedule {
     fn notify_waiting(&mut self) {
         let n = self.n;
         for (_, done) in self.wanted.extract_if(.., |(entry, _)| *entry <= n) {
-            // The caller may have stopped waiting.
+            // Fails if the caller has stopped waiting.
             let _ = done.send(n);
         }
         self.wanted.retain(|(_, done)| !done.is_closed());
@@ -116,7 +116,7 @@ pub(crate) async fn put<L: Ledger>(
                 base.pieces += 1;
             }
             Some(BaseMessage::End) => break,
-            // Reading the tree failed.
+            // The tree could not be read, so the base is incomplete.
             _ => {
                 forget(ledger, shard, &base).await;
                 return None;

@@ -180,7 +180,8 @@ impl<L: Ledger> Driver<L> {
         }
     }
 
-    /// Extends the lease after an applied heartbeat, and reports its checkpoints as durable.
+    /// Extends the lease after an applied heartbeat, and reports the clock checkpoints in it as
+    /// durable.
     fn handle_renewal(&mut self) {
         let until = self.member.lease().until();
         if self.until < until {

@@ -138,7 +138,7 @@ impl Feeder {
         }
         self.copy.tree.follow(wanted)?;
         self.copy.positions.record(PositionRecord { n, position });
-        // A missing entry has been found.
+        // The role is `Failed` if an entry was missing; applying it ends the failure.
         self.role.send_if_modified(|role| {
             let failed = matches!(role, Role::Failed(_));
             if failed {
@@ -256,7 +256,8 @@ impl Feeder {
         }
     }
 
-    /// Makes the driver follow from the tree's position, once that is known.
+    /// Makes the driver follow the journal from the tree's position; does nothing while a base is
+    /// being loaded.
     fn follow_from_tree(&mut self, stands: Result<Option<Position>, Error>) {
         match stands {
             Ok(None) => {}

@@ -120,7 +120,8 @@ impl<L: Ledger> BaseCreation<'_, L> {
         self.done(Request::SetBase { shard: self.shard, before, bases: vec![base] }).await
     }
 
-    /// Opens the next epoch with these ends, and releases it if the clock is known.
+    /// Claims and opens the next epoch with these ends of earlier ones, and releases the shard if
+    /// the clock is given.
     async fn own(
         &self,
         before: u64,

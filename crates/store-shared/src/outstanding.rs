@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cluster::{Backlog, Entry};
 
-/// Number of bytes that an entry counts in addition to its body.
+/// Accounted size of an entry in addition to its body, in bytes.
 const ENTRY_BYTES: u64 = 256;
 
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Outstanding {
     }
 }
 
-/// Returns the accounted size of these entries.
+/// Returns the number and the accounted size of these entries.
 pub(crate) fn backlog_of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Backlog {
     entries.into_iter().fold(Backlog::default(), |sum, entry| Backlog {
         entries: sum.entries + 1,

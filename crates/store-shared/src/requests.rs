@@ -14,7 +14,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 pub(crate) async fn pause(time: Duration) {
     let mut ticks = tokio::time::interval(time);
-    // The first tick completes immediately.
+    // The first tick of an interval completes immediately.
     ticks.tick().await;
     ticks.tick().await;
 }

@@ -113,7 +113,7 @@ impl ShardClock {
             (Some((beat, _)), least) if beat.boot_id == options.boot_id => {
                 (Some(beat), least.map_or(i64::MIN, |least| least.ms))
             }
-            // The same, for a released shard.
+            // The preceding owner was also on this machine, and has released the shard.
             (None, Some(least)) if least.boot_id == options.boot_id => (Some(least), least.ms),
             // Another owner may have continued for a lease, unless it released the shard: then its
             // last instant is recorded.

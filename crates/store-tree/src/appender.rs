@@ -149,7 +149,7 @@ impl Appender {
         let behind_others = 0 < self.applying.load(Ordering::SeqCst);
         if self.left_over.is_some() || behind_others || QUICK_BYTES < bytes {
             self.applying.fetch_add(1, Ordering::SeqCst);
-            // The applier stops after this thread.
+            // Cannot fail, since the applier stops after this thread.
             let _ = self.applier.send(group);
         } else {
             apply_group(&self.inner, group);

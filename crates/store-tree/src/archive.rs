@@ -124,7 +124,7 @@ impl Archive {
         }
         let stamp = match last == applied.0 {
             true => Some(applied.1),
-            // A damaged file is treated as missing.
+            // An error means that a file is damaged; it is treated as missing.
             false => self.stamp_in_files(last).unwrap_or(None),
         };
         match stamp {

@@ -129,7 +129,7 @@ impl BaseReader {
             directory::record_made(space_tree.number, space_tree.space?).into_iter().next()
         };
         let mut rows: Vec<Mutation> = self.space_trees.iter().filter_map(made).collect();
-        // Numbers of dropped trees are never reused.
+        // The next free number, since numbers of dropped trees are never reused.
         rows.push(directory::record_next(self.next_place));
         rows
     }
@@ -262,7 +262,7 @@ fn flush(replayed: &Replayed, bytes: u64) -> Result<(), Error> {
     let space_trees = replayed.space_trees.values().chain([&replayed.directory]);
     for space_tree in space_trees.filter(|space_tree| space_tree.buffer().floor().is_some()) {
         if bytes <= space_tree.buffer().bytes() {
-            // There are no readers, and each row comes once.
+            // Old versions need not be kept: no view is open, and the base contains each row once.
             space_tree.flush(|| Ok(0))?;
             space_tree.release().map_err(|error| from_tree("cannot release old files", &error))?;
         }

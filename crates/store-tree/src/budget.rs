@@ -104,7 +104,7 @@ impl Budget {
         self.less.notify_all();
     }
 
-    /// Returns the budget that is exceeded by this factor; `None` if neither is.
+    /// Returns the budget that is exceeded `times` times; `None` if neither is.
     fn excess_of(&self, times: u64) -> Option<ExceededBudget> {
         if self.journal_bytes.saturating_mul(times) < self.groups.lock().weight {
             return Some(ExceededBudget::Journal);

@@ -120,7 +120,7 @@ impl Committer {
     /// Passes a batch to the appender.
     fn enqueue(&mut self, batch: Batch) {
         self.syncing = true;
-        // The appender ends after the committer.
+        // Cannot fail, since the appender ends after the committer.
         let _ = self.appender.send(Batch { epoch: self.epoch, ..batch });
     }
 

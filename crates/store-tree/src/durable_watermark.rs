@@ -78,7 +78,7 @@ impl DurableWatermark {
         if mark == self.mark {
             return Ok(());
         }
-        // Alternates between the slots.
+        // The slot is selected by the number, so writes alternate between the slots.
         let number = self.number + 1;
         let mut record = number.to_be_bytes().to_vec();
         record.extend_from_slice(&mark.durable.to_be_bytes());

@@ -39,7 +39,7 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
     let mut wait = 0;
     while !inner.ending.load(Ordering::SeqCst) {
         if inner.budget.excess().is_none() || 0 < wait || inner.stop_reason().is_some() {
-            // Unparked when a budget is exceeded.
+            // Writers unpark this thread when a budget is exceeded.
             std::thread::park_timeout(PAUSE);
             let tick = inner.tick.fetch_add(1, Ordering::Relaxed);
             if tick.is_multiple_of(MEASURE_TICKS) {

@@ -47,7 +47,7 @@ pub(crate) struct Applied {
     pub(crate) n: u64,
     /// Sequence number of the applied entry in the trees.
     pub(crate) under: u64,
-    /// The last stamp in the entry or before it.
+    /// Stamp of the last commit in this entry or an earlier one.
     pub(crate) stamp: Stamp,
 }
 

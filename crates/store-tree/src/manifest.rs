@@ -201,7 +201,7 @@ pub(crate) fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     }
     let (levels, mut rest) = list?.split_first()?;
     let mut found = Vec::new();
-    // Levels contain runs, and runs contain tables.
+    // The list contains the number of levels, then per level its runs, and per run its tables.
     for _ in 0..*levels {
         let (runs, behind) = rest.split_first()?;
         rest = behind;

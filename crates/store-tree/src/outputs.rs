@@ -31,7 +31,8 @@ use crate::{inputs::CompactionInputs, manifest};
 const MOST_HELD: u64 = 64 * 1024 * 1024;
 /// Amount of retained memory after which to check whether another table was started.
 const LOOK_EACH: u64 = MOST_HELD / 4;
-/// A compaction that has held less than 1/LITTLE_HELD of the maximum makes the next tables larger.
+/// If a compaction has used less than 1/LITTLE_HELD of the maximum memory, the next tables are made
+/// larger.
 const LITTLE_HELD: u64 = 16;
 /// Factor by which tables are made smaller or larger in one step.
 const STEP: u64 = 8;
@@ -133,7 +134,7 @@ impl Outputs {
 
     /// Returns the number of the table that the running compaction is writing.
     fn current_table(&self) -> u64 {
-        // Blocks flushes, so that all of their tables are known.
+        // Flushes are blocked, so that every table of a flush is listed in `flushed`.
         let _alone = self.inputs.lock_for_compaction();
         let flushed = self.flushed.lock();
         let numbers = manifest::table_numbers(&self.folder).into_iter();

@@ -92,7 +92,7 @@ impl Published {
         self.current.load()
     }
 
-    /// Returns the newest view, for a reader that keeps it.
+    /// Returns an owned reference to the newest view, for a reader that keeps it.
     pub(crate) fn view_to_keep(&self) -> Arc<View> {
         self.current.load_full()
     }

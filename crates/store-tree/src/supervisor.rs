@@ -80,7 +80,7 @@ fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
     let stopped = shared.generation.load_full();
     if let Some(stopped) = &stopped {
         stopped.end_threads();
-        // It releases the journal and serves reads until there is a new opening.
+        // The stopped opening releases the journal and serves reads until the store is open again.
         stopped.inner.retire()?;
         if wipes {
             // Readers of old tables would delete new ones, which have the same names.

@@ -184,7 +184,7 @@ impl Trees {
             if name.parse().is_ok_and(|number| known.contains(&number)) {
                 continue;
             }
-            // It may have been removed together with an earlier one of the same name.
+            // The removal of an earlier name in the list may have removed this directory, too.
             let folder = self.folder.join(name);
             if folder.exists() {
                 remove_folder(&folder)?;

@@ -44,7 +44,7 @@ pub(crate) fn execute(directory: &Path, journal: &dyn OpenJournal) -> Result<(),
     }
     delete_contents(directory, journal)?;
     let context = |error| from_io("wipe the store", &error);
-    // A base that could not be loaded.
+    // Removes also the pieces of a base that could not be loaded.
     present(std::fs::remove_dir_all(directory.join(BASE))).map_err(context)?;
     std::fs::remove_file(file_of(directory)).and_then(|()| sync(directory)).map_err(context)
 }

@@ -55,7 +55,7 @@ impl Drop for MakingTables<'_> {
 }
 
 impl Writeback {
-    /// Records that tables of this tree are written, while the returned value exists.
+    /// Marks the tree as one whose tables are being written, until the returned value is dropped.
     pub(crate) fn record_tables(&self, tree: &Path) -> MakingTables<'_> {
         let folder = tree.join("tables");
         // Counted, because a flush may run concurrently with a compaction.

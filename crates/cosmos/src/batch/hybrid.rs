@@ -52,7 +52,7 @@ fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
         (row.binary_id.is_some(), "binaryId"),
         (row.time_to_live_in_seconds.is_some(), "timeToLiveInSeconds"),
     ] {
-        // SDKs send them only with internal options.
+        // SDKs send these columns only with internal options, which are not supported.
         if there {
             return Err(Failure::unsupported(&format!("'{column}' of a batch operation")));
         }

@@ -133,7 +133,7 @@ pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
         if 0 < at {
             out.push(b',');
         }
-        // Writing to memory does not fail.
+        // Writing to a buffer in memory does not fail.
         let _ = write!(
             out,
             "{{\"statusCode\":{},\"subStatusCode\":{},\"requestCharge\":{}",

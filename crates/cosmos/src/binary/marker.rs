@@ -14,7 +14,7 @@ pub(super) enum Marker {
     String(Form),
     /// A GUID of 16 bytes in .NET's layout, which is a string in JSON.
     Guid,
-    /// A length of this width and bytes; a base64 string in JSON.
+    /// Bytes, preceded by their length in this number of bytes; a base64 string in JSON.
     Bytes(usize),
     /// An array of values with markers.
     Array(Frame),
@@ -31,9 +31,9 @@ pub(super) enum Marker {
 /// The type and size of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
-    /// An unsigned integer of this many bytes.
+    /// An unsigned integer with this number of bytes.
     Unsigned(usize),
-    /// A two's complement integer of this many bytes.
+    /// A two's complement integer with this number of bytes.
     Signed(usize),
     Single,
     Double,
@@ -46,11 +46,11 @@ pub(super) enum Form {
     System(u8),
     /// A string in the client's dictionary, which is not in the body, so it cannot be decoded.
     Dictionary,
-    /// UTF-8 of this many bytes.
+    /// A UTF-8 string with this number of bytes.
     Short(usize),
-    /// A string whose length has this width, followed by UTF-8.
+    /// A UTF-8 string, preceded by its length in this number of bytes.
     Long(usize),
-    /// An offset of this width, at which an earlier string is encoded.
+    /// An offset in this number of bytes, at which an equal earlier string is encoded.
     Earlier(usize),
     /// 32 hexadecimal digits, low half first, with the dashes of a GUID.
     Guid { digits: Digits, quoted: bool },

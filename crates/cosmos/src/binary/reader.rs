@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
                 self.room.spend_bytes(len)?;
                 Value::String(STANDARD.encode(bytes))
             }
-            // The caller handles the other markers.
+            // Unreachable: the caller handles all other markers.
             _ => Value::Null,
         })
     }

@@ -80,8 +80,8 @@ pub(crate) fn encryption_keys(options: &Document) -> Vec<&str> {
     entries.map(|entry| text_of(entry, "clientEncryptionKeyId")).collect()
 }
 
-/// Returns the entries of a definition's encryption policy, each with its properties in a fixed
-/// order.
+/// Returns the entries of a definition's encryption policy, each as path, key id, type and
+/// algorithm.
 fn said(options: &Document) -> Vec<[&str; 4]> {
     let names = ["path", "clientEncryptionKeyId", "encryptionType", "encryptionAlgorithm"];
     let entries = entries_of(options, POLICY, "includedPaths").into_iter();

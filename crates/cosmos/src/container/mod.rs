@@ -48,7 +48,7 @@ impl ContainerDefinition {
     /// because `indexingMode` `none` is refused for a container with a default TTL. The policies
     /// are checked last, because that step drops unknown properties.
     pub(crate) fn parse(mut body: Document) -> Result<Self> {
-        // Clients that predate partition keys omit it.
+        // Clients that predate partition keys omit the property.
         if matches!(body.get("partitionKey"), None | Some(Value::Null)) {
             body.insert("partitionKey", PartitionKeyDefinition::system_document());
         }

@@ -267,7 +267,7 @@ fn is_long(is_query: bool, body: &[u8]) -> bool {
 pub(super) fn failure_reply(failure: &Failure, activity: &str, path: &str) -> Reply {
     let body = failure.error_body(activity, path);
     let mut reply = Reply { seq: failure.seq, ..Reply::json(failure.fault.status(), body) };
-    // A client that is only told to wait is not charged.
+    // A throttled request is not charged.
     if !matches!(failure.fault, Fault::TooManyRequests | Fault::TooManyGuesses) {
         reply.request_units = request_units::of_failure();
     }

@@ -124,7 +124,7 @@ async fn serve_tls<A: RequestService>(
     mut stop: watch::Receiver<bool>,
 ) {
     let accepted = certificate.acceptor().accept(stream);
-    // Without a handshake there is no protocol in which the client could be told.
+    // Without a completed handshake no response can be sent to the client.
     let Some(stream) = finish_handshake(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
     match agreed == Some(tls::HTTP2) {

@@ -106,7 +106,7 @@ pub(super) async fn open(forward: ForwardConnection) -> Option<Sender> {
     // The connection also ends when the sender is dropped.
     tokio::spawn(async move {
         tokio::select! {
-            // The running request reports any error.
+            // An error of the connection is reported by the request that runs on it.
             _ = connection => {}
             () = over => {}
         }

@@ -90,7 +90,7 @@ pub(super) async fn serve_http2<A: RequestService>(
     tokio::select! {
         // Errors cannot be reported to the client any more.
         _ = connection.as_mut() => return,
-        // The client does not read.
+        // The client does not read its responses.
         () = unsent.wait_until_stalled() => return,
         () = wait_until_quiet(running.clone()) => {}
         _ = stop.changed() => {}
@@ -108,7 +108,7 @@ pub(super) async fn serve_http2<A: RequestService>(
     tokio::select! {
         _ = connection => {}
         () = unsent.wait_until_stalled() => {}
-        // The client ignores the GOAWAY frame.
+        // The client ignores the GOAWAY frame: close the connection once no request runs.
         () = wait_until_quiet(running) => {}
     }
 }

@@ -172,7 +172,7 @@ impl hyper::body::Body for Replay {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // hyper asks for it before it sends anything.
+        // hyper requests the hint before it sends anything, so only that value has to be right.
         if self.at == 0 { self.kept.lock().size } else { SizeHint::default() }
     }
 }

@@ -76,7 +76,7 @@ impl UnsentResponses {
                 return std::future::pending().await;
             }
             let none = count.wait_for(|count| *count == 0);
-            // All responses were sent in the meantime.
+            // All responses have been sent within this time.
             if tokio::time::timeout(WRITE_TIMEOUT / LOOKS, none).await.is_ok() {
                 continue;
             }

@@ -148,7 +148,7 @@ impl<S: Store> RequestService for RoutedService<S> {
                     return Ok(certificate.map_or_else(|failure| refuse(&failure), respond));
                 }
                 Ok(link) => self.home_of(&parts, &link, &mut body, &mut held).await,
-                // The owner reports the error.
+                // Any shard can report the error of an invalid link.
                 Err(_) => Ok(Home::Any),
             },
         };

@@ -105,7 +105,7 @@ impl PartitionKeyDefinition {
         let version = match definition.get("version") {
             None if kind == "MultiHash" => 2,
             None => 1,
-            // The Java client sends names.
+            // The Java SDK sends the names of the versions instead of numbers.
             Some(Value::String(name)) if name.eq_ignore_ascii_case("V1") => 1,
             Some(Value::String(name)) if name.eq_ignore_ascii_case("V2") => 2,
             Some(version) => whole_number(version).unwrap_or(0),

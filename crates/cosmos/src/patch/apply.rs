@@ -107,7 +107,7 @@ fn find_existing<'a>(
     document: &'a mut Document,
     path: &'a Pointer,
 ) -> std::result::Result<&'a mut Value, Missing> {
-    // Computed before the value is borrowed.
+    // Computed first, since the value found is a mutable borrow of the document.
     let missing = missing(document, path);
     let found = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get_mut(name),

@@ -271,7 +271,7 @@ async fn run_atomic<S: Store>(
             engine::Kind::TooLarge if prepared.get(at).is_some_and(|at| at.reads) => {
                 Err(Failure::answer_too_large())
             }
-            // These concern the whole request.
+            // These errors concern the whole request, not one operation.
             engine::Kind::Full
             | engine::Kind::Unavailable
             | engine::Kind::Reopened

@@ -41,7 +41,7 @@ pub(crate) async fn read_changes<S: Store>(api: &NoSqlApi<S>, request: &Request)
     };
     // A date is used only without a position: SDKs send it again with every page.
     let since_s = match request.headers.if_modified_since() {
-        // Changes within that second are excluded.
+        // Changes within the second of the date are excluded.
         Some(date) if after == 0 && !from_now => parse_date(date)?.saturating_add(1),
         _ => i64::MIN,
     };

@@ -74,7 +74,7 @@ pub(super) fn of_headers<'a>(
         let range = ItemRange::all();
         return Ok(ContainerPart { range, part_id: Vec::new(), partition: &[], within: None });
     }
-    // A single bound means an open range.
+    // A missing bound is replaced by the end of the key space.
     let (start, end) = (headers.start_epk().unwrap_or(""), headers.end_epk().unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
         Failure::bad_request(format!(

@@ -118,8 +118,8 @@ pub(crate) async fn create_container<S: Store>(
     Ok(with_shared_throughput(api, &container, reply))
 }
 
-/// Adds the header that says whether a container shares its database's throughput. Clients parse it
-/// as a boolean.
+/// Adds the header that tells whether a container shares its database's throughput. Clients parse
+/// it as a boolean.
 fn with_shared_throughput<S: Store>(
     api: &NoSqlApi<S>,
     container: &Container,

@@ -25,7 +25,7 @@ pub(super) fn item_name(request: &Request) -> Result<&str> {
                     the item's own link, a query or a batch.";
         return Err(Failure::new(Fault::Unauthorized, text));
     }
-    // No item has an invalid id.
+    // An item with an invalid id cannot exist.
     item::check_id(id).map_err(|_| Failure::no_entity())?;
     Ok(id)
 }
@@ -68,7 +68,7 @@ pub(super) async fn find_by_rid<S: Store>(
     Ok(search.found)
 }
 
-/// A scan that ends at the item with this resource id.
+/// Sink of a scan that ends at the item with this resource id.
 struct Search<'a> {
     container: &'a Container,
     wanted: Rid,

@@ -206,7 +206,7 @@ pub(crate) async fn read_item<S: Store>(api: &NoSqlApi<S>, request: &Request) ->
     Ok(Reply { body, ..reply })
 }
 
-/// Returns the text of an item in the form that the request asks for.
+/// Returns the body of an item, with or without its links, as the request specifies.
 fn item_body(request: &Request, container: &Container, item: &Item) -> Vec<u8> {
     let mut body = Vec::new();
     match request.headers.exclude_system() {

@@ -291,7 +291,7 @@ pub(crate) async fn replace_offer<S: Store>(
     let throughput = Throughput::of_content(body.get("content"))?;
     let mut changed = held.body.clone();
     changed.insert("content", throughput.to_content());
-    // The numeric value replaces a legacy level.
+    // An offer with a throughput has no legacy performance level (`S1` to `S3`).
     changed.remove("offerType");
     let made = resources::replace_resource(api, request, &held, changed).await?;
     Ok(representation::resource_reply(200, &represent(&made)))

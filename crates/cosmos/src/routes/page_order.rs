@@ -27,8 +27,8 @@ pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
     if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_CREATION] }
 }
 
-/// Returns the position of an item in the scan order `comes`. The continuation token stores that of
-/// the last item.
+/// Returns the position of an item in the scan order `comes`. The continuation token stores the
+/// position of the last item.
 pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
     // Creation stamps are commit numbers, whose big-endian bytes compare as the numbers do.
     match comes {

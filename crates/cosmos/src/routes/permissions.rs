@@ -101,7 +101,7 @@ impl PermissionFeed {
     }
 }
 
-/// Issues a token with the lifetime that the request asks for, or the default lifetime.
+/// Issues a token with the requested lifetime, or the default one.
 fn new_token<S: Store>(api: &NoSqlApi<S>, request: &Request, token: &Token) -> Result<String> {
     let expiry = request.headers.expiry_seconds();
     let refused = || {

@@ -139,7 +139,7 @@ pub(crate) async fn query_items<S: Store>(
     let context = shared::new_context(api, request).await?;
     let system = parsed.plan.system_reads();
     let shared = evaluation::Context::clone(&context);
-    // Many clients request only the first page.
+    // Only for later pages, since many clients request only the first one.
     let pages_on = resume.is_some() && parsed.plan.is_repeatable();
     let mut run = Run::new(Arc::clone(&parsed.plan), shared, resume, limit);
     if let Some(most) = PagesAhead::<PageAhead>::room(&api.settings.memory).filter(|_| pages_on) {
@@ -342,7 +342,8 @@ impl ItemSink for Rows<'_> {
     }
 
     fn pass_over(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        // It yields no result; the next page continues after it.
+        // An excluded item yields no result. If the page ends here, the item is processed so that
+        // the next page continues after it.
         if is_long(&self.run, self.budget) { self.item(item) } else { Ok(Flow::More) }
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn expected_version(request: &Request) -> Expected {
     match if_match(request.headers.if_match()) {
         VersionMatch::Any => Expected::Present,
         VersionMatch::Stamp(stamp) => Expected::Version(stamp),
-        // No resource has this version.
+        // `u64::MAX` is the version of no resource.
         VersionMatch::Nothing => Expected::Version(u64::MAX),
     }
 }

@@ -288,7 +288,7 @@ fn short_enough(source: &str) -> Result<(), Error> {
 fn compile_regex(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
     let translated = translate(source, flags)?;
     let mut builder = RegexBuilder::new(&translated);
-    // Translation has already applied the other options.
+    // Only this option, since the translation has already applied the others.
     builder.case_insensitive(flags.ignore_case);
     program::build_regex(&mut builder)?.map_err(refused_build)
 }

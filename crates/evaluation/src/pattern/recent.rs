@@ -25,7 +25,7 @@ impl Patterns {
         options: &str,
         budget: &Budget,
     ) -> Result<Arc<Pattern>, Error> {
-        // The order of options does not matter.
+        // Sorted, since the order of options is irrelevant.
         let mut wanted: Vec<char> = options.chars().collect();
         wanted.sort_unstable();
         wanted.dedup();

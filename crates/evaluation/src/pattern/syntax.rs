@@ -75,7 +75,7 @@ struct Rewrite<'a> {
 impl<'a> Rewrite<'a> {
     fn new(source: &'a str, flags: Flags, lookaheads: Option<Vec<Lookahead>>) -> Self {
         let mut text = Text::new(source);
-        // Patterns are UTF-8 with or without these.
+        // These prefixes have no effect, since patterns are always UTF-8.
         while text.take("(*UTF8)") || text.take("(*UTF)") {}
         Self {
             text,

@@ -53,7 +53,7 @@ impl Percentiles {
 /// least one for 0, or null without numbers. `sorted` must be in ascending order.
 pub fn percentile_of(sorted: &[f64], percentage: f64) -> Value {
     let rank = (sorted.len() as f64 * percentage).ceil() as usize;
-    // Clamped against rounding of the product.
+    // Clamped, because rounding of the product can exceed the last rank.
     let at = rank.saturating_sub(1).min(sorted.len().saturating_sub(1));
     sorted.get(at).map_or(Value::Null, |value| Value::Double(*value))
 }

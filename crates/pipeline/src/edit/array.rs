@@ -56,7 +56,7 @@ impl Push {
             Some(at) => match usize::try_from(at) {
                 Ok(at) => at.min(len),
                 Err(_) => {
-                    // Relative to the end before the insertion.
+                    // A negative position is relative to the end of the array before the insertion.
                     let back = usize::try_from(at.unsigned_abs()).unwrap_or(usize::MAX);
                     len.saturating_sub(back)
                 }
@@ -119,7 +119,7 @@ pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
     }
     let mut present = present.into_iter();
     missing.retain(|_| !present.next().unwrap_or(false));
-    // Restores the order of the request.
+    // Elements are appended in the order of the request.
     missing.sort_by_key(|(at, _)| *at);
     values.extend(missing.iter().map(|(_, value)| (*value).clone()));
     !missing.is_empty()

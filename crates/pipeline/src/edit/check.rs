@@ -51,7 +51,7 @@ pub fn root_name(name: &str) -> Result<(), Error> {
 /// Fails if operators create root fields of an existing document whose names start with `$`, except
 /// for those of a database reference. Inserted documents may have any names.
 pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
-    // `$setOnInsert` applies only to inserted documents.
+    // `$setOnInsert` is not checked, since it applies only to inserted documents.
     let creates = |leaf: &&PathOperator| {
         leaf.operator.creates_field() && !matches!(leaf.operator, Operator::SetOnInsert(_))
     };

@@ -106,7 +106,8 @@ impl Edit {
     /// `_id` comes first; without one the caller has to generate it. Unlike for an existing
     /// document, names of root fields are not checked.
     pub fn insert(&self, filter: &Filter, context: &Context) -> Result<DocBuf, Error> {
-        // An expression implies no field values.
+        // The new document is derived from the equalities of the filter, and an expression has
+        // none.
         if filter.has_expression() {
             let text = "$expr is not allowed in the query predicate for an upsert";
             return Err(Error::new(Kind::Invalid, 224, text));

@@ -189,7 +189,7 @@ impl Operator {
             Self::PullAll(unwanted) => {
                 Ok(pull_all(array_of(value).map_err(not_pullable)?, unwanted))
             }
-            // The caller handles these by path.
+            // The caller executes these operators, which need the path.
             Self::Unset | Self::RenameFrom(_) => Ok(false),
         }
     }

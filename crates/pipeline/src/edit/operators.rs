@@ -130,7 +130,7 @@ impl Operators {
         } else {
             None
         };
-        // For error messages.
+        // Formatted before the edit, for error messages.
         let id = match document.get("_id") {
             Some(id) => format!("_id: {}", shell(id.as_ref())),
             None => "no id".to_owned(),

@@ -56,7 +56,7 @@ pub(super) fn resolve_path<'a>(root: &'a mut Value, path: &[String]) -> Resolved
         current = match current {
             Value::Document(fields) => match fields.get_mut(part) {
                 Some(value) => value,
-                // A document accepts any name.
+                // The path can be created, since a document accepts any field name.
                 None => return ResolvedPath::Missing,
             },
             Value::Array(values) => match array_index(part) {

@@ -81,7 +81,7 @@ pub(super) fn apply_stage(
     Ok(match stage {
         Stage::Match(filter) if filter.matches(document, context)? => Change::Same,
         Stage::Match(_) => Change::Dropped,
-        // The projection checks the size itself.
+        // The projection already checks the size of its result.
         Stage::Project(projection) => Change::To(projection.apply(document, None, context)?),
         Stage::AddFields(fields) => Change::To(checked_size(fields.apply_to(document, context)?)?),
         Stage::ReplaceRoot { root, called } => {

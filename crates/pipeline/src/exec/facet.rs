@@ -98,7 +98,7 @@ impl FacetOperator {
             let exec = part
                 .exec
                 .get_or_insert_with(|| Exec::new(Arc::clone(&part.stages), Arc::clone(context)));
-            // Repeating it has no effect.
+            // Repeated calls of `finish_input` have no effect.
             if self.ended {
                 exec.finish_input();
             }
@@ -106,12 +106,13 @@ impl FacetOperator {
             while !part.done {
                 match exec.next()? {
                     Next::Row(row) => {
-                        // The copy releases the store's block.
+                        // A copy, so that the kept row does not keep a block of the store in
+                        // memory.
                         let document = row.document.detached();
                         self.meter.add_bytes(document.bytes().len() + PLACE)?;
                         part.rows.push(document);
                     }
-                    // The part has consumed its input.
+                    // The part has consumed all input offered so far.
                     Next::NeedInput => break,
                     Next::Pause => return Ok(Some(Poll::Pause)),
                     Next::Done => part.done = true,

@@ -79,7 +79,7 @@ impl Fields {
         let env = Env::new(document, context);
         let mut growth = env.new_growth();
         let done = self.evaluate_entries(&env, &mut growth)?;
-        // Most stages add few fields.
+        // Estimated capacity, since most stages add few fields.
         let size = if let DocRef::Raw(bytes) = document { bytes.len() + 64 } else { 128 };
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(size));
         write_document(&mut builder, document, &done, &mut growth)?;

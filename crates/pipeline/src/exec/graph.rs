@@ -114,7 +114,7 @@ impl ReferenceWalk {
         if !self.seen.insert(id) {
             return Ok(());
         }
-        // The document is decoded to a tree.
+        // The accounted size is that of a tree, to which the document is decoded.
         self.meter.add_bytes(
             memory_of(ValueRef::Document(document.as_ref())) + row.source.weight_of_source() + 64,
         )?;

@@ -214,7 +214,7 @@ impl Source {
         if self.origin.as_ref().is_some_and(|origin| dead(origin)) {
             return Ok(Revised::Gone);
         }
-        // Most rows are not affected.
+        // Checked first, since most rows contain no expired document.
         let mut touched = false;
         self.visit_origins(&mut |origin| touched |= dead(origin));
         match &self.joins {
@@ -268,7 +268,7 @@ impl Join {
 impl Joins {
     /// Repeats all steps from the first join on, without the documents for which `dead` is true.
     fn rebuild_row(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<DocBuf>, Error> {
-        // Each step uses the context that it had at first.
+        // Each step uses the context of its first execution.
         let mut document = self.base.clone();
         for step in &self.steps {
             let next = match step {
@@ -290,7 +290,7 @@ impl Joins {
                     let value = value_at(document.as_ref(), &unwind.path);
                     let array = value.and_then(ValueRef::as_array);
                     let element = array.zip(place).and_then(|(values, at)| values.get(at));
-                    // The element has expired.
+                    // The element that the row was made for has expired.
                     if at.is_some() && element.is_none() {
                         return Ok(None);
                     }

@@ -202,7 +202,7 @@ impl Operator for LookupOperator {
         // The row in the slot has its answer.
         if let Some(rows) = self.supplied.take() {
             let answer = self.joined_row(row, rows, context);
-            // A kept answer stays in memory.
+            // The memory of a kept answer stays reserved.
             if self.kept.is_none() {
                 self.meter.clear_held();
             }
@@ -226,7 +226,7 @@ impl Operator for LookupOperator {
             return Ok(());
         }
         let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
-        // All of them go into one document.
+        // All joined rows become part of one document.
         if MAX_MADE_BYTES < bytes {
             let from = &self.lookup.collection;
             let text = format!(

@@ -115,7 +115,7 @@ pub(super) fn start_operator(
 fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     let behind = match next {
         [Stage::Limit(count), ..] => Some(*count),
-        // Skipped rows have to be sorted, too.
+        // The skipped rows count as well, because they are sorted, too.
         [Stage::Skip(skipped), Stage::Limit(count), ..] => skipped.checked_add(*count),
         _ => None,
     };

@@ -73,7 +73,7 @@ impl UnwindOperator {
             Some(ValueRef::Array(ArrayRef::Raw(values))) => element_at(values, *offset),
             _ => None,
         };
-        // Without any element there is one turn.
+        // A row without elements is processed once, at position 0.
         if next.is_none() && *at > 0 {
             return Ok(None);
         }
@@ -178,7 +178,7 @@ fn copy_with_value(
 impl Operator for UnwindOperator {
     fn accept_row(&mut self, row: Row, _: &Arc<Context>) -> Result<(), Error> {
         let of = row.source.array_at(row.document.as_ref(), &self.unwind.path);
-        // The previous row is finished.
+        // All elements of the previous row have been returned.
         self.meter.clear_held();
         self.meter.add_bytes(row.memory_bytes())?;
         self.row = Some(UnwoundRow { row, at: 0, offset: FIRST, of });

@@ -69,7 +69,7 @@ impl GroupState {
             Self::Extreme(extreme) => {
                 return Ok(got.value().map_or(0, |value| extreme.add_value(value)));
             }
-            // Not called for later rows.
+            // The caller skips later rows of the group.
             Self::First(held) => {
                 let value = got.into_value().unwrap_or(Value::Null);
                 let bytes = weigh(&value);

@@ -240,14 +240,14 @@ impl Field {
     /// Adds the row of `env` to a state; returns by how many bytes the state has grown.
     pub fn add_row(&self, state: &mut GroupState, env: &Env<'_>) -> Result<usize, Error> {
         match state {
-            // It has no input to evaluate.
+            // A count has no input to evaluate.
             GroupState::Count(count) => {
                 *count += 1;
                 Ok(0)
             }
             // The input of later rows is not even evaluated.
             GroupState::First(Some(_)) => Ok(0),
-            // Its output is evaluated only for rows that are kept.
+            // The output expression is evaluated only for rows that are kept.
             GroupState::Top(top) => top.add_row(&self.arguments, env),
             _ => state.take_value(self.arguments.input.evaluate_borrowed(env)?),
         }
@@ -262,7 +262,7 @@ impl Field {
         env: &Env<'_>,
     ) -> Result<usize, Error> {
         match state {
-            // These read no input, or evaluate it themselves.
+            // These accumulators read no input, or evaluate it themselves.
             GroupState::Count(_) | GroupState::First(Some(_)) | GroupState::Top(_) => {
                 self.add_row(state, env)
             }

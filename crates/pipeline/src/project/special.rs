@@ -88,7 +88,7 @@ fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     let (start, count) = match skip {
         Some(skip) if skip < 0 => (len.saturating_add(skip).max(0), limit),
         Some(skip) => (skip.min(len), limit),
-        // The last elements.
+        // A negative limit without a position selects the last elements.
         None if limit < 0 => (len.saturating_add(limit).max(0), limit.saturating_neg()),
         None => (0, limit),
     };

@@ -161,7 +161,7 @@ fn try_combinations<'a>(
     let mut shared: Option<ArrayRef<'a>> = None;
     for spot in &spots {
         let KeySpot::Array(array, _) = spot else { continue };
-        // Parallel arrays.
+        // Two paths through different arrays: no index can have this combination.
         if shared.is_some_and(|shared| !is_same_array(shared, *array)) {
             return false;
         }

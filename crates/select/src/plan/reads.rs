@@ -12,7 +12,7 @@ enum Reference<'a> {
 }
 
 impl Reference<'_> {
-    /// Calls `see` if this part reads a path.
+    /// Calls `see` with slot and path if the reference reads a path.
     fn report_read(&self, see: &mut dyn FnMut(usize, &[String])) {
         if let Self::Read(slot, names) = self {
             see(*slot, names);

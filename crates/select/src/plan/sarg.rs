@@ -134,7 +134,8 @@ impl Paths {
                 Sarg::any_of(items.iter().map(|item| self.implied_by_truth(item, true)))
             }
             Expr::Among(value, set) => {
-                // `ValueTest::In` holds values of simple types only.
+                // `ValueTest::In` supports only values of simple types; for others the condition is
+                // weakened.
                 let simple = |value: &Value| simple_class(value.as_ref()).is_some();
                 let test = if set.values().iter().all(simple) {
                     ValueTest::In(set.values().to_vec())

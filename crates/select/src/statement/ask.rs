@@ -104,7 +104,7 @@ pub enum SystemReads {
     Everywhere,
 }
 
-/// Returns whether any of these reads is of the whole document or of a system property.
+/// Returns whether one of these reads needs the whole document or a property that the server sets.
 fn needs_system(reads: impl FnOnce(&mut dyn FnMut(usize, &[String]))) -> bool {
     let mut needs = false;
     reads(&mut |slot, names| {

@@ -54,7 +54,7 @@ impl Groups {
         for (expr, _) in &group.keys {
             let value = expr.eval(env)?;
             env.append_identity(&value, &mut key)?;
-            // The preceding key values are held while the next one is evaluated.
+            // Key values are counted as held memory while the following ones are evaluated.
             let more = owned_bytes(&value);
             env.hold_bytes(more)?;
             held += more;
@@ -67,7 +67,8 @@ impl Groups {
             return Ok(());
         }
         let more = match self.groups.get_mut(&key) {
-            // It is the same group, even if its key values have other representations.
+            // The group is the same for key values that are equal in another representation, such
+            // as `1` and `1.0`.
             Some(rows) => {
                 rows.take_forms(&values);
                 rows.add_row_values(group, env, position)?

@@ -58,7 +58,7 @@ impl RemainingResults {
                 continue;
             }
             self.done += 1;
-            // OFFSET skips the result.
+            // The result is within the OFFSET and is skipped.
             if self.done <= self.window.skip {
                 continue;
             }

@@ -144,7 +144,8 @@ pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
 pub(super) struct ResumeFilter {
     /// The position at which the previous page ended; `None` on the first page.
     resume_position: Option<Resume>,
-    /// The last sort position, and the first ordinal at it that belongs to this page.
+    /// The last sort position seen, and the first ordinal at it that belongs to this page; `None`
+    /// if none does.
     last: Option<(Vec<u8>, Option<u64>)>,
     /// Number of sort positions so far that have the same prefix as the last one.
     ties: u64,

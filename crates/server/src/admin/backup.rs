@@ -38,7 +38,7 @@ struct Source {
     folder: PathBuf,
     hold: ReapHold,
     stopping: watch::Receiver<bool>,
-    /// Permit held until the backup is done, since only one runs at a time.
+    /// Permit held until the backup has ended, since only one runs at a time.
     _turn: OwnedSemaphorePermit,
 }
 

@@ -62,7 +62,7 @@ pub(crate) async fn get_collections(
             }
             let forecast = match shared.engine.forecast_collection(&collection).await {
                 Ok(forecast) => forecast,
-                // Dropped concurrently.
+                // The collection was dropped after the list was read.
                 Err(_) if collection.is_dropped() => continue,
                 Err(error) => return Err(error.into()),
             };

@@ -24,7 +24,7 @@ const FEW_DESCRIPTORS: u64 = 8192;
 /// Free percentage of a device below which too little is left for compaction and growth.
 const LITTLE_ROOM: u64 = 10;
 
-/// Age of a view from which it is reported, since it keeps replaced versions on disk.
+/// Minimum age of a view to be reported, since an old view keeps replaced versions on disk.
 const LONG_VIEW: Duration = Duration::from_secs(3600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

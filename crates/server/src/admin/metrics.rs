@@ -305,7 +305,7 @@ fn register_operations(all: &[Shared], registry: &mut Registry) {
 fn of_cosmos(all: &[Shared], registry: &mut Registry) {
     let apis: Vec<_> = all.iter().filter_map(|shared| shared.apis.cosmos.as_ref()).collect();
     let Some(first) = apis.first() else { return };
-    // All of them share this count.
+    // The APIs of all shards share one count of connections.
     registry.register("nosql_connections", "Open connections", ConstGauge::new(first.open()));
     let counters = apis.iter().map(|api| api.counters());
     for (name, help, sum) in added(counters, |(.., sum), (.., more)| *sum += more) {
@@ -348,7 +348,7 @@ impl EncodeMetric for Measurement {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), std::fmt::Error> {
         for (labels, of) in &self.of {
             let bounds =
-                // The last bucket is unbounded.
+                // The last bucket has no upper bound.
                 of.bounds.iter().map(|bound| *bound as f64 / self.parts).chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(of.counts.iter().copied()).collect();
             let (sum, count) = (of.sum as f64 / self.parts, of.measurement_count());

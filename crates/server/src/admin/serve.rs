@@ -36,7 +36,7 @@ pub(crate) async fn serve_stream(
     let service = service_fn(|request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(ConnectInfo(peer));
-        // A router is always ready.
+        // Called without waiting for readiness, since a router is always ready.
         routes.clone().call(request)
     });
     let connection = http1::Builder::new()

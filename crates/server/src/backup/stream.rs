@@ -35,7 +35,7 @@ impl Body for Stream {
 /// which a backup is read: a client that reads nothing, or a byte now and then, must not occupy the
 /// only backup permit.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes that socket buffers may accept without the client reading them.
+/// Maximum bytes that socket buffers can accept before the client reads them.
 const BUFFERED: u64 = 16 << 20;
 /// Additional time limit per chunk accepted beyond [`BUFFERED`]: a client that forwards the backup
 /// in large parts reads in bursts.
@@ -55,7 +55,7 @@ impl Pace {
         PATIENCE + self.earned
     }
 
-    /// Records that the client has accepted a chunk after it waited for this time.
+    /// Records that the client has accepted a chunk, which had waited for this time.
     fn accept(&mut self, bytes: usize, waited: Duration) {
         self.accepted = self.accepted.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
         self.earned = self.earned.saturating_sub(waited.saturating_sub(PATIENCE));

@@ -38,7 +38,7 @@ struct Held {
     /// Counters at the end of the last sample, with the monotonic time of that end; `None` before
     /// the first sample.
     last: Option<(CounterReadings, Duration)>,
-    /// Whether this run has added a sample.
+    /// Whether this process has added a sample since its start.
     has_begun: bool,
 }
 
@@ -106,7 +106,7 @@ pub(crate) async fn keep(
 ) {
     let apart = |first: bool| {
         let (figures, gather) = (Arc::clone(&figures), gather.clone());
-        // Reads and writes files.
+        // On a blocking thread, because files are read and written.
         tokio::task::spawn_blocking(move || {
             figures.note(gather());
             if first {

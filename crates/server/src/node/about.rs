@@ -46,7 +46,7 @@ impl NodeDescription {
     /// Encodes the description for the node's record.
     pub(crate) fn encode(&self, location: &str) -> Bytes {
         let mut bytes = location.as_bytes().to_vec();
-        // A struct of strings always serializes.
+        // Cannot fail, since a struct of strings always serializes.
         bytes.extend(serde_json::to_vec(self).unwrap_or_default());
         bytes.into()
     }

@@ -30,7 +30,7 @@ const WAITS_LONG: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_secs(3);
 const DOWN: Duration = Duration::from_secs(10);
 
-/// Time for which a node is reported as running twice after it was last found to.
+/// Time for which a node is reported as running twice after the last evidence of it.
 const DOUBLED: Duration = Duration::from_secs(60);
 
 /// The MongoDB API, as a key for the home shards of databases.

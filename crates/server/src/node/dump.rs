@@ -64,7 +64,7 @@ pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Che
         Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last }
     };
     let found = match (record.phase, of_shard) {
-        // It includes the last instant used.
+        // The checkpoint of a release includes the last instant used.
         (Phase::Released, Some(last)) => last,
         (_, last) => {
             let all = last.into_iter().chain(of_terms).map(owed);

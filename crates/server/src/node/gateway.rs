@@ -51,7 +51,7 @@ pub(super) struct Gateway {
 }
 
 impl Entrance for Gateway {
-    /// Counts nothing, since the term that serves a client counts it.
+    /// Returns a guard that counts nothing, since the term that serves a client counts it.
     fn count_silent(&self) -> impl Send + 'static {}
 
     /// Serves a client of the MongoDB API, which stays connected while its server changes.
@@ -235,7 +235,7 @@ impl Gateway {
             Purpose::Offers => siblings::show(&term, SharedFeed::Offers, stream).await,
             Purpose::Users => users::tell(&term, stream, false).await,
             Purpose::UsersLater => users::tell(&term, stream, true).await,
-            // Answered before a term was looked up.
+            // Control messages were already answered, before a term was looked up.
             Purpose::HoldBack
             | Purpose::GoFirst
             | Purpose::Look
@@ -253,7 +253,7 @@ async fn serve_nosql(
     (client, secure, right): (SocketAddr, bool, Option<Right>),
 ) {
     let Some(here) = term.nosql_endpoint() else { return };
-    // The connection outlives the term briefly.
+    // The connection may outlive the term briefly and must not keep it alive.
     drop(term);
     let scheme = if secure { "https" } else { "http" };
     let about = Forwarded { peer: Some(client.ip()), scheme, right };
@@ -270,7 +270,7 @@ fn handle_control_message(route: &Route, word: Purpose) {
         Purpose::GoFirst | Purpose::Keep if route.cluster_state.has_clock_skew() => {}
         Purpose::GoFirst | Purpose::Keep => shard.claim_first(),
         Purpose::Look => shard.refresh(),
-        // Not control messages.
+        // All other purposes are not control messages.
         _ => {}
     }
 }

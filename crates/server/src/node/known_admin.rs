@@ -54,7 +54,7 @@ impl RequestScope {
             return match arguments.find_map(|argument| argument.strip_prefix("door=")) {
                 Some("mongo") => Self::Home("mongo", name),
                 Some("nosql") => Self::Home("nosql", name),
-                // The handler reports the error.
+                // The handler of any shard reports the invalid argument.
                 Some(_) => Self::First,
                 None => Self::Either(name),
             };
@@ -116,7 +116,7 @@ impl BufferedRequest {
         request
     }
 
-    /// Returns the request with a `door` argument added.
+    /// Returns the request with the query argument `door`, which selects an API, added.
     fn with_door(&self, door: &str) -> Self {
         let sign = if self.uri.query().is_some() { '&' } else { '?' };
         let uri = format!("{}{sign}door={door}", self.uri).parse();

@@ -64,7 +64,7 @@ pub(super) struct Route {
 /// The destination of a stream.
 pub(super) enum Destination {
     Here(Arc<Term>),
-    /// Another node, over this stream.
+    /// Another node, which is reached over this stream.
     There(OwnerStream),
 }
 
@@ -139,7 +139,7 @@ impl Route {
         self.kept.store(false, Ordering::SeqCst);
         self.notify_others(|node| if node == target { word } else { Purpose::HoldBack }).await;
         self.hand_over().await;
-        // An earlier move may have told the target node not to claim the shard.
+        // Sent again, since an earlier move may have told the target node not to claim the shard.
         let _ = self.send_control(&peer, word, CONTROL_TIMEOUT).await;
         true
     }

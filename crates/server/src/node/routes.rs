@@ -90,7 +90,7 @@ impl Routes {
         why.or_else(|| self.why_waiting()).or_else(|| self.why_unready())
     }
 
-    /// Returns why writes to a shard that this node owns are stuck.
+    /// Returns the reason why writes to a shard of this node wait too long; `None` if none do.
     pub(super) fn why_waiting(&self) -> Option<String> {
         self.all().find_map(|route| route.cluster_state.why_waiting())
     }

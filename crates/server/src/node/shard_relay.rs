@@ -94,7 +94,7 @@ impl Relay for ShardRelay {
                 }
                 Some(Destination::There(passage)) => {
                     let (stream, _place) = passage.into_stream();
-                    // If that fails, the outcome is unknown.
+                    // If the request fails from here on, the outcome of the command is unknown.
                     let asked = CommandSource::of(&sender, database);
                     let asked = ask(stream, (&asked, &command), &mut self.memory.share()).await;
                     Some(asked.unwrap_or(Err(NoReply::Closed)))

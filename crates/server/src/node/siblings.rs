@@ -53,7 +53,7 @@ async fn with_stream<T>(
     ask: impl AsyncFnOnce(Destination) -> io::Result<T>,
 ) -> io::Result<T> {
     let asked = async {
-        // For internal calls no client is involved.
+        // An internal call belongs to no client.
         let way = route.find(purpose, NO_CLIENT, false).await;
         ask(way.ok_or_else(unreached)?).await
     };
@@ -123,7 +123,7 @@ async fn ask_for_feed(route: &Route, feed: SharedFeed, held: &mut Share) -> io::
     with_stream(route, purpose, ask).await
 }
 
-/// Sends this shard's part of a feed to the server of another.
+/// Sends this shard's part of a feed to the calling server of another shard.
 pub(super) async fn show(term: &Term, feed: SharedFeed, mut stream: Box<dyn Duplex>) {
     let Some(api) = term.shared.apis.cosmos.clone() else { return };
     let text = api.own_feed(feed);

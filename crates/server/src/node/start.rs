@@ -385,7 +385,7 @@ impl Node {
         end_tasks(terms).await;
         drop(routes);
         let stopping = Arc::clone(&shared);
-        // Joining threads blocks.
+        // On a blocking thread, because threads are joined.
         tokio::task::spawn_blocking(move || stopping.stop()).await.map_err(failed)?;
         let mut closed = Ok(());
         for shard in shared.shards() {

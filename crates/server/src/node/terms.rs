@@ -58,7 +58,7 @@ impl Terms {
                 never = copy::tend(&mut reaper, &self.route.cluster_state.shard) => match never {},
                 _ = stop.wait_for(|stop| *stop) => return,
             };
-            // The node has stopped.
+            // `None`: the node has stopped.
             let Some(epoch) = epoch else { return };
             let (tree, mut gone) = TermTree::new(Arc::clone(self.route.cluster_state.shard.tree()));
             let begun = tokio::select! {

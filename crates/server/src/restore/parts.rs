@@ -99,7 +99,7 @@ fn read_parts(mut reader: Reader<impl Read>, parts: SyncSender<Sent>, room: &Mem
         });
         let Some(part) = part.map_err(failed).transpose() else { return };
         let is_last = part.is_err();
-        // The consumer may have ended.
+        // Sending fails if the consumer has ended.
         if parts.send((part, bytes)).is_err() || is_last {
             return;
         }

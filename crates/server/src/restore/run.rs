@@ -155,7 +155,7 @@ fn make(
     let (file, _) = CheckpointFile::open(&path, true).map_err(failed)?;
     file.write(&clock).map_err(failed)?;
     directory.filled().map_err(Failure::Refused)?;
-    // `count_now` opens the directory itself.
+    // Released first, since `count_now` opens the directory again.
     drop((file, directory));
     let (live, now_ms) = runtime.block_on(count_now(&config))?;
     let expired = documents.saturating_sub(live);

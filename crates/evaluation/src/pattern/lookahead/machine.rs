@@ -81,7 +81,7 @@ impl Machine {
     /// look-ahead.
     pub(super) fn lookahead_of(&self, state: &State) -> Option<LookaheadRef> {
         match state {
-            // Even slots are the starts of groups.
+            // A group has two slots; the even one is its start.
             State::Capture { group_index, slot, .. } if slot.as_usize() % 2 == 0 => {
                 self.lookahead_of.get(group_index.as_usize()).copied().flatten()
             }

@@ -125,7 +125,7 @@ impl Partitions {
         states: Vec<Value>,
         context: &Context,
     ) -> Result<(), Error> {
-        // A document can contain any value.
+        // Encoded as a document, because a document can contain a value of any type.
         let mut fields = Document::new();
         fields.push("", id);
         states.into_iter().for_each(|state| fields.push("", state));
@@ -156,7 +156,7 @@ impl Partitions {
         let Some(Some(writer)) = self.writers.get_mut(partition) else { return Ok(()) };
         self.record.clear();
         self.record.push(kind);
-        // The reader expects a length.
+        // The document is preceded by its length, by which the reader finds its end.
         put_bytes(document, &mut self.record);
         context.budget.spend(self.record.len())?;
         // A write may block on the disk.

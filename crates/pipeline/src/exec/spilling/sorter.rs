@@ -145,8 +145,8 @@ impl Sorter {
         }
         self.bytes += bytes;
         self.held.push(entry);
-        // With a limit, at most about twice that number of rows is held. The bar is set as soon as
-        // the limit is reached.
+        // With a limit, at most about twice that number of rows is held. The first time, rows are
+        // sorted as soon as the limit is reached, which sets the bar.
         let spare = |limit: usize| if self.bar.is_none() { 0 } else { limit.max(MIN_SPARE) };
         if self.limit.is_some_and(|limit| limit.saturating_add(spare(limit)) <= self.held.len()) {
             self.sort_held(context)?;
@@ -277,7 +277,7 @@ impl Sorter {
         self.held = Vec::new();
         self.bytes = 0;
         self.meter.clear_held();
-        // The shared items stay in memory.
+        // Items that the spilled rows share stay in memory.
         self.meter.add_bytes(spilled.kept)?;
         spilled.runs.push((0, run));
         // Returns how many of the last runs have one level, if that is enough to merge them.

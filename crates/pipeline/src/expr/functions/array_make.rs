@@ -273,7 +273,7 @@ fn zip(call: &Call<'_>) -> OptionalValue {
         let padded = values.iter().chain(std::iter::repeat(default));
         for (row, value) in rows.iter_mut().zip(padded) {
             let size = Size::of_value(value);
-            // Its slot in the row is counted already.
+            // The slot of the value in its row is counted already.
             let memory = size.memory.saturating_sub(size_of::<Value>());
             growth.add_size(Size { memory, ..size })?;
             row.push(value.to_value());

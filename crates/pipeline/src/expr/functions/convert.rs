@@ -372,7 +372,7 @@ fn to_date(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
                 None => return Ok(None),
             }
         }
-        // Timestamps and ObjectIds, which have seconds.
+        // Timestamps and ObjectIds contain seconds since 1970.
         value => match super::number::date_of(value) {
             Some(ms) => ms,
             None => return Ok(None),

@@ -184,7 +184,7 @@ fn named_date(cursor: &mut Cursor<'_>) -> Result<Option<Parts>, Error> {
         cursor.skip_blanks();
         let before = cursor.at;
         if let Some((number, count)) = cursor.read_digits(1, 4) {
-            // The number is an hour.
+            // A number before a colon is an hour, which the next step parses.
             if cursor.peek_char() == Some(':') {
                 cursor.at = before;
                 break;

@@ -149,7 +149,7 @@ impl Function {
             // Most calls have one or two arguments, which need no vector.
             [a] => {
                 let a = a.evaluate_borrowed(env)?;
-                // Borrowed values are held by the document.
+                // Only owned values count, since borrowed ones are part of the document.
                 let held = owned_bytes(&a);
                 self.run_function(&[a], env, held)
             }
@@ -187,7 +187,7 @@ impl Function {
         budget.spend_bounded(CALL)?;
         let answer = (self.eval)(&Call { name: self.name, args, env: &env.with_held(held)? })?;
         if let Some(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) = &answer {
-            // Other values are too small to check.
+            // Values of other types are too small to be checked.
             budget.spend_bounded(check_built(value.as_ref())?.memory)?;
         }
         let answer = answer.map(value_without_spare_room);

@@ -188,7 +188,7 @@ fn replace_text(call: &Call<'_>, all: bool) -> OptionalValue {
     let (Some(input), Some(find), Some(replacement)) = (input, find, replacement) else {
         return NULL;
     };
-    // Nothing is copied but the result.
+    // Fast path without a match: only the result is copied.
     if !all && !input.contains(find) {
         return Ok(Some(Value::from(input)));
     }

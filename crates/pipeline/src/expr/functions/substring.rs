@@ -175,7 +175,7 @@ fn substr_bytes(call: &Call<'_>) -> OptionalValue {
         let text = format!("$substrBytes:  starting index must be non-negative (got: {start})");
         return Err(invalid_request(50752, text));
     };
-    // Only a negative length fails here.
+    // The conversion fails only for a negative length, which means the rest of the string.
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     // Checked before the character boundaries, which do not exist past the end.
     if start >= text.len() {
