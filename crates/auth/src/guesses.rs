@@ -29,7 +29,7 @@ pub struct GuessLimiter(Mutex<HashMap<Option<IpAddr>, FailedGuesses>>);
 impl GuessLimiter {
     /// Records a wrong key of this sender; `now` is the monotonic clock. Returns the seconds to
     /// wait if the limit is exceeded, in which case the attempt is not counted: trying again does
-    /// not prolong the wait. `None` means that the sender may be told that the key is wrong.
+    /// not prolong the wait. `None` means that the reply may report the wrong key.
     pub fn record_wrong_key(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
         let wait = self.seconds_to_wait(peer, now);
         if wait.is_none() {

@@ -7,7 +7,7 @@ use std::{fmt, io};
 pub(crate) enum Error {
     /// An I/O error of the connection or a file.
     Io {
-        /// The activity during which the error occurred; empty if the cause already tells it.
+        /// The activity during which the error occurred; empty if the cause already contains it.
         doing: String,
         source: io::Error,
     },

@@ -40,7 +40,7 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     /// All workloads, in report order.
     const WORKS: &'static [Entry<Self::Work>];
 
-    /// Returns whether `all` includes this workload. `known` tells whether the processes of the
+    /// Returns whether `all` includes this workload. `known` is true if the process ids of the
     /// servers are given.
     fn in_all(work: Self::Work, known: bool) -> bool;
 

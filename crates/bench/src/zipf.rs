@@ -36,7 +36,7 @@ impl Zipfian {
         zipfian
     }
 
-    /// Creates a distribution of `items` ranks whose zeta the caller knows.
+    /// Creates a distribution of `items` ranks with the zeta that the caller has computed.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     fn with_known_sum(items: u64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5f64.powf(THETA);

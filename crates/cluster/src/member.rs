@@ -103,7 +103,7 @@ impl Member {
         self.refresh(shard, now);
     }
 
-    /// Reads the shard and the node records immediately, for callers that know of a change.
+    /// Reads the shard and the node records immediately, for callers that expect a change.
     pub fn refresh(&mut self, shard: u32, now: u64) {
         self.with(shard, |replica, common| {
             common.node_monitor.refresh(now);

@@ -46,7 +46,7 @@ pub(crate) struct Sealing {
 
 impl Sealing {
     /// Starts reading after this tree; `committed` is the highest commit mark of the last opened
-    /// epoch known from elsewhere.
+    /// epoch that is known from outside the journal.
     pub(crate) fn new(settings: Settings, epochs: Epochs, tree: Position, committed: u64) -> Self {
         let (epoch, segment) = tree.next(&epochs);
         Self {
@@ -243,7 +243,8 @@ mod tests {
         }
     }
 
-    /// The commit is known from a commit record after the gap, or from elsewhere.
+    /// The commit is known from a commit mark in an entry after the gap, or from outside the
+    /// journal.
     #[test]
     fn a_committed_entry_that_is_missing_is_no_end() {
         let all = parts(&[(1, 0), (2, 0), (3, 2)]);

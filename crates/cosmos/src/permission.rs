@@ -1,5 +1,5 @@
 //! Permissions: a resource, or a logical partition of it, that a user may access, and whether the
-//! user may also write. Users are handled elsewhere.
+//! user may also write. Users are in `routes/users.rs`.
 //!
 //! A signed token names a permission and its version. The contents of the permission are read for
 //! each request, so that changing or deleting a permission revokes its tokens immediately.

@@ -71,7 +71,7 @@ pub(crate) fn parse_tokens(header: Option<&str>) -> Result<u64> {
 /// Consistency levels from the strongest to the weakest.
 const LEVELS: [&str; 5] = ["Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"];
 /// Refuses an unknown consistency level, and a level stronger than the account's: a request may
-/// only ask for a weaker level.
+/// only select a weaker level.
 pub(crate) fn check_level(header: Option<&str>) -> Result<()> {
     let Some(asked) = header.map(str::trim).filter(|asked| !asked.is_empty()) else {
         return Ok(());

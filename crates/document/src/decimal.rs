@@ -195,7 +195,7 @@ impl Decimal128 {
         Self::parse(&trim_zeros(&format!("{value:.33e}"))).unwrap_or(Self::NAN)
     }
 
-    /// Converts to the nearest double. It goes through text because the standard library parses
+    /// Converts to the nearest double. It converts through text because the standard library parses
     /// decimal text to the nearest double; multiplying by a power of ten would round twice.
     pub fn to_f64(self) -> f64 {
         match self.parts() {
@@ -326,7 +326,7 @@ pub(crate) fn power_of_ten(exponent: i64) -> BigUint {
 }
 
 /// Returns whether half-to-even rounding rounds up. `whole` is the part that is kept and `half` the
-/// remainder compared with one half; an exact half goes to the even neighbour.
+/// remainder compared with one half; an exact half is rounded to the even neighbour.
 fn rounds_up(whole: &BigUint, half: &Ordering, sticky: bool) -> bool {
     match half {
         Ordering::Less => false,

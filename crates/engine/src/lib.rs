@@ -1,8 +1,8 @@
 //! The engine: collections of documents that expire exactly on time, over any store. It implements
 //! documents, indexes, views and commits, but no protocol and no query syntax.
 //!
-//! Every read goes through [`LiveView`], which cannot return an expired row; every write of a
-//! document is one atomic commit of row, index entries and counters.
+//! Every read uses a [`LiveView`], which cannot return an expired row; every write of a document is
+//! one atomic commit of row, index entries and counters.
 
 mod access;
 mod amount;

@@ -1,6 +1,6 @@
-//! Small records ("resources") that an API keeps beside its collections, by path: databases, users,
-//! scripts. A change of one or several is a commit; all are cached in memory, since there are few
-//! and every request needs some.
+//! Small records ("resources") that an API stores in addition to its collections, by path:
+//! databases, users, scripts. A change of one or several is a commit; all are cached in memory,
+//! since there are few and every request needs some.
 
 use std::{
     collections::BTreeMap,

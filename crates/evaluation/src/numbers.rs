@@ -2,7 +2,7 @@
 //! store them.
 //!
 //! Only one of the two APIs exposes error numbers, so they are taken from that API's list: its
-//! drivers know them, and its server endpoint passes them on unchanged.
+//! drivers depend on them, and its server endpoint returns them unchanged.
 
 /// Error code: a limit on memory or work was exceeded.
 pub const LIMIT_EXCEEDED: i32 = 146;

@@ -94,7 +94,7 @@ impl Coordinators {
     }
 }
 
-/// The load-balancing policy of one request: each attempt goes to a node not tried yet.
+/// The load-balancing policy of one request: each attempt is sent to a node not tried yet.
 #[derive(Clone, Debug)]
 pub(crate) struct CoordinatorPolicy {
     coordinators: Arc<Coordinators>,
@@ -203,7 +203,7 @@ mod tests {
             advance(Duration::from_millis(1)).await;
             assert!(!all.is_avoided(node), "{seconds}");
         }
-        // One request tries it; the others go elsewhere.
+        // One request tries it; the others are sent to other nodes.
         all.record_request(node);
         assert!(all.is_avoided(node));
         all.record_response(node, None);

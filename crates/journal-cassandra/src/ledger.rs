@@ -47,8 +47,8 @@ impl CassandraLedger {
         options::check_keyspace(&options.keyspace)?;
         let statements = schema::statements(&options.keyspace, replication)?;
         let (session, _) = connection::session(options).await?;
-        // A Cassandra node that has not learned of a keyspace just created elsewhere would create
-        // it again, possibly with another replication.
+        // A Cassandra node that has not received the schema of a keyspace just created at another
+        // node would create it again, possibly with another replication.
         agree(&session).await?;
         for statement in statements {
             let mut statement = Statement::new(statement);

@@ -1,5 +1,5 @@
 //! TLS to Cassandra: trusted authorities and the client certificate. A node's certificate has to be
-//! valid for its address, under which the driver knows the nodes, or for the host name of a contact
+//! valid for its address, by which the driver identifies nodes, or for the host name of a contact
 //! point.
 
 use std::{

@@ -19,9 +19,9 @@ pub enum AppendFailure {
     /// (exceeds a limit, or does not continue at the journal's end), `Unavailable` (already
     /// stopped).
     Refused(Error),
-    /// The group may or may not have been written, so its writers must be told neither success nor
-    /// failure. The next opening of the journal determines the outcome. A local journal refuses
-    /// writes until then.
+    /// The group may or may not have been written, so neither success nor failure may be reported
+    /// to its writers. The next opening of the journal determines the outcome. A local journal
+    /// refuses writes until then.
     Unknown(Error),
 }
 
@@ -66,9 +66,9 @@ pub trait Journal: Send + Sync + 'static {
         self.append(group)
     }
 
-    /// Appends a group that is durable elsewhere without syncing it: it becomes durable here with
-    /// the next [`sync`](Self::sync). A crash of the machine before that may lose the group and
-    /// everything after it. By default this is the same as [`append`](Self::append).
+    /// Appends a group that is already durable in another journal, without syncing it: it becomes
+    /// durable here with the next [`sync`](Self::sync). A crash of the machine before that may lose
+    /// the group and everything after it. By default this is the same as [`append`](Self::append).
     fn append_unsynced(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         self.append(group)
     }
@@ -105,8 +105,9 @@ pub trait Journal: Send + Sync + 'static {
     fn group_bytes_max(&self) -> usize;
 
     /// Returns whether entries are never applied again once the journal's user has dropped them
-    /// with [`truncate_before`](Self::truncate_before). If other users apply them too, or this user may have to reapply all
-    /// of them, data that the user has since removed may still exist elsewhere.
+    /// with [`truncate_before`](Self::truncate_before). If other users apply them too, or this user
+    /// may have to reapply all of them, data that the user has since removed may still exist in
+    /// another copy.
     fn has_single_user(&self) -> bool;
 }
 
@@ -114,7 +115,7 @@ pub trait Journal: Send + Sync + 'static {
 pub trait OpenJournal: Send + Sync + 'static {
     /// Opens the journal. Entries up to `known_durable` were durable: a journal that ends earlier
     /// has lost some and is refused with `Corrupt`, unless `accept_loss` is set; it then continues
-    /// after that number. Fails with `Refused` if it is already open elsewhere.
+    /// after that number. Fails with `Refused` if it is already open in this or another process.
     fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error>;
 
     /// Deletes all entries, so that a later opening starts again at entry number 1. The journal

@@ -1,5 +1,5 @@
-//! A journal of entries: the commits in order, made durable before they are acknowledged. It knows
-//! no trees, collections or documents, and applies nothing.
+//! A journal of entries: the commits in order, made durable before they are acknowledged. It is
+//! independent of trees, collections and documents, and applies nothing.
 //!
 //! ```text
 //!  append ──▶ group of entries ──one write, one sync──▶ newest segment ──▶ answer

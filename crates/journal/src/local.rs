@@ -201,7 +201,7 @@ impl Journal for LocalJournal {
 }
 
 /// Refuses a journal that has lost entries, unless an operator accepts the loss or the entries
-/// exist elsewhere.
+/// exist in another journal.
 fn check_losses(recovered: &RecoveredLog, options: &JournalOptions) -> Result<(), Error> {
     let last = recovered.live.last().map_or(options.empty_after, |live| live.end.n);
     let missing = || {

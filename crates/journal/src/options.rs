@@ -17,10 +17,10 @@ pub struct JournalOptions {
     /// Bytes of the largest group; at least as many as fit into a segment. A group larger than a
     /// segment gets a segment of its own size, which is not reused.
     pub group_bytes: u64,
-    /// Entries after `known_durable` also exist elsewhere: if they are damaged, the journal
-    /// silently drops them and everything after them. For journals whose groups are appended
-    /// unsynced ([`Journal::append_unsynced`](crate::Journal::append_unsynced)), of which a machine
-    /// crash may leave any part.
+    /// Entries after `known_durable` also exist in another journal: if they are damaged, the
+    /// journal silently drops them and everything after them. For journals whose groups are
+    /// appended unsynced ([`Journal::append_unsynced`](crate::Journal::append_unsynced)), of which
+    /// a machine crash may leave any part.
     pub durable_elsewhere: bool,
     /// Open despite lost entries, by an operator's decision. Everything after the damage is
     /// dropped; if the oldest entries are lost the journal starts later, see

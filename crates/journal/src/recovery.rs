@@ -192,7 +192,7 @@ fn find_files(disk: &dyn Disk) -> Result<FoundFiles, Error> {
     Ok(found)
 }
 
-/// Returns a header's format version if this program does not know it.
+/// Returns a header's format version if this program does not support it.
 fn unknown_version(copies: &[Result<SegmentHeader, HeaderFault>]) -> Option<u32> {
     copies.iter().find_map(|copy| match copy {
         Err(HeaderFault::Version(version)) => Some(*version),

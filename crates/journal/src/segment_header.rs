@@ -60,7 +60,7 @@ pub(crate) struct SegmentId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderFault {
     Damaged,
-    /// A format version this program does not know.
+    /// A format version that this program does not support.
     Version(u32),
 }
 

@@ -193,7 +193,7 @@ impl Account {
 
     /// Returns whether a large holder would get this many bytes now. Also returns true if it could
     /// never get them, since waiting would be useless then. Like a request, it rechecks the
-    /// process's memory and asks for relief first.
+    /// process's memory and requests relief first.
     pub fn has_room(&self, bytes: usize) -> bool {
         if self.limit() - self.limit() / RESERVE < bytes {
             return true;
@@ -232,8 +232,8 @@ impl Account {
         self.limit() - self.limit() / RESERVE - self.withheld_bytes()
     }
 
-    /// Takes `bytes` for a share that then holds `held` bytes. If they are not available, asks
-    /// holders for relief, and refuses only if that does not suffice.
+    /// Takes `bytes` for a share that then holds `held` bytes. If they are not available, requests
+    /// relief from holders, and refuses only if that does not suffice.
     pub(crate) fn take_bytes(&self, bytes: usize, held: usize) -> Result<(), InsufficientMemory> {
         let is_small = self.is_small(bytes, held);
         if let Some(whole) = self.whole_account() {

@@ -1,6 +1,6 @@
 //! The MongoDB API's shared state: one value for all connections. It holds the engine, the open
 //! cursors, the counters, what clients have set, and the list of open connections. Commands use
-//! this module; it knows only the rows of the command table, not the commands themselves.
+//! this module; it depends only on the rows of the command table, not on the commands themselves.
 
 use std::{
     collections::HashMap,
@@ -87,7 +87,7 @@ pub struct Settings {
     pub audit: Option<Arc<AuditLog>>,
     /// How the server presents itself to drivers.
     pub topology: Topology,
-    /// Tells whether the server owns a database of a sharded cluster; `None` if it owns all
+    /// Determines whether the server owns a database of a sharded cluster; `None` if it owns all
     /// databases.
     pub is_home: Option<IsHome>,
     /// Access to the other shards of the cluster; `None` outside a sharded cluster.

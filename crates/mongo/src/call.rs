@@ -101,7 +101,7 @@ impl<'a, S: Store> Call<'a, S> {
         let mut body = message.body();
         let mut name = body.iter().next().map_or("", |(name, _)| name);
         // Legacy shells sent `{$query: {..}, $readPreference: ..}`; some drivers still do before
-        // they know the server.
+        // the handshake.
         if message.shape == Shape::Query && matches!(name, "$query" | "query") {
             body = body.get(name).and_then(ValueRef::as_document).unwrap_or(body);
             name = body.iter().next().map_or("", |(name, _)| name);

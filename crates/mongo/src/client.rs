@@ -181,8 +181,8 @@ impl Connection {
         self.running.lock().clone()
     }
 
-    /// Tells the current command to stop if its id is `id`, or any current command if `id` is
-    /// `None`. Returns whether there was such a command. The command stops at its next check, not
+    /// Cancels the current command if its id is `id`, or any current command if `id` is `None`.
+    /// Returns whether there was such a command. The command stops at its next check, not
     /// immediately.
     pub(crate) fn stop_command(&self, id: Option<i32>, why: StopReason) -> bool {
         let running = self.running.lock();

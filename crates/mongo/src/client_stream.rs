@@ -34,7 +34,7 @@ pub struct ClientStream<S> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServeEnd {
     /// The connection is closed: the client disconnected or sent invalid bytes, or its request
-    /// cannot be repeated elsewhere.
+    /// cannot be repeated at another server.
     Closed,
     /// The server has stopped. Another server may continue; it reads the unanswered bytes again.
     Moves,

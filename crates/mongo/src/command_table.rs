@@ -28,7 +28,7 @@ impl NotYet {
 }
 
 /// An old command that carries credentials, so its error reply is never compressed. Servers since
-/// 4.0, and this one, do not know the command.
+/// 4.0, and this one, do not have the command.
 const OLD_CREDENTIALS: &str = "getnonce";
 
 /// A row, and its position in the table, by which counters and latencies are indexed.

@@ -4,8 +4,8 @@
 //!
 //! A server that closes its stream without a reply may have executed the message. If it sends the
 //! NOT_STARTED control frame first (`not_started.rs`), it has not begun to execute the message, and
-//! any unanswered message may go to the next server. The messages of a client that compresses are
-//! not interpreted: its connection is closed when the server closes the stream.
+//! any unanswered message may be sent to the next server. The messages of a client that compresses
+//! are not interpreted: its connection is closed when the server closes the stream.
 
 use std::{io, pin::Pin};
 
@@ -40,7 +40,7 @@ struct Forwarder<'a, C, S, F> {
     /// Completes when the server must not be waited for any longer. After that the forwarding ends,
     /// and this future is not polled again.
     over: Pin<&'a mut F>,
-    /// Tells whether the server owns a database; `None` if it owns all databases.
+    /// Determines whether the server owns a database; `None` if it owns all databases.
     is_home: Option<&'a IsHome>,
 }
 
@@ -201,7 +201,7 @@ where
         match self.reply_header().await {
             Ok(reply) => {
                 self.pass_replies(reply).await?;
-                // Recorded only now: until it is answered, the message itself goes to the next
+                // Recorded only now: until it is answered, the message itself is sent to the next
                 // server.
                 if let Some(said) = introduction {
                     self.client.get_mut().record_handshake(&said);

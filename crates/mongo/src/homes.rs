@@ -17,7 +17,7 @@ use crate::{
 /// A database that belongs to the first shard.
 const FIRST: &str = "admin";
 
-/// Tells whether this server owns the shard of a database.
+/// A predicate: whether this server owns the shard of a database.
 #[derive(Clone)]
 pub struct IsHome(Arc<dyn Fn(&str) -> bool + Send + Sync>);
 

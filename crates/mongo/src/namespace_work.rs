@@ -181,7 +181,7 @@ pub(crate) struct LastWork(Mutex<Option<(String, String, Arc<NamespaceWork>)>>);
 pub(crate) struct AllWork(RwLock<Counted>);
 
 impl AllWork {
-    /// Counts a command on a collection. `exists` tells whether a collection exists; it is called
+    /// Counts a command on a collection. `exists` returns whether a collection exists; it is called
     /// for a collection that was not counted before, and to evict entries.
     pub(crate) fn note(
         &self,

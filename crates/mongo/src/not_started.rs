@@ -19,7 +19,7 @@ pub(crate) fn is_frame(header: &Header) -> bool {
 }
 
 impl<S: AsyncWrite + Unpin> ClientStream<S> {
-    /// Tells the server that forwards the client that unanswered messages were not started, and
+    /// Notifies the server that forwards the client that unanswered messages were not started, and
     /// closes the stream. That server may then send the messages to another server, even if they
     /// are not repeatable.
     pub async fn send_not_started(&mut self) {

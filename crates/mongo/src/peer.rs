@@ -1,5 +1,5 @@
 //! The identity of a connection's peer, as the listener knows it: its address, and what the client
-//! proved in the TLS handshake. This module knows neither sockets nor certificates.
+//! proved in the TLS handshake. This module depends on neither sockets nor certificates.
 
 use std::net::IpAddr;
 

@@ -38,7 +38,7 @@ pub(crate) fn introduction_of(body: DocRef<'_>) -> Vec<u8> {
     msg_reply(1, 0, said.to_buf().bytes(), false, false)
 }
 
-/// Returns whether an argument of a handshake carries a login or asks for a user's mechanisms.
+/// Returns whether an argument of a handshake contains a login or requests a user's mechanisms.
 pub(crate) fn is_of_login(argument: &str) -> bool {
     matches!(argument, "speculativeAuthenticate" | "saslSupportedMechs")
 }

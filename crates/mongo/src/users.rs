@@ -1,7 +1,7 @@
 //! The storage of users and roles: small records of the engine that no command shows as documents.
 //! All of them are in memory, and each change is one commit, even of many records. Permissions are
-//! checked elsewhere. In a cluster the first shard stores them; the others have a read-only copy
-//! (`users_copy.rs`).
+//! checked by `authorize`. In a cluster the first shard stores them; the others have a read-only
+//! copy (`users_copy.rs`).
 //!
 //! ```text
 //! "mongodb access" / "user" / <database> / <user>

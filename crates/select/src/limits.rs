@@ -7,7 +7,7 @@ pub const MAX_RUN_BYTES: usize = 256 * 1024 * 1024;
 pub const RESUME_BYTES: usize = 512;
 /// Bytes of the hash at the end of a truncated sort position.
 pub const HASH_BYTES: usize = 16;
-/// Rows that are read after a full page to learn whether a next page exists. If none of them
-/// decides it, a continuation token is returned for a page that may turn out to be empty, because
-/// reading further could take as long as the query itself.
+/// Number of rows that are read after a full page to determine whether a next page exists. If none
+/// of them decides it, a continuation token is returned for a page that may turn out to be empty,
+/// because reading further could take as long as the query itself.
 pub const LOOK_AHEAD: usize = 100;

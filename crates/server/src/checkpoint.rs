@@ -84,7 +84,7 @@ impl CheckpointFile {
 }
 
 /// Returns a slot's checkpoint if its checksum matches. Two encodings of different length exist
-/// (older versions stored no wall clock); the checksum tells which one it is.
+/// (older versions stored no wall clock); the checksum shows which one it is.
 fn decode_slot(slot: &[u8]) -> Option<Checkpoint> {
     let is_whole = |checkpoint: &Checkpoint| {
         let body = checkpoint.encode();

@@ -100,7 +100,7 @@ mod tests {
                 let computing = runtime.spawn(async move {
                     tokio::spawn(async move { sent.send(()) });
                     let mut served = false;
-                    // One step that never gives way.
+                    // One poll that never yields.
                     run_apart(&mut || served = received.recv_timeout(PATIENCE).is_ok());
                     served
                 });

@@ -1,7 +1,7 @@
 //! Assembly of a server: configuration, the data directory, the clock's checkpoints, listeners,
 //! background work, the admin API, shutdown. It is the only crate that waits: the others receive
 //! the time as an argument, or return the time at which they want to be called again. Of the
-//! protocols it only knows which API listens on which address.
+//! protocols it depends only on which API listens on which address.
 //!
 //! The binary `ebb` calls [`serve()`], which runs one server in this process until a signal. Tests
 //! call [`start`] and [`Running::stop`], and may run several servers in one process.

@@ -53,8 +53,8 @@ fn response(text: &str) -> String {
     )
 }
 
-/// Returns the text of the reply. A portal on loopback is of no use to other machines, so their
-/// clients do not learn its address.
+/// Returns the text of the reply. A portal on loopback cannot be reached from other machines, so
+/// their clients do not get its address.
 fn text_for(
     own: SocketAddr,
     peer: SocketAddr,

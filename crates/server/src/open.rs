@@ -1,5 +1,5 @@
-//! Opens the data directory, for the server and `ebb verify`. Listeners and the APIs' files are
-//! handled elsewhere. The order is fixed, since each step needs the previous one:
+//! Opens the data directory, for the server and `ebb verify`. Listeners are opened by `listen`, and
+//! the APIs' files by the APIs. The order is fixed, since each step needs the previous one:
 //!
 //! 1. the directory's lock, so that no other process changes the files read next;
 //! 2. the clock's last checkpoint, and a first lease of time;

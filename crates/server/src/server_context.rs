@@ -145,7 +145,7 @@ impl ServerContext {
         let (plan, memory, strangers) = open_accounts(config);
         let files = data_dir.map(temporary_area).transpose().map_err(failed)?;
         let kept = data_dir.map(|directory| directory.path.as_path());
-        // A node takes over its copy as the owner has it, so reaping is never paused there.
+        // A node's copy follows the owner, so reaping is never paused there.
         let own = kept.filter(|_| config.cluster.is_none());
         let reaping = Reaping::open(own).map_err(failed)?;
         let account = CurrentKeys::new(nosql::read_keys(config.key_file.as_deref())?);

@@ -1,6 +1,6 @@
 //! A term: an engine and everything that serves it, which are the APIs, the routes of the admin
 //! address, and background work. A standalone server has a single term; a cluster node has a term
-//! for each period in which it owns the shard. Sockets are handled elsewhere.
+//! for each period in which it owns the shard. Sockets are handled by `listen`.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

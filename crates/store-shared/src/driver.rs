@@ -167,7 +167,7 @@ impl<L: Ledger> Driver<L> {
                 }
             }
             Command::MakeBase(wanted) => {
-                // Dropping the sender tells the caller that this node is not the owner.
+                // The caller takes a dropped sender to mean that this node is not the owner.
                 let Some(committed) = member.owner(number).map(|owner| owner.position().n) else {
                     return;
                 };

@@ -122,7 +122,7 @@ impl Replicator {
 }
 
 /// Returns the error of a node that is no longer the owner. Pending writes may have been committed;
-/// only the new owner knows.
+/// only the new owner can determine it.
 pub(crate) fn moved() -> Error {
     Error::new(Kind::Moved, "this node is not the owner of the data any more")
 }

@@ -152,7 +152,7 @@ impl SharedShard {
         Some((hear.await.ok()?, made))
     }
 
-    /// Reads the cluster's records immediately, for callers that know of a change.
+    /// Reads the cluster's records immediately, for callers that expect a change.
     pub fn refresh(&self) {
         self.commands.send(Command::Refresh);
     }

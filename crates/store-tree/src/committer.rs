@@ -79,7 +79,7 @@ impl Committer {
         }
     }
 
-    /// Handles messages until told to close.
+    /// Handles messages until [`CommitterMessage::Close`] arrives.
     pub(crate) fn run(mut self, messages: &mpsc::Receiver<CommitterMessage>) {
         while let Ok(first) = messages.recv() {
             let mut next = Some(first);

@@ -106,7 +106,7 @@ impl TreeOptions {
         JournalFolder { path: self.path.join(JOURNAL), options }
     }
 
-    /// Returns the journal of a copy, whose contents are durable elsewhere.
+    /// Returns the journal of a copy, whose contents are durable in the cluster's journal.
     pub fn journal_of_copy(&self) -> JournalFolder {
         let JournalFolder { path, options } = self.journal_folder();
         JournalFolder { path, options: JournalOptions { durable_elsewhere: true, ..options } }

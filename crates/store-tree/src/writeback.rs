@@ -162,7 +162,7 @@ fn newest_tables(folder: &Path) -> Vec<(u64, u64)> {
 }
 
 impl GrownRange {
-    /// Asks the kernel to write the range. This is only advice; if ignored, the sync takes
+    /// Makes the kernel start to write the range. This is only advice; if ignored, the sync takes
     /// longer.
     ///
     /// Errors are ignored, since only the duration of a later sync depends on it.

@@ -161,7 +161,8 @@ pub struct Capabilities {
     pub max_key_bytes: usize,
     /// Whether compactions apply the drop predicate; if not, expired rows must be deleted.
     pub drops: bool,
-    /// Whether other nodes keep copies of the data, so that they must be told what may be removed.
+    /// Whether other nodes keep copies of the data, which must be notified of the data that may be
+    /// removed.
     pub copies: bool,
 }
 

@@ -7,7 +7,8 @@ use std::fmt;
 pub enum Kind {
     /// No space is left; nothing was written.
     Full,
-    /// Stored data is damaged; it must not be used, and the operator has to be told.
+    /// Stored data is damaged; it must not be used, and the failure has to be reported to the
+    /// operator.
     Corrupt,
     /// The data directory is unusable: in use by another process, of another format, or incomplete.
     Refused,

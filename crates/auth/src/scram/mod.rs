@@ -1,4 +1,4 @@
-//! The server side of SCRAM: a client proves that it knows a password without sending it, and the
+//! The server side of SCRAM: a client proves possession of a password without sending it, and the
 //! server proves that it has the verifier (RFC 5802 with SHA-1, RFC 7677 with SHA-256). This module
 //! parses and builds the messages; their transport and the storage of a [`Verifier`] belong to the
 //! caller. Channel binding is not supported.

@@ -32,8 +32,8 @@ pub(super) struct ShardReplica {
     /// The last term, possibly of the former incarnation, until another node has taken the shard
     /// over.
     pub(super) former: Option<TermRecord>,
-    /// The last term that ended while the ledger was unreachable, and when: only this node knows
-    /// which instants it used.
+    /// The last term that ended while the ledger was unreachable, and when: only this node has the
+    /// record of the instants it used.
     pub(super) abandoned: Option<(TermRecord, u64)>,
     /// The epoch in which the shard was found free to be claimed, and since when it has been free.
     pub(super) free_since: Option<(u64, u64)>,
@@ -139,7 +139,7 @@ impl ShardReplica {
         if let ReplicaRole::Owning(owner) = &mut self.role { owner.append(body, now) } else { None }
     }
 
-    /// Reads the shard's record immediately, for callers that know of a change.
+    /// Reads the shard's record immediately, for callers that expect a change.
     pub(super) fn refresh(&mut self, now: u64) {
         if let ReplicaRole::Following(follower) = &mut self.role {
             follower.refresh(now);

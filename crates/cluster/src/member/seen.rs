@@ -20,7 +20,7 @@ impl ShardReplica {
         seen.or(self.shard.as_ref())
     }
 
-    /// Returns owner and epoch of the shard, as far as this node knows.
+    /// Returns owner and epoch of the shard, by the records that this node has read.
     fn shard_owner(&self) -> Option<(Uuid, u64)> {
         match &self.role {
             ReplicaRole::Following(_) => {
@@ -34,7 +34,7 @@ impl ShardReplica {
 }
 
 impl Member {
-    /// Returns owner and epoch of each shard, as far as this node knows.
+    /// Returns owner and epoch of each shard, by the records that this node has read.
     pub fn shard_owners(&self) -> impl Iterator<Item = Option<(Uuid, u64)>> {
         self.replicas.iter().map(ShardReplica::shard_owner)
     }

@@ -106,7 +106,7 @@ impl Network {
             Step::Swap(at) => self.swap(rng, at),
             Step::Hear(at, replica) => self.hear(rng, at, replica),
             Step::Write(at, replica, part) => self.write(rng, at, replica, part, checker)?,
-            // A replica that is down learns it too; it answers only once it is up.
+            // A replica that is down gets the write, too; it answers only once it is up.
             Step::Learn(name, replica, version) => self.replicas.learn(name, replica, version),
             Step::Answer(from, token, answer) => return Ok(Some((from, token, answer))),
         }

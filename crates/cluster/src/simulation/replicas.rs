@@ -1,6 +1,6 @@
 //! The simulated ledger: three replicas, any two of which are a quorum. A register is a sequence of
-//! versions decided by swaps; each replica learns each version at its own time. Entries reach each
-//! replica part by part.
+//! versions decided by swaps; each replica receives each version at its own time. Entries reach
+//! each replica part by part.
 
 use std::collections::BTreeMap;
 
@@ -168,8 +168,8 @@ impl Replicas {
         parts.insert((part.n, part.part), part.body);
     }
 
-    /// Executes a swap or a serial read. Returns the register version that replicas have to learn,
-    /// and the reply.
+    /// Executes a swap or a serial read. Returns the register version to send to the replicas, and
+    /// the reply.
     pub(super) fn swap(
         &mut self,
         request: &Request,

@@ -216,7 +216,7 @@ impl<'q> Binder<'q> {
 
     /// Binds the clauses in the order of execution. Keys of GROUP BY are bound while names refer to
     /// rows, so that a key is not resolved as another key. After a fault in these, the clauses for
-    /// groups are not checked; the second result tells whether they were skipped.
+    /// groups are not checked; the second result is true if they were skipped.
     fn bind_clauses(&mut self, query: &'q Query) -> Result<(Clauses, bool), Fault> {
         // FROM is first, since all other clauses use its names.
         let from = self.bind_from(&query.from)?;

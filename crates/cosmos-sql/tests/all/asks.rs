@@ -148,7 +148,7 @@ fn conditions_stand_without_select() {
     }
 }
 
-/// Tells every evaluation to stop.
+/// A watch that stops every evaluation.
 struct Over;
 
 impl evaluation::Watch for Over {

@@ -31,7 +31,7 @@ const FILTER: &str = "{documentdb-formattableorderbyquery-filter}";
 #[test]
 fn clients_come_to_what_the_table_says() {
     let (mut rewritten, mut composed, mut wrong) = (0, 0, Vec::new());
-    // Which form stands for several of the same value is the server's choice.
+    // The server may choose any representation of equal values.
     for case in cases().into_iter().filter(|case| !case.place.starts_with("forms.txt")) {
         let parameters: Vec<(String, Value)> = match case.parameters.as_str() {
             "" => Vec::new(),
@@ -107,7 +107,7 @@ fn together(info: &Document, results: Vec<Value>) -> Vec<Value> {
         (!list(info, "groupByExpressions").is_empty(), !list(info, "orderBy").is_empty());
     let payload = |result: &Value| {
         let payload = field(result, "payload").cloned();
-        // Groups that come in an order stand in one more object.
+        // Groups in a requested order are wrapped in one more object.
         match groups && ordered {
             true => payload.and_then(|inner| field(&inner, "payload").cloned()),
             false => payload,

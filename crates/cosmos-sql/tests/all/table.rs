@@ -42,7 +42,7 @@ fn queries_answer_what_the_table_says() {
         let place = &case.place;
         let new = seen.insert((&case.documents, &case.query, &case.parameters));
         assert!(new, "{place}: this query stands there twice");
-        // What fails inside shows where, and the others are asked nevertheless.
+        // A failing query is reported with its position, and the remaining ones still run.
         let asked = || answer(&case.documents, &case.query, &case.parameters);
         let got = std::panic::catch_unwind(asked).unwrap_or_else(|_| "panic".to_owned());
         if got != case.want {

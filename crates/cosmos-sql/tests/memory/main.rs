@@ -104,7 +104,7 @@ fn what_multiplies_a_value_is_refused_while_it_is_small() {
         assert!(short || error.kind == Kind::TooLarge, "{query:.80}: {error}");
         assert_eq!(account.used_bytes(), 0, "{query:.80}");
     }
-    // What is allowed goes well beside all that, and gives back what it held.
+    // Allowed queries succeed at the same time, and release their memory.
     let account = Account::new(64 * MB);
     for (query, results) in [
         ("SELECT VALUE [c.s, c.s, c.s, c.s, c.s, c.s, c.s, c.s] FROM c", 1),

@@ -64,8 +64,8 @@ impl Encoding {
 }
 
 /// Parses a request body. The outer result concerns the whole request. An invalid operation fails
-/// alone, as an inner result: a bulk runs the others, and the response to a batch tells which
-/// operation was invalid.
+/// alone, as an inner result: a bulk runs the others, and the response to a batch names the invalid
+/// operation.
 pub(crate) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>> {
     match Encoding::of_body(body) {
         Encoding::Json => read::read_operations(body),

@@ -86,7 +86,7 @@ impl ResponseBudget {
     ) -> Reply {
         let body = encoding.write_outcomes(outcomes);
         let mut held = std::mem::take(&mut *self.held.lock());
-        // A write is reported in any case: a client that is not told would write again.
+        // The outcome of a write is reported in any case: without it the client would write again.
         let _ = held.set(body.capacity());
         Reply { held, content_type: encoding.content_type(), ..Reply::json(status, body) }
     }

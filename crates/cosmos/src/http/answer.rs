@@ -177,7 +177,7 @@ async fn serve_request<S: Store>(
     respond::build_response(reply, about, held)
 }
 
-/// Returns the response to a failed request. `unread_row` tells that the request is a bulk whose
+/// Returns the response to a failed request. `unread_row` is true if the request is a bulk whose
 /// unread body has a single operation.
 fn refuse_request(failure: &Failure, unread_row: bool, exchange: &Exchange) -> Reply {
     match failure.fault {

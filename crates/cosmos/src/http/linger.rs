@@ -73,7 +73,7 @@ impl<T: AsyncRead + Unpin> Linger<T> {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
                 Poll::Ready(_) => return Poll::Ready(()),
                 Poll::Pending => match &mut self.end {
-                    // A silent client is not waited for unless it is known to have more to send.
+                    // A silent client is awaited only if it has more of its request to send.
                     None => return Poll::Ready(()),
                     Some(end) => return end.as_mut().poll(context).map(drop),
                 },

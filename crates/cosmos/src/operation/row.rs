@@ -82,7 +82,8 @@ pub(crate) struct Row {
     pub(crate) metric: Metric,
     pub(crate) access: Access,
     pub(crate) metering: Metering,
-    /// The task that runs the operation. It also tells whether the operation's body is a query.
+    /// The task that runs the operation. It also determines whether the operation's body is a
+    /// query.
     pub(crate) task: Task,
     pub(crate) order: Order,
     pub(crate) parent: Parent,

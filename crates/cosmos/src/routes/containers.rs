@@ -31,7 +31,7 @@ const LINKS: [(&str, &str); 5] = [
     ("_conflicts", "conflicts/"),
 ];
 
-/// The first API version whose clients know the system partition key.
+/// The first API version whose clients support the system partition key.
 const SYSTEM_KEYS_SINCE: &str = "2018-12-31";
 
 /// Returns a container as a response to this request represents it.
@@ -118,8 +118,8 @@ pub(crate) async fn create_container<S: Store>(
     Ok(with_shared_throughput(api, &container, reply))
 }
 
-/// Adds the header that tells whether a container shares its database's throughput. Clients parse
-/// it as a boolean.
+/// Adds the header by which clients know whether a container shares its database's throughput.
+/// Clients parse it as a boolean.
 fn with_shared_throughput<S: Store>(
     api: &NoSqlApi<S>,
     container: &Container,

@@ -267,7 +267,7 @@ fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Reso
     api.engine.resource_at(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
-/// `GET /offers/{rid}`. A header tells SDKs the minimum throughput.
+/// `GET /offers/{rid}`. A header contains the minimum throughput for SDKs.
 pub(crate) fn read_offer<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
     Ok(representation::resource_reply(200, &represent(&*find_named(api, request)?))
         .with_header("x-ms-cosmos-min-throughput", "400"))

@@ -134,7 +134,7 @@ pub(crate) async fn query_items<S: Store>(
     if let Some(reply) = answer_from_ahead(api, request, container, about, metrics, ahead).await? {
         return Ok(reply);
     }
-    // Only what an index may use: the run asks the whole condition of every row.
+    // Only what an index may use: the run evaluates the whole condition for every row.
     let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
     let context = shared::new_context(api, request).await?;
     let system = parsed.plan.system_reads();
@@ -303,8 +303,8 @@ struct Rows<'a> {
     container: &'a Container,
     /// The part of the container that the request covers.
     part: &'a ContainerPart<'a>,
-    /// Where the query reads properties that the server sets: nowhere, in results only, or also
-    /// elsewhere.
+    /// Where the query reads properties that the server sets: nowhere, in results only, or also in
+    /// conditions and orders.
     system: SystemReads,
     budget: &'a Budget,
     timer: RowTimer,

@@ -158,8 +158,8 @@ fn index_name(index: usize, buffer: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-/// Appends a NUL-terminated name. The name is truncated at its first NUL, since a reader would take
-/// the rest for the value.
+/// Appends a NUL-terminated name. The name is truncated at its first NUL, since a reader would
+/// parse the rest as the value.
 fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     out.extend_from_slice(&name[..end]);

@@ -157,7 +157,7 @@ fn read_directory(
     Ok((sink, header, trailer))
 }
 
-/// Reports the result, unless the backup itself goes to standard output.
+/// Reports the result, unless the backup itself is written to standard output.
 fn report(taken: &Taken, place: &Place, as_json: bool) {
     if *place == Place::Standard {
         return;

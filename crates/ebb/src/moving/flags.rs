@@ -90,7 +90,7 @@ pub(super) fn fields(matches: &ArgMatches) -> Vec<String> {
 
 impl Common {
     /// Parses the common flags; fails if they cannot be combined. `relaxed` selects relaxed
-    /// Extended JSON. `from_standard` tells that documents are read from standard input; the
+    /// Extended JSON. `from_standard` is true if documents are read from standard input; the
     /// password must then come from a file.
     pub(super) fn from_matches(
         matches: &ArgMatches,

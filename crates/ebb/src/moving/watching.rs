@@ -7,7 +7,7 @@ use transfer::RunMonitor;
 
 use crate::progress::Progress;
 
-/// Shows progress, and notices an interrupt by the user.
+/// Shows progress, and detects an interrupt by the user.
 #[derive(Debug)]
 pub(super) struct Watching {
     bar: Progress,

@@ -1,5 +1,5 @@
 //! Paths for lack of whose index queries have examined many items since the server started. Kept in
-//! memory only; indexes are added elsewhere (`item/indexed_paths.rs`).
+//! memory only; indexes are added by `item/indexed_paths.rs`.
 
 use parking_lot::Mutex;
 use select::sarg::PathStep;

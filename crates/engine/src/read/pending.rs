@@ -118,7 +118,8 @@ pub(super) async fn expired_in<S: Store>(
 }
 
 /// Returns whether a document read in an earlier view is live in this one. The earlier header does
-/// not suffice: a later write may have shortened its life, and its expiry may have been observed.
+/// not suffice: a later write may have moved its expiry to an earlier instant, and a reader may
+/// already have seen it expired.
 async fn is_still_live<S: Store>(views: &Views<S>, origin: &[u8]) -> Result<bool, Halt> {
     // An unreadable origin counts as expired.
     let Some((view_index, key, header)) = origin::split_origin(origin) else { return Ok(false) };

@@ -72,7 +72,7 @@ impl LastWrites {
     pub(super) fn was_read_before(&self, hash: RowHash) -> bool {
         let mark = (hash.0 >> 32) as u32 | 1;
         let read = &self.slot(hash).read;
-        // Only a hint: concurrent readers may both be told that they are first.
+        // Only a hint: for two concurrent readers the result may be false for both.
         let before = read.load(Ordering::Relaxed) == mark;
         if !before {
             read.store(mark, Ordering::Relaxed);

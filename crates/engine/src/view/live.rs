@@ -219,7 +219,7 @@ impl<S: Store> LiveView<S> {
     ///
     /// # Errors
     ///
-    /// [`Halt::LookAgain`] if a commit in flight may have extended its life.
+    /// [`Halt::LookAgain`] if a commit in flight may have postponed its expiry.
     fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
         let expires_at = self.state.record.settings.expires_at(header);
         // A document is live before its deadline, and expired at the deadline itself.

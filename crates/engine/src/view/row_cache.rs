@@ -1,8 +1,8 @@
 //! A cache of rows read recently by key, already verified. It is unaware of expiry: views check
 //! cached rows like stored ones.
 //!
-//! Writes do not invalidate entries. Instead the cache knows at which commit a row was read and
-//! which commit wrote it last, and uses it only if both agree:
+//! Writes do not invalidate entries. Instead the cache records the commit at which a row was read
+//! and the commit that wrote it last, and uses it only if both agree:
 //!
 //! ```text
 //!  commits   ──── 7 ───────── 9 ──────────── 12 ─────▶
@@ -228,7 +228,8 @@ mod tests {
 
     #[test]
     fn a_row_is_used_by_views_that_see_what_it_was_read_from() {
-        // Commit that wrote, view that read, view that asks, and whether the row is used.
+        // Commit that wrote the row, view that cached it, view that looks it up, and whether the
+        // row is used.
         for (written, read, asked, used) in [
             (0, 5, 5, true),
             (4, 5, 9, true),

@@ -86,8 +86,8 @@ impl<S: Store> Storage<S> {
         });
     }
 
-    /// Returns whether other nodes keep copies of this store, in which case they must be told which
-    /// old versions may be dropped.
+    /// Returns whether other nodes keep copies of this store, which must then be notified of the
+    /// old versions that may be dropped.
     pub(crate) fn has_copies(&self) -> bool {
         self.store.capabilities().copies
     }

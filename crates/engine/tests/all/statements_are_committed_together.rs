@@ -150,7 +150,7 @@ fn a_unique_value_that_the_group_takes_or_gives_up_is_left() {
     assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "u": 2 }));
     assert!(!put(&kit, &mut group, 1, doc! { "_id": 2, "u": 1 }), "given up");
     assert!(!put(&kit, &mut group, 1, doc! { "_id": 3, "u": 2 }), "taken");
-    // For a value that the group does not touch, the view tells who holds it.
+    // For a value that the group does not touch, the view determines the document that has it.
     let find = Find::new(equal("_id", 4));
     put_where(&kit, &mut group, 1, find, doc! { "_id": 4, "u": 5 }).unwrap_err();
     assert!(put(&kit, &mut group, 2, doc! { "_id": 4, "u": 4 }));

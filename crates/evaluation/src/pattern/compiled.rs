@@ -316,7 +316,7 @@ fn refused_build(error: regex::Error) -> Error {
 pub(super) fn refused_syntax(text: &str) -> Error {
     let reason = text.lines().last().unwrap_or_default();
     let reason = reason.trim_start_matches("error: ");
-    // Uses the messages of PCRE, which users of that syntax know.
+    // Uses the messages of PCRE, whose syntax patterns have.
     let reason = match reason {
         "unclosed group" => "missing closing parenthesis",
         "unopened group" => "unmatched closing parenthesis",

@@ -20,8 +20,8 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// Returns the flags that the engine has to know, as written in a group: `i-U`. The translation
-    /// applies the others.
+    /// Returns the flags that the regex engine applies, as written in a group: `i-U`. The
+    /// translation applies the others.
     fn written(self) -> &'static str {
         match (self.ignore_case, self.swapped) {
             (true, true) => "iU",

@@ -85,8 +85,8 @@ pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
             process::give_way();
         }
     }
-    // Patterns live in plans, cursors and caches of all operations, so they are reserved from the
-    // process and not from an operation.
+    // Patterns are kept in plans, cursors and caches of all operations, so their memory is reserved
+    // from the process and not from an operation.
     let mut share = process::account().map(Account::share).unwrap_or_default();
     share.grow(bytes)?;
     Ok(share)

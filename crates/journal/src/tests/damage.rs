@@ -1,5 +1,5 @@
 //! Damages every byte of a small journal. Given the durable watermark, a start finds everything or
-//! refuses. Without it, the last group may pass for torn and a truncated end goes unnoticed.
+//! refuses. Without it, the last group may be taken for torn, and a truncated end is not detected.
 
 use store::Kind;
 

@@ -250,7 +250,7 @@ impl Run {
         }
     }
 
-    /// Simulates a death of the process.
+    /// Simulates a crash of the process.
     pub(super) fn kill(&mut self) {
         self.journal = None;
         self.disk = self.disk.after_kill();

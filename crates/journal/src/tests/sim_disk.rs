@@ -109,7 +109,7 @@ impl SimDisk {
             .collect()
     }
 
-    /// Returns the disk after a death of the process: every write survives.
+    /// Returns the disk after a crash of the process: every write survives.
     pub(super) fn after_kill(&self) -> Self {
         let mut state = self.0.lock().clone();
         state.fails = None;

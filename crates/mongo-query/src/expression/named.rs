@@ -14,8 +14,8 @@ use pipeline::{Expr, expr::functions::Param};
 use super::{Scope, parse_operand};
 use crate::error::Error;
 
-/// The errors of a group of operators. In the texts `{n}` stands for the operator, `{k}` and `{v}`
-/// for the type and the text of the given value, and `{a}` for the argument.
+/// The errors of a group of operators. In the texts `{n}` is replaced by the operator, `{k}` and
+/// `{v}` by the type and the text of the given value, and `{a}` by the argument.
 struct ErrorTexts {
     /// The operators of the group.
     names: &'static [&'static str],

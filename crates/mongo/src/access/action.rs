@@ -1,5 +1,6 @@
-//! Actions: the operations that a privilege permits, by MongoDB's names. Which resources they apply
-//! to (`resource`) and which command requires which action is defined elsewhere.
+//! Actions: the operations that a privilege permits, by MongoDB's names. The resources that they
+//! apply to are defined in `resource`, and the actions that a command requires in the command
+//! table.
 //!
 //! The names are a compatibility rule: they occur in roles that clients create and read. Actions
 //! that no command here requires are known, too, so that a role written for MongoDB can be created.

@@ -1,5 +1,5 @@
-//! Access control: users, roles and privileges as values, with MongoDB's rules and formats.
-//! Storage, logins and the checks of commands are elsewhere and use these types.
+//! Access control: users, roles and privileges as values, with MongoDB's rules and formats. Storage
+//! (`users`), logins (`login`) and the checks of commands (`authorize`) use these types.
 //!
 //! ```text
 //! User ── roles ──► RoleName ──► built-in table ─┐

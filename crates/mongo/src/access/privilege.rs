@@ -1,5 +1,5 @@
-//! Privileges: actions on resources, and sets of them. A set tells whether an action on a target is
-//! permitted; `roles_of` builds it from roles.
+//! Privileges: actions on resources, and sets of them. A set determines whether an action on a
+//! target is permitted; `roles_of` builds it from roles.
 
 use document::{ArrayRef, DocRef, Document, Value, ValueRef, doc};
 

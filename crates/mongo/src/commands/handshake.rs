@@ -107,10 +107,10 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Returns how long the client wants to wait for a change of the state that it knows; `None` if it
-/// gets its reply at once. The state of a server never changes, so a client that knows it is
-/// answered at the timeout. A client that knows the state of another process is answered at once.
-/// The errors are those of the specification of `hello`.
+/// Returns how long the client wants to wait for a change of the state that it last received;
+/// `None` if it gets its reply at once. The state of a server never changes, so a client with the
+/// current state is answered at the timeout. A client with the state of another process is answered
+/// at once. The errors are those of the specification of `hello`.
 ///
 /// Fails with 31368 for `topologyVersion` without `maxAwaitTimeMS` or vice versa, and with 31372
 /// and 51764 for an invalid counter.

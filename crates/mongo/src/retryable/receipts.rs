@@ -217,7 +217,7 @@ impl<'a, S: Store> WriteReceipts<'a, S> {
     }
 
     /// Stores the results that are not stored yet, so that a later retry of the command changes
-    /// nothing. Called before the reply is sent. `failed` tells whether a statement failed.
+    /// nothing. Called before the reply is sent. `failed` is true if a statement failed.
     ///
     /// Fails with 112 if another attempt was committed first. That attempt, which was not in the
     /// receipts when they were read, may have caused the failure of a statement.

@@ -1,5 +1,5 @@
-//! OP_QUERY and OP_REPLY, which drivers use for their first handshake, before they know whether the
-//! server supports OP_MSG, and old drivers also for the login.
+//! OP_QUERY and OP_REPLY, which drivers use for their first handshake, before it is known whether
+//! the server supports OP_MSG, and old drivers also for the login.
 //!
 //! ```text
 //! OP_QUERY: flags: i32, full name, 0, skip: i32, limit: i32, document

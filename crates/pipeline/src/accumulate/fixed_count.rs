@@ -9,7 +9,7 @@ use evaluation::{Error, Evaluated, memory_of};
 use crate::{failure::invalid_request, shown::shown};
 
 /// Parses the argument `n`: a whole number above 0, such as `2.0`. Each of the three errors has its
-/// own number, which clients know.
+/// own number, on which clients depend.
 pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {

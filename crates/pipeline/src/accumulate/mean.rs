@@ -17,7 +17,8 @@ pub struct Mean {
     sum: f64,
     /// The rounding error of `sum` so far.
     rest: f64,
-    /// The sum without compensation, which tells NaN from infinities if `sum` is not finite.
+    /// The sum without compensation, which distinguishes NaN from infinities if `sum` is not
+    /// finite.
     plain: f64,
 }
 

@@ -27,7 +27,8 @@ pub(crate) struct Compensated {
     pub(crate) sum: f64,
     /// The rounding error of `sum` so far.
     pub(crate) rest: f64,
-    /// The sum without compensation, which tells NaN from infinities if `sum` is not finite.
+    /// The sum without compensation, which distinguishes NaN from infinities if `sum` is not
+    /// finite.
     pub(crate) plain: f64,
 }
 

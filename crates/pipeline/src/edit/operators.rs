@@ -113,8 +113,8 @@ impl Operators {
         self.leaves.iter().any(|leaf| leaf.path.steps().contains(&EditStep::Matched))
     }
 
-    /// Applies the operators to a document; returns it with whether any bit changed. `inserted`
-    /// tells that an upsert creates the document.
+    /// Applies the operators to a document; returns it with whether any bit changed. `inserted` is
+    /// true if an upsert creates the document.
     pub(super) fn apply_to(
         &self,
         document: Document,

@@ -228,7 +228,7 @@ impl Source {
 }
 
 impl Row {
-    /// Returns the row without its expired sources; `None` if it no longer exists. `dead` tells
+    /// Returns the row without its expired sources; `None` if it no longer exists. `dead` returns
     /// whether the document of an origin has expired.
     pub fn without_dead(self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Self>, Error> {
         Ok(match self.source.revise(dead)? {

@@ -140,7 +140,7 @@ impl<'a> Env<'a> {
     }
 
     /// Returns the value of a variable: bound by a form, by the request (`let`), or `CURRENT`,
-    /// which is the document unless a stage binds it. The parser does not know which names are
+    /// which is the document unless a stage binds it. The parser does not check whether names are
     /// bound, so an unbound one fails here.
     fn look_up(&self, name: &str) -> Result<Option<ValueRef<'a>>, Error> {
         let mut scope = self.scope;

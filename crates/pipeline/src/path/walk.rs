@@ -123,7 +123,7 @@ impl<'p> PathWalk<'p> {
         Ok(false)
     }
 
-    /// Visits an array at the end of the path: its elements, if `leaf` asks for them, then the
+    /// Visits an array at the end of the path: its elements, if `leaf` requests them, then the
     /// array itself, since the filter `{a: [1]}` matches the document `{a: [1]}`.
     fn leaf_array<'a, E>(
         &self,

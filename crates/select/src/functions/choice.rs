@@ -70,7 +70,7 @@ fn document_id<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(number.map_or(Evaluated::Missing, integer_value))
 }
 
-/// Decodes a resource id of sixteen bytes, in base 64 with `-` in place of `/`. Decoded by hand,
+/// Decodes a resource id of sixteen bytes, in base 64 with `-` in place of `/`. Decoded here,
 /// because evaluation needs base 64 nowhere else.
 fn resource_id(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_suffix("==").filter(|digits| digits.len() == 22)?;

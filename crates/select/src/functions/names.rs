@@ -45,7 +45,7 @@ pub const LATER: &[&str] = &[
     "VECTORDISTANCE",
 ];
 
-/// Returns the name that an alias stands for, or the name itself.
+/// Returns the name that an alias refers to, or the name itself.
 pub(super) fn resolve_alias(name: &str) -> &str {
     let found = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
     found.map_or(name, |(_, name)| name)

@@ -20,7 +20,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// Creates a set. `has_nothing` tells that the list contained an undefined item, which makes
+    /// Creates a set. `has_nothing` is true if the list contained an undefined item, which makes
     /// the result undefined for values that are not found.
     pub fn new(values: Vec<Value>, has_nothing: bool) -> Self {
         let keys =

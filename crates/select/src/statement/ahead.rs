@@ -1,6 +1,6 @@
 //! Look-ahead after a full page: whether a next page exists. If rows come in the order of results,
-//! the run does not know what follows the page. It reads a limited number of further rows, so that
-//! the last page of a query is rarely followed by an empty one.
+//! the run cannot determine whether results follow the page. It reads a limited number of further
+//! rows, so that the last page of a query is rarely followed by an empty one.
 
 use super::{Flow, Resume};
 
@@ -41,7 +41,7 @@ impl LookAhead {
         self.found || self.limit < self.rows
     }
 
-    /// Returns the continuation. `all` tells that no row is left; then there is a next page only if
+    /// Returns the continuation. `all` is true if no row is left; then there is a next page only if
     /// a result was found. Otherwise a next page is possible, and a continuation is returned.
     pub(super) fn resume(self, all: bool) -> Option<Resume> {
         self.resume.filter(|_| self.found || !all)

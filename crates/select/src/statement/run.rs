@@ -261,9 +261,10 @@ impl Run {
         self.take_row(&plan, &mut env, position)
     }
 
-    /// Returns the page. `all` tells that every row was fed, or would have been after
-    /// [`Flow::Enough`]; then there is no next page unless the run knows of one. A driver that
-    /// stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop) allows it.
+    /// Returns the page. `all` is true if every row was fed, or would have been after
+    /// [`Flow::Enough`]; then there is no next page unless the run has found results for one. A
+    /// driver that stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop)
+    /// allows it.
     pub fn finish_page(mut self, all: bool) -> Result<Page, Error> {
         // Without FROM there is one row, regardless of the rows fed.
         let all = all || !self.plan.scans_documents();
@@ -296,8 +297,8 @@ impl Run {
         let window = plan.clauses().window;
         let page = RemainingResults::new(buffered, self.gate, window, self.done)
             .cut_page(self.limit, held);
-        // Unless the caller asked to keep more, the few results after the page cannot make a next
-        // one.
+        // Unless the caller requested to keep more, the few results after the page cannot make a
+        // next one.
         let rest = page.rest.filter(|_| self.keep != self.limit);
         Ok(Page { rest, ..page })
     }

@@ -51,8 +51,8 @@ impl BrowserAddresses {
         }
     }
 
-    /// Returns `config.json`, which tells the explorer the address of the data. The field names are
-    /// the explorer's.
+    /// Returns `config.json`, from which the explorer reads the address of the data. The field
+    /// names are the explorer's.
     pub(super) fn config_script(&self) -> Response<Bytes> {
         let Some(endpoint) = &self.endpoint else {
             return plain_text(StatusCode::NOT_FOUND, "the NoSQL API is off");

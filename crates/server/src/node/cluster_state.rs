@@ -1,4 +1,4 @@
-//! What a node knows about itself and the cluster: identity, role in a shard, and the last reports
+//! The state of a node and its view of the cluster: identity, role in a shard, and the last reports
 //! of other nodes. Read-only, shared by all parts of the node.
 
 use std::{
@@ -51,7 +51,7 @@ pub(super) struct Counts {
     pub(super) off_ms: AtomicI64,
 }
 
-/// What a node knows about the cluster and about one of its shards.
+/// The view that a node has of the cluster and of one of its shards.
 #[derive(Clone)]
 pub(super) struct ClusterState {
     pub(super) number: u32,

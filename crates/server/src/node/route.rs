@@ -121,13 +121,13 @@ impl Route {
     }
 
     /// Moves the shard to a node. Sends `word`, which makes the node claim the shard when it
-    /// becomes free, tells the other nodes not to claim it, and gives the shard up. Returns false,
-    /// with nothing changed, if the target does not answer. Another node may still claim the shard
-    /// first.
+    /// becomes free, notifies the other nodes not to claim it, and releases the shard. Returns
+    /// false, with nothing changed, if the target does not answer. Another node may still claim the
+    /// shard first.
     pub(super) async fn move_to(&self, target: Uuid, word: Purpose) -> bool {
         let _moving = self.moving.lock().await;
         let Some(peer) = self.cluster_state.peer_of(target) else { return false };
-        // Older versions do not know every control message.
+        // Older versions do not support every control message.
         let known = [word, Purpose::GoFirst];
         let mut heard = false;
         for word in known {
@@ -150,8 +150,8 @@ impl Route {
         tokio::time::timeout(within, call).await.is_ok_and(|called| called.is_ok())
     }
 
-    /// Sends control messages to all other nodes. A node that misses its message learns of the
-    /// change later from the shard's record.
+    /// Sends control messages to all other nodes. A node that misses its message detects the change
+    /// later in the shard's record.
     pub(super) async fn notify_others(&self, word: impl Fn(Uuid) -> Purpose) {
         let mut calls = tokio::task::JoinSet::new();
         for (node, peer) in self.cluster_state.other_peers() {

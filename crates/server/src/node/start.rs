@@ -70,7 +70,7 @@ const PASSED: usize = 4;
 pub(crate) struct Node {
     shared: Arc<SharedNode>,
     routes: Routes,
-    /// Tells the terms of all shards to end.
+    /// Signals the terms of all shards to end.
     stop_terms: watch::Sender<bool>,
     /// The tasks that run the terms, one per shard.
     terms: Vec<JoinHandle<()>>,

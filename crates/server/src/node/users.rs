@@ -54,8 +54,8 @@ impl FirstShardTransport for First {
     }
 }
 
-/// Returns whether the first shard may have an owner, as far as this node knows. True also if the
-/// ledger does not answer.
+/// Returns whether the first shard may have an owner, by the records that this node has read. True
+/// also if the ledger does not answer.
 fn has_owner(route: &Route) -> bool {
     let cluster_state = &route.cluster_state;
     route.here().is_some()

@@ -48,7 +48,7 @@ pub(super) async fn fill_collection(apis: &Relayed, now: Instant) -> Result<Opti
     if let Some(failed) = reply.get("writeErrors") {
         return Err(Failure::Refused(format!("the MongoDB API answers {failed:?}")));
     }
-    // Asked instead of calculated: the server defines when a document expires.
+    // Requested from the server instead of calculated: the server defines when a document expires.
     let fates = doc! { "ebbExpiry": COLLECTION, "ids": Value::Array(ids) };
     let last_dies = last_death(&expect_success(run_command(apis, fates).await?)?).unwrap_or(now);
     Ok(Some(Filled { count: all.len(), last_dies }))

@@ -1,5 +1,5 @@
 //! The subject of a certificate as text, from which user names are derived: RFC 2253, the most
-//! specific part first. The certificate is verified elsewhere.
+//! specific part first. The certificate has been verified by the handshake.
 //!
 //! ```text
 //! O=y, OU=x, CN=ann  (order in the certificate)   =>   CN=ann,OU=x,O=y

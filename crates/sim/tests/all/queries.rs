@@ -26,8 +26,8 @@ impl ItemWriter for Plain {
     }
 }
 
-/// Feeds a run with rows. The second field tells whether the plan streams; the third is the order
-/// of the items.
+/// Feeds a run with rows. The second field is true if the plan streams; the third is the order of
+/// the items.
 pub(crate) struct Feed(pub(crate) Run, pub(crate) bool, pub(crate) ScanOrder);
 
 impl ItemSink for Feed {

@@ -263,7 +263,7 @@ async fn a_base_behind_a_lost_entry_is_loaded_instead() {
         let epoch = shard(&nodes).await.epoch;
         drop(owner);
         if is_closed {
-            // Another owner, which is dead, too; the journal after a single base is kept.
+            // Another owner, which has also crashed; the journal after a single base is kept.
             let next = nodes.start(&Machine::new());
             nodes.take_over(&next);
             write(&next, 40..50).await;

@@ -1,5 +1,5 @@
 //! Documents as JSON text: MongoDB's Extended JSON v2 in canonical and relaxed form, and plain
-//! JSON. One text is one document; files and lines are handled elsewhere.
+//! JSON. One text is one document; files and lines are handled by `texts`.
 
 mod read;
 mod wrapped;

@@ -9,8 +9,8 @@ const FULL: i32 = 14031;
 /// MongoDB's error code for an operation that may be retried later.
 const AGAIN: i32 = BUSY;
 
-/// Converts the failure of a temporary file. The kind tells what to do: retry later, free space, or
-/// check the device.
+/// Converts the failure of a temporary file. The kind determines the caller's reaction: retry
+/// later, free space, or check the device.
 pub(in crate::exec) fn file_failed(error: spill::Error) -> Error {
     let text = error.to_string();
     match error {

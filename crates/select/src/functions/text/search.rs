@@ -26,7 +26,7 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
 /// Units of work charged per byte for a comparison that ignores case.
 const FOLDED: usize = 4;
 
-/// Applies a test to two strings; the third argument tells whether case is ignored.
+/// Applies a test to two strings; the third argument determines whether case is ignored.
 fn compare_texts<'a>(
     call: &Call<'_, 'a>,
     test: fn(&str, &str) -> bool,

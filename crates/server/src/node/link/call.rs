@@ -98,7 +98,7 @@ pub(crate) struct User {
 }
 
 impl ForwardedLogin {
-    /// Returns what the called node needs to know about a client and its login.
+    /// Returns the data about a client and its login that the called node needs.
     pub(crate) fn of(peer: &Peer, user: Option<&KnownUser>) -> Self {
         let user =
             user.cloned().map(|KnownUser { user, database, id }| User { user, database, id });

@@ -39,7 +39,7 @@ impl IncomingCall {
     }
 }
 
-/// Runs the called side of a handshake; fails if the caller does not know the secret. Until that is
+/// Runs the called side of a handshake; fails if the caller does not have the secret. Until that is
 /// verified, its data are charged to `strangers`, the account for clients that are not
 /// authenticated.
 pub(crate) async fn accept_handshake(
