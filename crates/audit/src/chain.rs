@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! {"action":"dropUser",..,"previous":"5d41..","hash":"9f86.."}
-//!  └──────────── hashed with what is in "previous" ┘
+//!  └──────────── hashed with the value of "previous" ┘
 //! ```
 
 use std::{

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!  owner ──requests──▶ ledger: registers, changed by compare and set   who owns it
-//!  others ───────────▶         entries, written and read at a quorum   what was committed
+//!  others ───────────▶         entries, written and read at a quorum   committed entries
 //! ```
 //!
 //! This crate defines the requests ([`Request`]), the replies ([`Reply`]), the records and the

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  fine --(a write or sync failed)--> stopped: commits are refused, reads continue
-//!   ^                                    | every 0.5 s: is there space, can a file be written?
+//!   ^                                    | every 0.5 s: has the disk space, can a file be written?
 //!   |                                    v
 //!   +-- reopened <------------------- its threads stop, it releases the journal
 //! ```

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! commit ──▶ stamped ──[gate]──▶ visible          closed: the commit is in flight
-//! read ────[turnstile]────▶ rows                  stopped: the view stays open meanwhile
-//!                                                 ended: the store was reopened meanwhile
+//! read ────[turnstile]────▶ rows                  stopped: the view stays open
+//!                                                 ended: the store was reopened since
 //! ```
 
 use std::{

@@ -2,7 +2,7 @@
 //! candidates; this module alone selects from them.
 //!
 //! ```text
-//!  policy /*   -- allows -->  /a/?   /b/?   /c/[]/?   ...          has no entries by itself
+//!  policy /*   -- allows -->  /a/?   /b/?   /c/[]/?   ...          alone has no entries
 //!  kept        -- one index per path -->  /a/?  ready    /c/[]/?  being built
 //! ```
 //!

@@ -2,7 +2,7 @@
 //! blocks opening views; none modifies a document.
 //!
 //! ```text
-//!  commit -- stamp -+- floors are raised to what has expired at the stamp by the old default
+//!  commit -- stamp -+- floors are raised to the expirations at the stamp by the old default
 //!                    +- the new default applies to every later view
 //! ```
 //!

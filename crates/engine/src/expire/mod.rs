@@ -4,7 +4,7 @@
 //! ```text
 //!  change ─▶ settings in the catalog ─▶ every view from then on
 //!  live_counts -> forecast, statistics          counters: totals minus expired buckets
-//!  build -> counters of older documents         trim -> subtracts what was reaped
+//!  build -> counters of older documents         trim -> subtracts reaped documents
 //!  reap -> floors and compaction                forget -> removes dropped indexes when unused
 //! ```
 

@@ -10,7 +10,7 @@
 //!  row not newer than the view              another writer changed the document
 //!  record not newer than the view           TTL settings or indexes changed
 //!  unique keys not newer than the view      another document took or released the value
-//!  stamp before the expiry                  a document found live has expired meanwhile
+//!  stamp before the expiry                  a document found live has expired since
 //! ```
 
 use std::{ops::Range, sync::Arc};

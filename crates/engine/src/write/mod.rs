@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  view ──▶ draft ──▶ Commit { conditions, write } ──▶ store ──▶ committed
-//!   ▲         │ what it replaces (previous)                  └─▶ refused ─┐
+//!   ▲         │ the replaced version (previous)              └─▶ refused ─┐
 //!   └─────────┴──────────────────── a new view ◀───────────────────────────┘
 //! ```
 //!

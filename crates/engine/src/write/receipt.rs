@@ -5,7 +5,7 @@
 //! ```text
 //!  API: reads receipts --> write: document --+
 //!                  |                          +--> one commit, under the conditions of both
-//!                  +--> Receipts: what it did +   a receipt written since: Kind::Precondition
+//!                  +--> Receipts: its outcome +   a receipt written since: Kind::Precondition
 //! ```
 //!
 //! They are in a collection of their own with a default TTL, and so expire like other documents.

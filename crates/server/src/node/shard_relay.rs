@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! caller → called   length (u32), sender and database as JSON, length (u32), the command
-//! called → caller   outcome (1 byte), length (u32), the reply or why there is none
+//! called → caller   outcome (1 byte), length (u32), the reply or the reason for none
 //! ```
 
 use std::{io, sync::Arc};

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  directory marked "being restored" → pieces → entries → engine at the backup's instant
-//!      → clock file → mark → engine at the present: counts what has expired since
+//!      → clock file → mark → engine at the present: counts later expirations
 //! ```
 
 mod apply;
