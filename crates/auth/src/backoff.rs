@@ -26,7 +26,7 @@ use crate::{
     limits::{BACKOFF_BURST, BACKOFF_MAX, BACKOFF_STEP, MAX_SENDERS, SPRAY_FACTOR},
 };
 
-/// Number of entries shared by attempters that have no entry of their own.
+/// Number of entries shared by attempters beyond the maximum of individual entries.
 const OTHERS: u64 = 4096;
 
 /// The key under which attempts are counted.

@@ -9,7 +9,7 @@ pub enum Error {
     Io(io::Error),
     /// Not a backup, or damaged.
     Damaged(String),
-    /// Written by another version, or not usable in this context.
+    /// The backup was written by another version, or cannot be used in this context.
     Refused(String),
 }
 

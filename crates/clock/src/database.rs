@@ -63,7 +63,7 @@ pub enum ClockRefusal {
         /// Database time, before which the clock cannot be set.
         now: Instant,
     },
-    /// The data directory was last used with the other clock mode.
+    /// The data directory was last used with the other clock mode, which must not change.
     OtherMode,
     /// The move could not be made durable, so it is not in effect.
     NotDurable,

@@ -17,7 +17,7 @@ pub(crate) const MAX_SLEW_PPM: i64 = 500;
 /// The reaction to a difference between wall clock and database time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WallDecision {
-    /// Adjust gradually at this rate, in parts per million.
+    /// Adjust database time gradually at this rate, in parts per million.
     Slew(i64),
     /// Adopt the wall clock now, because the step is small and within the limit of steps.
     Step,

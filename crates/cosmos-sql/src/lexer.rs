@@ -213,7 +213,7 @@ impl<'t> Lexer<'t> {
         // A whole number beyond 64 bits is a double.
         let exact = text.parse::<i64>().ok().filter(|_| whole).map(Value::Int64);
         let value = exact.or_else(|| {
-            // `1.0` and `1e3` are whole numbers, too.
+            // Also `1.0` and `1e3` become integers.
             text.parse::<f64>().ok().and_then(|value| select::number_or_nothing(value).into_value())
         });
         match value {

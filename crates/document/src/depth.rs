@@ -41,7 +41,7 @@ pub fn depth_within(bytes: &[u8], max: usize) -> bool {
 
 /// The element at a position: a value to skip, or a document or array to enter.
 enum Inner {
-    /// A scalar value, with the offset of the element after it.
+    /// A scalar value, which is skipped; contains the offset of the element after it.
     Passed(usize),
     /// The range of the elements of the document or array.
     Entered { start: usize, end: usize },

@@ -135,7 +135,7 @@ impl BytesWalk<'_> {
             self.at = end;
             return Ok(());
         }
-        // Callers charge work by this number.
+        // Counted for callers that charge work by the number of elements.
         self.found.elements += 1;
         let kind = *self.bytes.get(self.at).ok_or(Invalid::Length)?;
         // The name is checked before the type, since it ends where the value starts.

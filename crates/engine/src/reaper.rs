@@ -60,7 +60,7 @@ impl FloorPredicate {
 
 impl DropPredicate for FloorPredicate {
     fn filter_for(&self, space: Space) -> DropFilter {
-        // Nothing in the catalog or the counters expires.
+        // Records of the catalog and counters never expire.
         let id = match space {
             Space::Rows(id) | Space::Index(id) => id,
             Space::Catalog | Space::Counts => return Box::new(|_, _| false),

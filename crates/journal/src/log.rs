@@ -13,7 +13,7 @@ use crate::{
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) header: SegmentHeader,
-    /// Number of the first entry of each group, and its offset.
+    /// For each group, the number of its first entry and the group's offset.
     pub(crate) groups: Vec<(u64, u64)>,
     /// Position after the last group.
     pub(crate) end: Position,

@@ -92,7 +92,8 @@ impl MemoryJournal {
         }
     }
 
-    /// Returns the journal as the next opening finds it: with its groups, running, without faults.
+    /// Returns the journal after a reopening: with its groups, accepting appends, without pending
+    /// faults.
     pub fn reopen(&self) -> Self {
         let mut kept = self.state.lock().clone();
         kept.stopped = false;

@@ -24,7 +24,8 @@ pub(crate) fn repair(
     let tail = recovered.live.first().map(|oldest| oldest.header.generation);
     if let Some(last) = recovered.live.last_mut() {
         if damaged && let Some((newest, tail)) = recovered.newest.as_ref().zip(tail) {
-            // Its header becomes the newest and defines where the journal begins.
+            // With the higher revision the header of the last intact segment becomes the newest
+            // one, which defines the start of the journal.
             last.header.tail = tail;
             last.header.floors.clone_from(&newest.floors);
             last.header.revision += 1;

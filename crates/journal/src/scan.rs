@@ -20,7 +20,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// Returns whether the group with this head continues the chain at this position.
+    /// Returns whether the group with this head is the next one of the chain.
     fn is_followed_by(self, head: &GroupHead) -> bool {
         Some(head.first) == self.n.checked_add(1) && head.before == self.chain
     }

@@ -26,7 +26,7 @@ pub(crate) struct Segment {
     pub(crate) file: Box<dyn DiskFile>,
 }
 
-/// The two copies of a header, each as far as it is readable.
+/// The two copies of a header, each decoded or with the reason why it cannot be.
 pub(crate) type HeaderCopies = [Result<SegmentHeader, HeaderFault>; 2];
 
 impl Segment {
@@ -145,7 +145,7 @@ pub(crate) enum FileKind {
 pub(crate) fn kind_of_file(name: &str) -> FileKind {
     let number = |stem: &str| {
         let number = stem.parse().ok()?;
-        // Only the canonical form.
+        // Only the canonical form of a number, without leading zeros or a sign.
         (stem == format!("{number}")).then_some(number)
     };
     if let Some(number) = name.strip_suffix(SUFFIX).and_then(number) {

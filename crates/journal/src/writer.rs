@@ -183,7 +183,7 @@ impl Writer {
         }
     }
 
-    /// Starts another segment of at least this many bytes. On failure to get one nothing changes.
+    /// Starts a new segment of at least this many bytes. If none can be created, nothing changes.
     fn begin_segment(&mut self, bytes: u64) -> Result<Target, Error> {
         let spare = self.pool.take(bytes);
         let segment = spare.map_err(|error| from_io("create a segment of the journal", &error))?;

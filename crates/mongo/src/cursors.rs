@@ -306,7 +306,8 @@ impl<S: Store> Cursors<S> {
     /// Closes the cursors of sessions and stops the requests that use them.
     pub(crate) fn kill_sessions(&self, sessions: &SessionSet, why: StopReason) {
         let killed = self.remove_where(|open| sessions.has(open.session, &open.owner));
-        // Also for idle cursors: a request may have taken the operation and not yet begun.
+        // Operations of idle cursors are stopped, too: a request may have taken one and not started
+        // it yet.
         killed.iter().for_each(|open| open.operation.request_stop(why));
     }
 

@@ -181,7 +181,8 @@ impl From<engine::Error> for Error {
             Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,
-            // Not a code by which drivers mark a server as unavailable: they would wait for it.
+            // Drivers must not mark the server as unavailable by this code, since they would then
+            // wait for it.
             Kind::Unavailable | Kind::Reopened => TemporarilyUnavailable,
             Kind::ViewEnded => SnapshotTooOld,
             // A code on which drivers select another server and retry retryable operations.

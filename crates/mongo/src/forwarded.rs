@@ -359,8 +359,8 @@ async fn copy_messages(
         let left = (header.len - HEADER_BYTES) as u64;
         let mut rest = (&mut *server).take(left);
         if login_frame::is_frame(&header) {
-            // Not recorded: this client's connection closes with the server's, so no other server
-            // will need it.
+            // The bytes are not recorded: this client's connection closes with the server's, so no
+            // other server will need them.
             tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;
             continue;
         }

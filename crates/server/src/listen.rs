@@ -206,8 +206,8 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
                 });
             }
             Err(error) => {
-                // Out of descriptors, or the client has already left. Other clients are unaffected;
-                // the pause prevents a busy loop while there is no descriptor.
+                // No descriptor is free, or the client has disconnected. Other clients are
+                // unaffected; the pause prevents a busy loop while no descriptor is free.
                 tracing::warn!(%error, "cannot accept a connection");
                 background::wait_for(Duration::from_millis(20)).await;
             }

@@ -59,7 +59,7 @@ pub fn serve_with_companion(
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        // One more than cores, so that a long read does not delay short ones.
+        // One thread more than cores, so that a long read does not delay short ones.
         .worker_threads(cores + 1)
         // Twice the default: some readers recurse once per nesting level of a value, such as
         // `cosmos/src/binary/reader.rs`.

@@ -132,7 +132,8 @@ impl Feeder {
         let mut wanted = Vec::new();
         for (entry, _) in entries {
             let own = entries_of(entry.body)?;
-            // Also for entries that the copy has already, so that entry number and position match.
+            // The number is advanced also for entries that the copy already contains, so that
+            // number and position match.
             n = own.last().map_or(n, EncodedEntry::n);
             wanted.extend(own.into_iter().filter(|one| known < one.n()));
         }

@@ -58,7 +58,8 @@ impl FirstBase {
         // nodes.
         let (segment, n, checksum) = (0, ENTRY, crc32c_of(cluster));
         let mut base = BaseRecord { id, epoch, segment, n, checksum, pieces: 0, bytes: 0 };
-        // Published before its pieces, so that the next attempt finds what this one has left.
+        // The base is published before its pieces, so that the next attempt finds the remains of
+        // this one.
         making.set_base(before.base(), base).await?;
         let size = Settings::new(cluster, making.shard, Uuid::nil(), Bytes::new()).piece_bytes;
         while let Some(body) = self.reader.next_piece(size)? {

@@ -249,7 +249,8 @@ impl Committer {
         let mut before = None;
         loop {
             pending_requests.begin_batch();
-            // Nothing is in the in-flight table yet that would have to be finished.
+            // The in-flight table contains no entry of this batch yet that would have to be
+            // removed.
             if let Err(error) = self.prepare_commit(true) {
                 return Batch { failed: Some(error), ..Batch::default() };
             }
@@ -279,8 +280,8 @@ impl Committer {
             };
             batch.in_flight = true;
             if fence.is_some() {
-                // Nothing is ordered before the fence is lowered, when the batch is visible or has
-                // failed.
+                // The fence is lowered when the batch is visible or has failed; no commit is
+                // ordered before that.
                 let replies = pending_requests.take_complete();
                 let failed = self.drain(Batch { fence, replies, ..batch }).err();
                 batch = Batch { failed, ..Batch::default() };

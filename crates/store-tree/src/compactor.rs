@@ -228,7 +228,7 @@ pub(crate) fn compact_whole(inner: &OpenStore, space_tree: &SpaceTree) -> Result
             continue;
         }
         if forget != 0 {
-            // All replaced versions, regardless of the size of the tables.
+            // All replaced versions were dropped, regardless of the size of the tables.
             space_tree.record_swept(superseded);
         }
         return Ok(());

@@ -72,7 +72,8 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
 /// Returns whether a tree was flushed.
 fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
     let due = due_tree(inner).or_else(|| {
-        // Only an attempt shows whether space is available again.
+        // After a failed flush a tree is flushed even if none is due, since only an attempt shows
+        // whether space is available again.
         let failing = inner.budget.flush_failure().is_some();
         inner.all_trees().into_iter().filter(|_| failing).min_by_key(floor_of)
     });

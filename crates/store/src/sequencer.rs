@@ -59,7 +59,7 @@ struct RecentWrites {
     hasher: RandomState,
     young: Newest,
     old: Newest,
-    /// Writes up to this `seq` may no longer be recorded.
+    /// Writes up to this `seq` may have been evicted from the record of recent writes.
     forgotten: u64,
     /// The newest `seq` of all keys in `old`.
     old_newest: u64,
@@ -116,7 +116,7 @@ pub struct OrderedBatch {
     pub bytes: usize,
     /// Outcome of the commit that precedes this batch in the same call.
     pub before: Option<Outcome>,
-    /// The fence that was raised, and the outcome with which to lower it.
+    /// The fence that was raised, and the outcome to pass to it when it is lowered.
     pub fence: Option<(std::sync::Arc<dyn crate::commit::Fence>, Outcome)>,
 }
 

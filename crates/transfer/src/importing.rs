@@ -59,8 +59,8 @@ pub struct Imported {
     pub refused: u64,
     /// Number of documents refused because their ids exist.
     pub existing: u64,
-    /// Number of created documents missing in the end, as they expired on arrival; `None` if
-    /// unknown.
+    /// Number of created documents that the collection does not contain afterwards, because they
+    /// had already expired; `None` if unknown.
     pub dead: Option<u64>,
     /// Line of the refusal that ended the import.
     pub stopped: Option<u64>,

@@ -21,7 +21,7 @@ pub(crate) const LISTED_EXISTING: u64 = 1000;
 pub(crate) const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 /// Interval of checks for an interruption while waiting for the server.
 pub(crate) const GLANCE: Duration = Duration::from_millis(300);
-/// Number of such checks without a response after which a request fails: ten minutes.
+/// Number of checks ([`GLANCE`]) without a response after which a request fails: ten minutes.
 pub(crate) const MAX_GLANCES: u32 = 2000;
 /// Timeout of a connection attempt.
 pub(crate) const CONNECTS: Duration = Duration::from_secs(10);

@@ -93,7 +93,7 @@ impl<'q> Binder<'q> {
             }
             _ if args.iter().any(has_aggregate) => Ok(self.report(Fault::Nested(node.span()))),
             Phase::Groups(_) => Ok(self.aggregate_of(kind, of)),
-            // Reported for the enclosing aggregate.
+            // The nesting is reported for the enclosing aggregate.
             Phase::Aggregate => Ok(Expr::Undefined),
         }
     }

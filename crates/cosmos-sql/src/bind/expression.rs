@@ -50,7 +50,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Binds a parameter to its value as a constant.
+    /// Replaces a parameter by its value as a constant.
     fn bind_parameter(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
         let value = self.fill_in_parameter(name, node.span())?;
         Ok(match value {
@@ -59,7 +59,7 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// Binds a name to its slot.
+    /// Resolves a name to the slot that holds its value.
     fn bind_name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
         let value = self.resolve_name(name, node.span(), node.span());
         Ok(value.unwrap_or(Expr::Undefined))
@@ -138,7 +138,7 @@ impl<'q> Binder<'q> {
         Ok(Expr::Subquery(kind, Box::new(select)))
     }
 
-    /// Binds an expression and boxes it.
+    /// Binds an expression and returns it in a box.
     fn bind_boxed(&mut self, node: &'q Node) -> Result<Box<Expr>, Fault> {
         self.bind_expr(node).map(Box::new)
     }
@@ -189,7 +189,8 @@ impl<'q> Binder<'q> {
         if !frame.reads_rid || !is_first || property != "_rid" {
             return None;
         }
-        // A value that comes from no document has the first place.
+        // A row that is computed from all documents has no resource id; the service returns an
+        // empty string.
         if frame.start == RowSource::OneForAll {
             return Some(Expr::Constant(Value::String(String::new())));
         }

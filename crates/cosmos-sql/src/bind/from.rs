@@ -89,7 +89,7 @@ impl<'q> Binder<'q> {
         let Some(same) = same.filter(|_| !input.iterates) else { return false };
         match self.find_name(same) {
             Some((_, of)) => self.value_of(of) == self.value_of(slot),
-            // An unknown name denotes the first name.
+            // As in Azure Cosmos DB, an unknown name refers to the first name of the query.
             None => {
                 let first = self.frames.iter().find_map(|frame| frame.names.first());
                 first.is_some_and(|(first, _)| first == name)
@@ -162,7 +162,7 @@ impl<'q> Binder<'q> {
                         }
                     },
                 };
-                // The document itself needs no evaluation.
+                // A source that is the document itself needs no evaluation.
                 let is_document = matches!(root, Expr::Slot(DOCUMENT));
                 if is_document && steps.is_empty() && !input.iterates && outermost {
                     let source = Source { slot: DOCUMENT, input: Input::Root };

@@ -175,7 +175,7 @@ impl<'q> Binder<'q> {
         self.slots - 1
     }
 
-    /// Binds a query in a frame of its own.
+    /// Binds a subquery in a new frame.
     fn bind_inner_query(&mut self, query: &'q Query) -> Result<(Select, Rows), Fault> {
         if query.top.is_some() && query.window.is_some() {
             self.record_fault(Fault::TopAndLimit(query.places.whole.0));
@@ -191,7 +191,7 @@ impl<'q> Binder<'q> {
         };
         self.frames.push(frame);
         let bound = self.bind_clauses(query);
-        // Also after an error.
+        // The frame is removed also after an error.
         let frame = self.frames.pop().unwrap_or_default();
         let (clauses, given_up) = bound?;
         let is_one = !given_up && !frame.has_keys && aggregates;

@@ -66,7 +66,7 @@ impl Binder<'_> {
             NodeKind::Parameter(name) => self.parameters.get(name.as_str()).copied(),
             _ => None,
         };
-        // Negative numbers fail the conversion.
+        // A negative number is refused by the conversion.
         let whole = value.and_then(|value| select::to_i64(value.as_ref()));
         let whole = whole.and_then(|value| u32::try_from(value).ok());
         if whole.is_none() {

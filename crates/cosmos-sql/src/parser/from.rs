@@ -33,7 +33,7 @@ impl Parser<'_> {
         let of = self.parse_collection()?;
         let named = self.take_keyword(Keyword::As);
         let alias = match self.current_kind() {
-            // AS is optional.
+            // The keyword AS before an alias is optional.
             TokenKind::Name(_) => Some(self.expect_placed_name()?),
             _ if named => return Err(self.syntax_error()),
             _ => None,

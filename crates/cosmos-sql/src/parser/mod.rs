@@ -290,7 +290,7 @@ impl<'t> Parser<'t> {
             let named = parser.take_keyword(Keyword::As);
             let alias = match parser.current_kind() {
                 TokenKind::Name(_) => Some(parser.expect_placed_name()?),
-                // An empty string is not a name.
+                // An empty string is accepted, but gives no name.
                 TokenKind::Text(name) => {
                     parser.at += 1;
                     let named = !name.is_empty();

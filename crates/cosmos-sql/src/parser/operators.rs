@@ -78,14 +78,14 @@ impl OperatorStacks {
         }
     }
 
-    /// Builds nodes of all operators that still wait for their right operand.
+    /// Builds the nodes of all pending operators, whose right operands are now complete.
     pub(super) fn close_all(&mut self) {
         while let Some((_, level)) = self.operators.last().copied() {
             self.close_last(level);
         }
     }
 
-    /// Makes a single node of the last operators, which all have this precedence, and their
+    /// Builds one node from the last pending operators, which all have this precedence, and their
     /// operands.
     fn close_last(&mut self, level: Precedence) {
         let others = self.operators.iter().rposition(|(_, other)| *other != level);

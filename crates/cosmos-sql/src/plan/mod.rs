@@ -43,7 +43,7 @@ struct ClientPlan {
     /// For a count of DISTINCT results, the name of the property with the count; empty for `SELECT
     /// VALUE`.
     count_of_distinct: Option<String>,
-    /// Whether the client needs all results before it can order them.
+    /// Whether the client has to collect all results before it can sort them.
     non_streaming: bool,
     /// The query to send to each partition; if empty, the client sends the original text.
     rewritten: String,

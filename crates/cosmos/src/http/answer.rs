@@ -70,7 +70,7 @@ pub(super) async fn answer_request<S: Store>(
         .and_then(|link| Request::parse(parts, link, scheme, Arc::clone(&client)));
     let task = request.as_ref().map_or(Task::Inline, |it| it.operation.row().task);
     let of = Arc::clone(api);
-    // Boxed, so that an idle connection does not hold memory for it.
+    // Boxed, so that an idle connection holds no memory for the future of a request.
     let served = Box::pin(async move {
         let served = pin!(serve_request(&of, client, sender, request, exchange, body));
         match pace {

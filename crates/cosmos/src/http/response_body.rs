@@ -82,8 +82,8 @@ impl UnsentResponses {
             }
             let look = self.0.look.fetch_add(1, Relaxed) + 1;
             let oldest = self.0.answers.lock().values().min().copied();
-            // One tick more than the timeout has: a part may have been sent just before the first
-            // of them.
+            // One tick more than the timeout, since a part may have been sent just before the first
+            // tick.
             if oldest.is_some_and(|at| at + u64::from(LOOKS) < look) {
                 return;
             }

@@ -152,8 +152,8 @@ const fn not_allowed(kind: Resource, access: Access) -> Row {
         | Resource::Users
         | Resource::ClientKeys
         | Resource::Offers => (Other, Free, Account, OfResource),
-        // Only the hint is returned. The signature would cover the resource that the addresses are
-        // of, which only the query string names.
+        // The request gets only an error with a hint, so it is not authorized: the signature would
+        // cover the resource of the addresses, which only the query string names.
         Resource::Addresses => (Other, Free, Account, Nothing),
     };
     Row { metric, access, metering, task: Inline, order: AtOnce, parent, requirement }

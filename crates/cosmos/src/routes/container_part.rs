@@ -101,8 +101,8 @@ pub(super) fn of_query<'a>(
     if !part.range.is_all() || paths.is_empty() {
         return Ok(part);
     }
-    // Only the condition reduces the range here. The mark stays that of the headers, since the
-    // token also covers the query's text.
+    // Only the condition reduces the range here. `part_id` is not changed, since the token also
+    // covers the query's text.
     if let Some(components) = implied_partition(container, sarg) {
         let range = container.item_range(&KeyScope::Whole(components));
         return Ok(ContainerPart { range, partition: paths, ..part });

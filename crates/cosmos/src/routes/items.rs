@@ -161,7 +161,8 @@ pub(super) async fn patch_action<S: Store>(
         let stored = patched.map_err(|failure| failure.into_engine())?;
         // A patch that does not touch `ttl` keeps the lifetime.
         let lifetime = if keeps_ttl {
-            // Not validated: the stored value may be from a time when TTL was disabled.
+            // The stored `ttl` is not validated, since it may have been written while TTL was
+            // disabled.
             engine::Lifetime::from_ttl(stored.get("ttl"))
         } else {
             item::item_lifetime(default, stored.as_ref())?

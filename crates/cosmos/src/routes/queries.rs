@@ -134,7 +134,8 @@ pub(crate) async fn query_items<S: Store>(
     if let Some(reply) = answer_from_ahead(api, request, container, about, metrics, ahead).await? {
         return Ok(reply);
     }
-    // Only what an index may use: the run evaluates the whole condition for every row.
+    // Only the part of the condition that an index may use: the run evaluates the whole condition
+    // for every row.
     let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
     let context = shared::new_context(api, request).await?;
     let system = parsed.plan.system_reads();
@@ -149,14 +150,14 @@ pub(crate) async fn query_items<S: Store>(
     // the scan starts after the last row of the previous page.
     let (after, seek) = (run.start_after(), run.seek_position().filter(|_| !order.is_empty()));
     let streams = parsed.plan.streams_rows();
-    // Only results in the order of items expose that order.
+    // The creation order of items is visible only if results are returned in the order of items.
     let creation_order = if streams { creation_order } else { CreationOrder::Never };
     let scan = Scan { sarg, after, creation_order, order, seek, ..Scan::of(range) };
     let (budget, part, comes) = (&context.budget, &part, ScanOrder::ByKey);
     let timer = RowTimer::new(request.headers.query_metrics());
     let mut rows = Rows { run, comes, streams, container, part, system, budget, timer };
     let scanned = api.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
-    // Also after a failure, which a missing index may have caused.
+    // Indexes are requested after a failure, too, since a missing index may have caused it.
     keep_wanted_paths(api, container);
     let mut scanned = scanned?;
     session::check_seen(request.seen, scanned.seq)?;

@@ -101,7 +101,7 @@ fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
             out.extend_from_slice(bytes);
         }
         ValueRef::ObjectId(v) => out.extend_from_slice(&v.0),
-        // Neither may be 0, which terminates lists.
+        // Encoded as 1 and 2, since 0 terminates lists.
         ValueRef::Bool(v) => out.push(u8::from(v) + 1),
         // Big-endian, as all fixed-width values here, so that bytes compare from the highest.
         ValueRef::DateTime(v) => out.extend_from_slice(&ordered_bits(v).to_be_bytes()),

@@ -45,7 +45,8 @@ fn string_len(text: &str) -> usize {
     4 + text.len() + 1
 }
 
-/// Encoded length of a name, which is truncated at its first NUL, and its terminating NUL.
+/// Returns the encoded length of a name, which is truncated at its first NUL, with the terminating
+/// NUL.
 fn name_len(name: &str) -> usize {
     name.bytes().position(|byte| byte == 0).unwrap_or(name.len()) + 1
 }

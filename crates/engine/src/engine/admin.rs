@@ -126,7 +126,8 @@ impl<S: Store> Engine<S> {
             let mut out = more;
             // A record is always written as a whole.
             out.push(put_record(&record));
-            // Nothing may fail here, where commits are ordered, so filters were parsed before.
+            // This closure runs where commits are ordered and must not fail, so filters were parsed
+            // before.
             let partial = partial_filters(&state, &record, &*dialect);
             prepared.prepare_publication(Publication::State(Box::new(
                 CollectionState::with_filters(record, partial),

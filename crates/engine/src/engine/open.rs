@@ -161,7 +161,7 @@ async fn check_spaces<S: Store>(
     if !damage.is_empty() && !accept_loss {
         return Err(Error::corrupt(damage.join("; ")));
     }
-    // Only after no damage was found or the loss was accepted.
+    // Unknown spaces are deleted only after no damage was found or the loss was accepted.
     for space in held.difference(&known) {
         store.drop_space(*space)?;
     }

@@ -56,7 +56,8 @@ impl<S: Store> Engine<S> {
             names.insert(name, collection);
         }
         self.inner.map().replace_all(names);
-        // After the names, so that a dropped collection is no longer found by name.
+        // Marked as dropped after the names were replaced, so that a dropped collection is no
+        // longer found by name.
         gone.into_values().for_each(|held| held.take_reloaded(None, now));
         Ok(())
     }

@@ -290,7 +290,8 @@ impl<S: Store> LiveView<S> {
 
     /// Returns the effect of replacing the settings by these at the view's instant.
     async fn preview_of(&self, settings: &Settings) -> Result<Preview, Halt> {
-        // By the current settings; compared below with the given ones at the same instant.
+        // The amount by the current settings, which is compared below with that by the given ones
+        // at the same instant.
         let before = self.count_live().await?;
         let (after, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
         Ok(Preview { expires_now: before.minus(after), expires_within: by_horizon(&deaths) })

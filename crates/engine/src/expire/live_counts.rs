@@ -126,7 +126,7 @@ impl<S: Store> LiveView<S> {
     ) -> Result<Vec<Amount>, Halt> {
         let mut live = Vec::with_capacity(instants.len());
         for at in instants {
-            // A series over a year needs hundreds of sums.
+            // Yields in between, since a series over a year needs hundreds of sums.
             if live.len() % INSTANTS_AT_ONCE == INSTANTS_AT_ONCE - 1 {
                 yield_now().await;
             }

@@ -120,7 +120,7 @@ impl<S: Store> Engine<S> {
         elapsed: Duration,
     ) -> Result<(), Error> {
         let walk = elapsed >= self.inner.reaper.lock().entry(collection.id).or_default().walk_after;
-        // The machine's clock, since a manual database clock may stand still.
+        // Measured by the machine's clock, since a manual database clock may stand still.
         let began = clock::monotonic_time();
         let (sample, estimate) = self.sample_floors(collection, walk).await?;
         let cost = clock::monotonic_time().saturating_sub(began);

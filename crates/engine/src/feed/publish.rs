@@ -274,7 +274,8 @@ impl<S: Store> LiveView<S> {
         let row =
             |one: &Unpublished| Condition::NotNewer { space: rows, key: one.item.key.clone(), seq };
         conditions.extend(expirations.iter().map(row));
-        // Of two concurrent publishers, the second finds the timeline entries changed.
+        // Condition by which the second of two concurrent publishers fails: the first has deleted
+        // the timeline entries.
         let entry = |one: &Unpublished| Condition::NotNewer { space, key: one.entry.clone(), seq };
         conditions.extend(expirations.iter().map(entry));
         // The commit counts as freeing space, because unpublished items cannot be reaped.

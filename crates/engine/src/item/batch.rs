@@ -83,7 +83,8 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         writer: &dyn ItemWriter,
     ) -> Result<(), Halt> {
         let key = &write.key.0;
-        // First, because this may halt, and a halted action must not have changed anything.
+        // Rows are read first, because a read may halt, and a halted action must not have changed
+        // anything.
         for ItemKey(key) in write.changed_keys() {
             self.look_up(key).await?;
         }
@@ -274,8 +275,8 @@ impl<'a, S: Store> ItemBatch<'a, S> {
         let moved = moved_keys(&pending);
         for (position, (key, pending)) in pending.into_iter().enumerate() {
             let PendingItem { stored, written, origin, now } = pending;
-            // Only read, or created and deleted again: nothing is written, but conditions are still
-            // needed.
+            // The item was only read, or created and deleted again: nothing is written, but the
+            // commit has to depend on its version.
             if !written || (stored.is_none() && now.is_none()) {
                 commits.push(unchanged_commit(&draft, &key, stored, written));
                 continue;
@@ -297,7 +298,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             };
             let previous = match previous {
                 Some(row) => {
-                    // Deletes the row that another item had left under this key.
+                    // Deletes the stored row of another item, which was moved away from this key.
                     commits.extend(gone.map(|gone| draft.remove_document(gone)));
                     Some(draft.previous_version(row).await?)
                 }
@@ -341,8 +342,7 @@ fn merge_commits(commits: Vec<Commit>) -> Commit {
     let Commit { conditions, write, fence, frees } = as_one(commits);
     let write = Box::new(move |stamp: Stamp| {
         let mut out = write(stamp);
-        // For example an item that moves to the key of a deleted one, or takes over its unique
-        // value.
+        // For example, an item moves to the key of a deleted one, or takes its unique value.
         let put: HashSet<(Space, Bytes)> = out
             .iter()
             .filter_map(|mutation| match mutation {

@@ -31,7 +31,8 @@ impl Emitter<'_> {
     /// Emits an item if it meets the condition, and counts it in either case.
     pub(super) async fn emit_item(&mut self, row: Row) -> Result<Flow, Halt> {
         self.scanned.examined += 1;
-        // Also during the scan, since its client may never read to the end.
+        // Indexes are requested during the scan as well, since its client may never read to the
+        // end.
         if self.scanned.examined.is_multiple_of(ASKED_EVERY) {
             self.scanned.request_missing(self.collection);
         }

@@ -111,8 +111,8 @@ impl IndexOrderScan<'_> {
             self.without_before = Some([creation_stamp, &[0]].concat());
             return;
         }
-        // Only as precise as entries are: items with equal components are emitted again from the
-        // first, and the caller skips those it already has.
+        // An entry identifies a position only up to equal components: items with equal components
+        // are emitted again from the first, and the caller skips the ones that it already has.
         let edge = [self.prefix.as_slice(), self.known_prefix(place)].concat();
         for range in &mut self.ranges {
             if from_end {

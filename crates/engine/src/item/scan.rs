@@ -256,7 +256,7 @@ impl<S: Store> LiveView<S> {
         sink: &mut dyn ItemSink,
         scanned: &mut Scanned,
     ) -> Result<(), Halt> {
-        // For row scans only; index scans use their own ranges.
+        // The range of row scans; index scans compute their own.
         let mut range = scan.range.0.clone();
         let by_creation = match scan.creation_order {
             CreationOrder::Never => false,

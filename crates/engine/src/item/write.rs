@@ -171,7 +171,7 @@ impl<S: Store> Engine<S> {
             };
             let seq = view.seq;
             drop(view);
-            // Nothing was written, so the result is as of the view.
+            // Nothing was written, so the result is that of the view.
             let Some(mut commit) = commit else { return Ok((pending.into_results(None), seq)) };
             collection.record_stamp_of(&mut commit);
             let outcomes = self.inner.store().commit(vec![commit]).await;

@@ -90,7 +90,7 @@ pub(super) async fn try_open<S: Store>(
 ) -> Result<Option<Opened<S>>, Error> {
     let fenced = factory.rules.fence();
     if fenced {
-        // Before the fences are read, so that most views open at the first attempt.
+        // Waits before the fences are read, so that most views open at the first attempt.
         for opening in &*openings {
             opening.collection.wait_until_open().await;
         }
@@ -98,15 +98,16 @@ pub(super) async fn try_open<S: Store>(
     for opening in &mut *openings {
         opening.fence = opening.collection.fence_number();
     }
-    // Before the in-flight table is read: if the table is then empty, later stamps are later than
-    // this instant. In the other order a commit could slip in between.
+    // The instant is taken before the in-flight table is read: if the table is then empty, all
+    // later stamps are later than this instant. In the other order a commit could slip in between.
     let instant = factory.clock.now().await?;
     let oldest = factory.store.in_flight().oldest_commit();
     for opening in &mut *openings {
         opening.state = Some(opening.collection.state());
     }
-    // Before the snapshot, which then sees at least this much. Conditions "no commit after `seq`"
-    // may be stricter than the snapshot requires, but never weaker.
+    // `published` is read before the snapshot is taken, which then contains at least these commits.
+    // Conditions "no commit after `seq`" may be stricter than the snapshot requires, but never
+    // weaker.
     let seq = factory.store.published();
     let snapshot = factory.store.snapshot();
     if fenced && openings.iter().any(Opening::has_changed) {

@@ -230,7 +230,7 @@ impl<S: Store> CollectionPart<S> {
         used: &Arc<UsedIndexes>,
     ) -> Result<Option<Vec<Row>>, Halt> {
         let view = &self.view;
-        // Nothing is reserved for a group, so a statement that finds a large row runs alone.
+        // A group reserves no memory for large rows, so a statement that finds one runs alone.
         let mut turns = engine.writer_turns(&view.collection, None, context);
         if !many {
             let first = engine.first_row(view, find, context, used, &mut turns).await?;

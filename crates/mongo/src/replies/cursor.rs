@@ -70,7 +70,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
         Counters::add(&call.connection.counters.sorts, 1);
     }
     let batch = match wanted.size {
-        // Nothing runs yet, but errors of the query have been reported.
+        // The query does not run yet; its errors were already reported by the planning.
         Some(0) if !wanted.single => Batch::default(),
         _ => cursor.next_batch(first_limit(&wanted, &call.api.settings.memory)).await?,
     };

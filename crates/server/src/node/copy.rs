@@ -21,7 +21,7 @@ pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infall
             Ok(collections) => {
                 tracing::debug!(collections, "compacted the documents that the owner has reaped")
             }
-            // For example while the store is reopened or loads a base.
+            // Compaction fails, for example, while the store is reopened or loads a base.
             Err(error) => {
                 tracing::debug!(%error, "cannot compact documents the owner has reaped; will retry")
             }

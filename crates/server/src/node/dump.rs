@@ -72,6 +72,6 @@ pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Che
                 .ok_or_else(|| Failure::Failed("the cluster has no clock checkpoint".to_owned()))?
         }
     };
-    // Not of this machine's boot, so the boot clock is meaningless.
+    // The checkpoint is not from the current boot of this machine, so it has no boot clock.
     Ok(Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ..found })
 }

@@ -23,8 +23,8 @@ pub(super) struct MemoryData {
     pub(super) open: BTreeMap<u64, usize>,
     /// The `filtered_through` value of each space.
     pub(super) filtered: BTreeMap<Space, u64>,
-    /// Keys with old versions kept for open snapshots, ordered by the `seq` of the version that
-    /// replaced them.
+    /// Keys with replaced versions that open snapshots may read, ordered by the `seq` of the
+    /// replacing version.
     outdated: VecDeque<(u64, Space, Bytes)>,
     /// Approximate size of all data in bytes.
     pub(super) bytes: usize,

@@ -338,7 +338,7 @@ impl Store for MemoryStore {
     }
 
     fn resume_commits(&self) {
-        // This store never reports `Reopened`.
+        // Does nothing, since this store never reports `Reopened`.
     }
 
     fn health(&self) -> Health {

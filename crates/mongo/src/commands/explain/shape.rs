@@ -113,7 +113,7 @@ pub(super) fn winning_plan(
         };
         plan = doc! { "stage": name, "inputStage": plan };
     }
-    // Only the outermost stage of the search has a count.
+    // The count of results belongs to the outermost stage of the search.
     if let Some(found) = found {
         plan.push("nReturned", shortest_int(found as u64));
     }

@@ -56,7 +56,7 @@ pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
     let edit = args.get("update").map(|update| parse_edit(update, args, false)).transpose()?;
-    // Exactly one of them, as when the command runs.
+    // Exactly one of the two arguments is required, as when the command runs.
     if edit.is_none() != remove {
         let message = "Either an update or remove=true must be specified";
         return Err(Error::new(BadValue, message));
