@@ -180,7 +180,7 @@ async fn insist(ledger: &CassandraLedger, request: &Request) -> (Reply, u32) {
     }
 }
 
-/// The name sorts it last, because the other tests need all nodes.
+/// The test's name sorts last, because the other tests need all nodes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_a_node_dead_all_goes_on() {
     let options = options();

@@ -38,7 +38,7 @@ fn clients_come_to_what_the_table_says() {
             text => parse_document(text.as_bytes(), 99).unwrap().into_iter().collect(),
         };
         let Ok(plan) = plan_document(&case.query, &parameters, FEATURES) else {
-            // Clients cannot put aggregates inside expressions together.
+            // Clients cannot merge partial results of aggregates inside expressions.
             composed += usize::from(case.want.starts_with('['));
             continue;
         };

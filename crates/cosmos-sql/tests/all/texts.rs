@@ -7,7 +7,7 @@ use crate::{harness::answer, maker::Maker, table::cases};
 
 /// Number of changed texts made of each query.
 const CHANGES: u64 = 12;
-/// One in this many texts that compile is also run in all ways.
+/// Of the texts that compile, one in `RUN` is also run in all ways.
 const RUN: u64 = 12;
 
 #[test]

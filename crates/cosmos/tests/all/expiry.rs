@@ -97,7 +97,7 @@ async fn the_dead_are_gone_on_every_path() {
     assert!(feed.body.contains("\"Documents\":[]"), "{}", feed.body);
     let changes = [("a-im", "Incremental Feed")];
     assert_eq!(client.ask("GET", "/dbs/d/colls/c/docs", &changes, "").await.status, 304);
-    // Its unique key can be reused, and its version matches no condition.
+    // The unique key of the expired item can be reused, and its version matches no condition.
     assert_eq!(client.item("POST", "", r#"{"id":"2","pk":"a","u":1}"#).await.status, 201);
     client.item("DELETE", "2", "").await;
     let headers = [PARTITION, ("if-match", &etag), ("x-ms-documentdb-is-upsert", "True")];

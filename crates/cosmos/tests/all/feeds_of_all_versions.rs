@@ -89,7 +89,7 @@ async fn a_feed_that_has_begun_goes_on_when_the_container_is_replaced() {
     assert!(refused.status == 400 && refused.body.contains("must be enabled"), "{refused:?}");
 }
 
-/// Lets running requests proceed as far as they can.
+/// Lets running requests proceed until all of them wait.
 async fn let_others_run() {
     for _ in 0..2_000 {
         tokio::task::yield_now().await;

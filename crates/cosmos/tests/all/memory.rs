@@ -62,7 +62,7 @@ async fn a_head_that_never_ends_is_cut_off() {
     let part = format!("GET /dbs HTTP/1.1\r\nhost: x\r\nx: {}", "y".repeat(300_000));
     stranger.begin_raw(part.as_bytes()).await;
     assert!(stranger.answer().await.is_none_or(|answer| answer.status != 200));
-    // A complete head may be long.
+    // A complete request head may be long.
     let long = format!("{}\r\n", "y".repeat(70_000));
     let answer = client.ask("GET", "/dbs", &[("x", long.trim())], "").await;
     assert_eq!(answer.status, 200);

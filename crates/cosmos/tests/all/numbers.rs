@@ -57,7 +57,7 @@ fn the_form_reads_back_to_the_same_number() {
         random =
             random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let one = f64::from_bits(random);
-        // Makes whole and half numbers frequent.
+        // Half of the numbers are multiples of 0.5, which random bits rarely yield.
         let whole = (random >> 40) as f64 / 2.0;
         for value in [one, whole].into_iter().filter(|value| value.is_finite()) {
             let text = json::to_string(Value::Double(value).as_ref());

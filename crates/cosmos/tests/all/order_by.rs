@@ -309,7 +309,7 @@ async fn a_client_that_continues_by_value_and_rid_meets_each_row_once() {
             let pages: Vec<Row> = held.all(&text, None, items).await.iter().map(row_of).collect();
             assert_eq!(pages, whole, "{text}");
             assert_eq!(held.in_steps((&text, &directions), &mut random).await, whole, "{text}");
-            // Within one partition key.
+            // Queries within one partition key.
             let (pk, _) = random.choice(&ids).unwrap();
             let whole = held.all(&text, Some(pk), 1000).await;
             assert_eq!(held.all(&text, Some(pk), items).await, whole, "{text}");

@@ -64,7 +64,7 @@ async fn whoever_may_write_does_everything() {
         ("GET", "/dbs/d/colls/c/docs/1", &[PARTITION], "", (200, "\"pk\":\"a\"")),
         ("POST", "/dbs/d/users", &[], user, (201, "\"u\"")),
         ("GET", "/dbs/d/users/u/permissions", &[], "", (200, "Permissions")),
-        // The signature is not checked.
+        // The signature of a relayed request is not checked.
         ("GET", "/dbs/d", &[("authorization", "type=master&sig=x")], "", (200, "\"d\"")),
         ("DELETE", "/dbs/d", &[], "", (204, "")),
         ("GET", "/nowhere", &[], "", (404, "NotFound")),

@@ -94,7 +94,7 @@ async fn a_feed_at_its_end_stays_where_it_is() {
             let again = [("a-im", mode), ("if-none-match", etag.as_str())];
             let again = client.ask("GET", DOCS, &again, "").await;
             assert_eq!((again.status, position(&again), number(&again)), (304, own, own), "{mode}");
-            // A position issued by an earlier version.
+            // A feed position that an earlier version of the server issued.
             let old = format!("\"{}\"", own + 500);
             let old_headers = [("a-im", mode), ("if-none-match", old.as_str())];
             let answer = client.ask("GET", DOCS, &old_headers, "").await;

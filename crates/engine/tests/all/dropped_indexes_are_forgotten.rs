@@ -65,7 +65,7 @@ fn what_a_forgotten_rule_made_expire_is_not_found_in_memory() {
     let by_id =
         |kit: &Kit| ids_of(&kit.find_documents(equal("_id", 1), Hint::None).expect("found"));
     for _ in 0..3 {
-        // Read often enough to be cached.
+        // The row is read often enough to be cached.
         assert_eq!(by_id(&kit), [1]);
     }
     kit.move_to(10_000);

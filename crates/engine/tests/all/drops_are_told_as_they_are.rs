@@ -48,7 +48,7 @@ fn what_cannot_be_removed_at_once_is_removed_later() {
         let noted = catalog_rows(&store);
         ready(engine.reap_once(Duration::ZERO)).expect("a pass");
         assert!(!store.all_spaces().contains(&Space::Rows(collection.id)));
-        // Including the drop marker.
+        // The drop marker was removed, too.
         assert_eq!(catalog_rows(&store), noted - 1);
     }
 }

@@ -66,7 +66,7 @@ fn it_outlives_what_was_changed_last() {
     let removed = last(&shelf);
     shelf.kit.restart();
     assert_eq!(last(&shelf), removed, "after a removal");
-    // Created and deleted in one commit.
+    // An item that is created and deleted in one commit.
     let both = [
         write(ItemAction::Create(body("a", "2", Document::new())), "a", "2"),
         write(ItemAction::Delete, "a", "2"),

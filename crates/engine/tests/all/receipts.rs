@@ -98,7 +98,7 @@ fn each_kind_of_write_leaves_one_and_a_restart_keeps_it() {
     assert!(ready(remove()).unwrap().is_some());
     let last = said(&kit).unwrap();
     assert!(last.starts_with("removed"), "{last}");
-    // Neither of these writes anything.
+    // Both operations change no document.
     assert!(ready(remove()).unwrap().is_none());
     set(&kit, &notes, 3, 5, false).unwrap();
     set(&kit, &notes, 9, 5, false).unwrap();

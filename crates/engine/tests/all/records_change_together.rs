@@ -64,7 +64,7 @@ fn a_condition_that_fails_changes_nothing() {
     for (all, kind) in refused {
         assert_eq!(ready(kit.engine.change_resources(all)).unwrap_err().kind, kind);
     }
-    // Nor does a lost commit.
+    // A lost commit changes no record either.
     kit.store.lose_nth_commit(1);
     ready(kit.engine.change_resources(changes(right, there, none))).unwrap_err();
     assert_eq!((held(&kit.engine), kit.engine.resource_changes()), (before.clone(), counted));

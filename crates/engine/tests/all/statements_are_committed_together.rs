@@ -88,7 +88,7 @@ fn updates_of_one_document_by_id_become_one_write() {
     // Nothing changes: it is no write, and the next statement sees the document as it is.
     assert!(put(&kit, &mut group, 301, doc! { "_id": 1, "a": 300 }));
     assert_eq!(group.positions(), (1..=300).collect::<Vec<_>>());
-    // The document of the view and the last one are what other statements must not meet.
+    // Other statements must match neither the document of the view nor its last version.
     for a in [0, 300] {
         let find = Find::new(equal("a", a));
         assert!(!put_where(&kit, &mut group, 302, find, doc! { "_id": 9 }).unwrap(), "{a}");

@@ -62,7 +62,7 @@ fn looks(contexts: &[Arc<Context>]) -> u64 {
     spent.div_ceil(alone.budget.spent())
 }
 
-/// Each scans once concurrently with the others, and once in its turn.
+/// Each writer scans at most twice: concurrently with the others, and in its turn.
 const MOST: u64 = 3 * WRITERS as u64;
 
 #[test]

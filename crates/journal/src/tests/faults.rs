@@ -33,7 +33,7 @@ fn fail_each_call(full: bool, stays: bool) {
             run.fail_nth(nth, full, stays);
             script(&mut run);
             if way == 0 {
-                // The same process continues.
+                // The journal is used further by the same process.
                 any = run.heal();
                 run.reopen_if_stopped();
             } else if way == 1 {

@@ -74,7 +74,7 @@ fn what_was_synced_is_missed() {
     let mut missed = 0;
     for name in image.keys().filter(|name| name.ends_with(".journal")) {
         let mut damaged = image.clone();
-        // Some byte of its first group.
+        // Damages a byte of the segment's first group.
         damaged.get_mut(name).unwrap()[20_000] ^= 1;
         let opening = opened(&damaged, 12);
         let Err(error) = opening else { continue };

@@ -212,7 +212,7 @@ async fn seconds_that_are_none_are_refused_and_without_the_switch_all_are() {
     let reply = insert(&mut off, &[second(1.into())]).await;
     let Some(Value::Array(errors)) = reply.get("writeErrors") else { panic!("{reply:?}") };
     assert_eq!(number(&errors[0].as_ref().as_document().unwrap().to_tree(), "code"), 2);
-    // An update may never set it.
+    // An update may never set `_ts`.
     for client in [&mut on, &mut off] {
         let set = doc! { "q": doc! {}, "u": doc! { "$set": second(1.into()) }, "upsert": true };
         let reply = client.run(doc! { "update": "c", "updates": array![set], "$db": "db" }).await;

@@ -148,7 +148,7 @@ async fn time_limits_are_over_or_do_not_count() {
         turn(&mut client, always, doc! { "activationProbability": chance }).await;
         assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), want);
     }
-    // They are independent; if limits do not apply, none expires.
+    // The two fail points are independent; if time limits do not apply, no operation times out.
     turn(&mut client, "maxTimeNeverTimeOut", "alwaysOn").await;
     assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), 1);
     turn(&mut client, "maxTimeNeverTimeOut", "off").await;

@@ -217,7 +217,7 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
     let mut client = Client::with(settings);
     begin(&mut client, 70_000, 16).await;
     assert_eq!(client.stream.read(&mut [0; 16]).await.unwrap(), 0, "the connection is closed");
-    // Their limit applies to all of them together.
+    // The limit of unknown clients applies to all of them together.
     let mut half: Vec<Client> = (0..40).map(|_| client.beside()).collect();
     for client in &mut half {
         begin(client, 60_000, 50_000).await;

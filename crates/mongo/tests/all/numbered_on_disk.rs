@@ -45,7 +45,7 @@ async fn a_repeat_after_a_start_is_answered_from_what_was_done_before() {
         let first = client.run(command.clone()).await;
         assert_eq!(number(&first, "ok"), 1, "{first:?}");
         let after = client.all("c").await;
-        // Without a clean shutdown.
+        // The server is stopped without a clean shutdown.
         client.stop();
         client.ended().await;
         let api = Arc::downgrade(&client.api);

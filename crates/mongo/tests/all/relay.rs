@@ -184,7 +184,7 @@ async fn no_cursor_is_left_for_a_sender_that_has_gone() {
     for batch in [0, 1] {
         let find = doc! { "find": "c", "batchSize": batch }.to_buf();
         let relayed = client.api.relay(sender(Right::Read, 1), "db", find.bytes());
-        // It is started, and its caller has left before it runs.
+        // The command is started, and its caller disconnects before it runs.
         tokio::select! {
             biased;
             _ = relayed => panic!("it has run already"),
@@ -206,7 +206,7 @@ async fn a_reply_that_nobody_takes_leaves_no_cursor() {
     for command in [more, doc! { "find": "c", "batchSize": 1 }] {
         let bytes = command.to_buf();
         let mut relayed = Box::pin(client.api.relay(sender(Right::Read, 1), "db", bytes.bytes()));
-        // It runs to its end, and its caller leaves before it takes the reply.
+        // The command completes, and its caller disconnects before it receives the reply.
         tokio::select! {
             biased;
             _ = &mut relayed => panic!("it has run already"),
@@ -253,7 +253,7 @@ async fn a_read_that_nobody_waits_for_ends_and_a_write_does_not() {
     reads.abort();
     until(&mut client, "query", 0).await;
     let writing = ask(doc! { "update": "c", "updates": array![writes()] });
-    // Started and abandoned at once.
+    // The command is started and abandoned at once.
     tokio::task::yield_now().await;
     writing.abort();
     let counted = doc! { "count": "c", "query": doc! { "v": 1 }, "$db": "db" };

@@ -69,7 +69,7 @@ async fn cursors_end_with_the_sessions_that_are_named() {
     let of_another = Value::Binary { subtype: 0, bytes: vec![0; 32] };
     let mut foreign = session(1);
     foreign.push("uid", of_another.clone());
-    // Which of two sessions the command ends.
+    // For each command, which of the two sessions it ends.
     for (command, value, ended) in [
         ("killSessions", array![session(1)], [true, false]),
         ("killSessions", array![with_user(2)], [false, true]),
@@ -129,7 +129,7 @@ async fn a_client_that_knows_the_server_waits_for_news() {
     later.remove("counter");
     later.push("counter", 9_i64);
     assert_eq!(number(&client.run(ask(later, i32::MAX)).await, "code"), 51764);
-    // The server's stop ends a wait.
+    // A waiting command ends when the server stops.
     client.ask(ask(known, i32::MAX), &[]).await;
     client.stop();
     client.ended().await;

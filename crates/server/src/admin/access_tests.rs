@@ -540,7 +540,7 @@ async fn a_relayed_query_ends_when_its_client_leaves() {
     };
     while queries().await == 0 {}
     drop(stream);
-    // Without cancellation it would take minutes.
+    // Without the cancellation the query would take minutes.
     while queries().await == 1 {}
     server.stop().await;
 }

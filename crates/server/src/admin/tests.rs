@@ -63,7 +63,7 @@ async fn a_series_tells_what_dies_in_each_step() {
     for name in ["documents", "bytes", "oldest_dead_seconds"] {
         assert!(all["unreaped_estimate"][name].is_i64(), "{all}");
     }
-    // The default: a day, hour by hour.
+    // The default series: a day in steps of an hour.
     let plain = server.ask_well("GET", "/_ebb/expiry/series", "").await;
     assert_eq!((&plain["step_seconds"], documents(&plain).len()), (&json!(3_600), 24));
     server.stop().await;
@@ -328,7 +328,7 @@ async fn seconds_are_carried_while_that_is_switched_on_and_not_after_a_start() {
     server.stop().await;
     let server = Server::start_keeping(folder.path(), None).await;
     assert!(!carries(&server.ask_well("GET", FEATURES, "").await));
-    // Both switches in one request.
+    // Both switches are changed in one request.
     let body = json!({ "carry_timestamps": true, "per_document_ttl": false }).to_string();
     let turned = server.ask_well("PUT", FEATURES, &body).await;
     assert!(carries(&turned) && turned["per_document_ttl"]["on"] == false, "{turned}");

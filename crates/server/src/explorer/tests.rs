@@ -133,7 +133,7 @@ async fn its_settings_name_the_door_as_the_browser_reaches_it() {
         (&admin, "localhost:9".to_owned(), format!("https://localhost:{door}")),
         (&admin, "[::1]:9".to_owned(), format!("https://[::1]:{door}")),
         (&nosql, format!("box.example:{door}"), format!("https://box.example:{door}")),
-        // Published on another port.
+        // The API is published on another port than it listens on.
         (&nosql, "box.example".to_owned(), "https://box.example".to_owned()),
     ] {
         for path in ["/config.json", "/_explorer/config.json"] {

@@ -111,7 +111,7 @@ async fn clients_of_every_node_stay_connected_over_hand_overs() {
     let mut idle = Vec::new();
     for (session, node) in (1..).zip(nodes.iter().chain(&nodes)) {
         clients.spawn(work(node.server.connect().await, session, over.clone()));
-        // One more client that stays idle.
+        // Another client, which stays idle.
         let mut client = node.server.connect().await;
         client.run_command(doc! { "ping": 1, "$db": "admin" }).await;
         idle.push(client);

@@ -109,7 +109,7 @@ impl Node {
         tokio::time::timeout(PATIENCE, waits).await.unwrap();
     }
 
-    /// Has this node hand the data over to another.
+    /// Makes this node hand its shard over to another one.
     pub(super) async fn hand_over_to(&self, name: &str) {
         let body = json!({ "shard": 0, "to": name }).to_string();
         let told = self.server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
@@ -211,7 +211,7 @@ async fn an_owner_that_is_gone_is_followed_by_another_and_comes_back() {
     let ledger = ledger("manual").await;
     let (one, two) = (start(&ledger, "one").await, start(&ledger, "two").await);
     one.insert(1).await;
-    // Like a killed process, without a hand-over.
+    // The node ends like a killed process, without a hand-over.
     let Node { server, directory } = one;
     drop(server);
     two.insert(2).await;

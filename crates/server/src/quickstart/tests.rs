@@ -40,7 +40,7 @@ async fn sessions_disappear_one_after_another_within_a_minute() {
     assert_eq!(before, [2, 2]);
     let clock = server.ask_well("GET", "/_ebb/clock", "").await;
     assert!(last <= clock["now_ms"].as_i64().unwrap());
-    // Once more from the start.
+    // The sample can be created again from the start.
     made(&server).await;
     for door in DOORS {
         assert_eq!(live(&server, door).await, 40, "{door}");

@@ -248,7 +248,7 @@ async fn a_certificate_of_a_client_has_to_be_good() {
             let client = ask_mongo(&server, &trusted, shown).await;
             assert_eq!(client.is_some(), want, "{certificates:?}");
         }
-        // That listener requests no client certificate.
+        // The admin listener requests no client certificate.
         assert_eq!(admin_answers(&server, &trusted).await, (true, true));
         server.stop().await;
     }

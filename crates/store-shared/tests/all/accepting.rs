@@ -172,7 +172,8 @@ async fn a_lost_entry_of_a_closed_epoch_takes_the_later_epochs_with_it() {
     let late = nodes.start(&Machine::new());
     wait_until_it_misses(&nodes, &late);
     let loss = accepting(&nodes).find().await.unwrap();
-    // At least what the last beat of the second epoch's owner says.
+    // The lost entries are at least those that the last heartbeat of the second epoch's owner
+    // counts as committed.
     assert_eq!((loss.missing.epoch, loss.missing.end), (1, 10));
     assert!((11..=32).contains(&loss.given_up), "{loss:?}");
     accept(&nodes, &loss).await.unwrap();
@@ -226,7 +227,7 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
     }
     let refused = accept(&nodes, &loss).await.unwrap_err();
     assert!(refused.to_string().contains("entry 5 exists again"), "{refused}");
-    // No living node had claimed it.
+    // No live node has claimed the shard.
     let owner = nodes.start(&machine);
     nodes.take_over(&owner);
     assert_eq!(held(&owner, 0..20).await, Vec::from_iter(0..20));

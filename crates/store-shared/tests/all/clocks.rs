@@ -100,7 +100,7 @@ async fn time_never_goes_back_over_owners_whose_wall_clocks_disagree() {
             assert!(passed <= most, "round {round}: {passed} ms in {elapsed}");
         }
         let next = start(&nodes, ClockMode::System, if round % 2 == 0 { 5_000 } else { -5_000 });
-        // Used until the end of the term.
+        // The clock is used until the end of the term.
         let (mut used, mut stamped) = (clock.now().await.unwrap(), stamp);
         let then = wall_ms(&nodes.boot);
         if round % 3 == 0 {
@@ -222,7 +222,7 @@ async fn who_has_seen_the_shard_given_up_goes_on_by_its_boot_clock() {
         let passed = nodes.boot.skipped_ms() - skipped + SLACK;
         assert!(used <= now && now.ms <= used.ms + passed, "{ahead_ms}: {used:?} {now:?}");
         assert_eq!(clock.status().reap_until, None);
-        // It releases the shard, and no other node claims it.
+        // The owner releases the shard, and no other node claims it.
         live_on(&next, &nodes).await;
         let skipped = nodes.boot.skipped_ms();
         let used = clock.now().await.unwrap();
@@ -249,12 +249,12 @@ async fn an_owner_that_is_started_again_in_the_same_boot_goes_on_by_its_boot_clo
     let clock = again.serve(&nodes);
     let (now, wall) = (clock.now().await.unwrap(), wall_ms(&nodes.boot));
     assert!(used.ms + 3_600_000 <= now.ms && now.ms.abs_diff(wall) < 20_000, "{now:?} at {wall}");
-    // It is no clock jump: reaping is not delayed.
+    // The advance is not taken for a clock jump: reaping is not delayed.
     assert_eq!(clock.status().reap_until, None);
 }
 
-/// It takes over at once, without waiting for the lease; the clock must not be ahead because of
-/// that.
+/// The restarted owner takes over at once, without waiting for the lease; the clock must not be
+/// ahead because of that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_that_is_killed_again_and_again_is_not_ahead_of_the_time_of_day() {
     let nodes = Nodes::new(ManualTime::default());

@@ -11,7 +11,7 @@ use store::{Error, Kind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Disk {
     Works,
-    /// Writes block until it works again.
+    /// Writes block until the disk works again.
     Waits,
     /// Writes fail without effect, as on a full device.
     Full,

@@ -61,7 +61,7 @@ async fn a_follower_with_a_slow_disk_holds_no_more_than_it_may() {
         look(&mut most);
     }
     assert!(most.bytes <= HOLD_BYTES + 2 * READ_BYTES as u64, "{most:?}");
-    // It lags, so it may not claim the shard.
+    // The slow node's copy lags, so it may not claim the shard.
     assert!(slow.tree().last_entry().unwrap() < owner.tree().last_entry().unwrap());
     drop(waiting);
     write(&owner, 100, &mut acknowledged).await;
@@ -77,7 +77,7 @@ async fn a_follower_with_a_slow_disk_holds_no_more_than_it_may() {
     assert!(slow.backlog().entries <= HOLD_ENTRIES + of_a_reading, "{:?}", slow.backlog());
     drop(waiting);
     wait_until_level(&slow, &owner);
-    // It can still become the owner.
+    // The node can still become the owner.
     owner.stop();
     nodes.take_over(&slow);
     assert_has(&slow, &acknowledged).await;
@@ -96,7 +96,7 @@ async fn assert_equal(node: &OneShard, other: &OneShard, acknowledged: &BTreeMap
     assert_has(other, acknowledged).await;
 }
 
-/// It releases the shard at once, and follows again once its disk works.
+/// The owner releases the shard at once, and follows again once its disk works.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
     for fault in [Disk::Full, Disk::Broken] {
@@ -123,7 +123,7 @@ async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
         write(&follower, 100, &mut acknowledged).await;
         let refused = owner.tree().commit(vec![put("refused", 1)]).await.unwrap_err();
         assert!(matches!(refused.kind, Kind::Moved | Kind::Unavailable), "{refused}");
-        // It resumes while there is nothing to write, and fails again with the next entry.
+        // The node resumes while nothing has to be written, and fails again with the next entry.
         wait_for(&owner, has_failed).await;
         disk.set(Disk::Works);
         wait_for(&owner, |role| *role == Role::Following).await;
@@ -251,7 +251,7 @@ async fn a_node_whose_journal_was_damaged_makes_its_copy_again() {
         write(&owner, round * 100, &mut acknowledged).await;
         assert_equal(&follower, &owner, &acknowledged).await;
         follower.stop();
-        // Waits until its store is closed.
+        // Waits until the follower's store is closed.
         drop(follower);
         let mut all = files(&machine.directory.path().join("journal"));
         all.retain(|path| std::fs::read(path).unwrap().iter().any(|byte| *byte != 0));

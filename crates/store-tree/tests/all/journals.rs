@@ -17,9 +17,9 @@ use crate::laws::{copy_of_one_moment, options};
 #[derive(Clone, Copy)]
 pub(crate) enum Directory {
     Copied,
-    /// Its contents are those of the previous crash, or it is empty.
+    /// The directory has its contents of the previous crash, or is empty.
     Old,
-    /// It is lost with its machine.
+    /// The directory is lost with its machine.
     Lost,
 }
 

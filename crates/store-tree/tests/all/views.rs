@@ -209,7 +209,7 @@ async fn a_dropped_space_that_a_view_reads_is_written_to_the_disk() {
     let view = store.snapshot();
     assert!(store.stored_bytes().tables + store.stored_bytes().garbage < MIB / 2);
     store.drop_space(SPACES[0]).unwrap();
-    // Its tables no longer belong to a space.
+    // The tables of the dropped space still exist, but belong to no space.
     wait_until("it stays in memory", || MIB < store.stored_bytes().garbage);
     assert_eq!(view.get(SPACES[0], &key(1)).await.unwrap(), Some(written));
     drop(view);

@@ -152,7 +152,7 @@ fn a_run_that_was_killed_at_its_end_is_known_to_be_whole() {
         assert_eq!(again, Exported { earlier: documents, was_whole: true, ..whole });
         assert!(file.exists() && !part.exists() && !state.exists(), "{place}");
     }
-    // Another file has the name.
+    // Another file exists under the final name.
     state::save(&state, &finished).unwrap();
     std::fs::write(&file, vec![b'x'; usize::try_from(bytes).unwrap()]).unwrap();
     let refused = run(&asked(&file, true), 99).unwrap_err();

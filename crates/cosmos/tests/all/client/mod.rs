@@ -15,12 +15,12 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A client and its API.
+/// A client, and the API that it is connected to.
 pub(crate) struct Client {
     pub(crate) stream: TcpStream,
     pub(crate) kit: Kit,
     pub(crate) stop: tokio::sync::watch::Sender<bool>,
-    /// The API, as long as something serves this client.
+    /// The API; the reference is weak, so it is valid while the client is served.
     pub(crate) api: Weak<NoSqlApi<PausingStore>>,
 }
 

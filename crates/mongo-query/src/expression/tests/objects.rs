@@ -84,7 +84,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$setField: 1}", "error 4161100: $setField only supports an object as its argument"),
     ("{$setUnion: ['$arr', [1, 9]]}", "[1, 2, 3, 9]"),
     ("{$setUnion: ['$arr', '$n']}", "null"),
-    // Constants are looked at last.
+    // Constant arguments are evaluated last.
     ("{$setUnion: ['x', '$missing']}", "null"),
     ("{$setIntersection: ['x', '$n']}", "null"),
     (

@@ -117,7 +117,7 @@ async fn patch() {
     assert_eq!(read(&container, "1").await, want);
 }
 
-/// The SDK's own read-modify-write, which it takes for patches that it may not send twice.
+/// The SDK's read-modify-write, which replaces patches that must not be sent twice.
 #[tokio::test]
 async fn patch_by_the_client() {
     let container = container("patch_by_the_client", None).await;

@@ -34,7 +34,7 @@ pub(crate) async fn connect(endpoint: &str, key: &str) -> Result<CosmosClient> {
     build(builder, endpoint, key).await
 }
 
-/// A client as it comes, which prefers HTTP/2 and binary JSON.
+/// A client with the SDK's default settings, which prefers HTTP/2 and binary JSON.
 pub(crate) async fn connect_by_default(endpoint: &str, key: &str) -> Result<CosmosClient> {
     build(CosmosClient::builder(), endpoint, key).await
 }
