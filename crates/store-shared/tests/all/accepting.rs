@@ -172,7 +172,7 @@ async fn a_lost_entry_of_a_closed_epoch_takes_the_later_epochs_with_it() {
     let late = nodes.start(&Machine::new());
     wait_until_it_misses(&nodes, &late);
     let loss = accepting(&nodes).find().await.unwrap();
-    // The lost entries are at least those that the last heartbeat of the second epoch's owner
+    // The lost entries include all entries that the last heartbeat of the second epoch's owner
     // counts as committed.
     assert_eq!((loss.missing.epoch, loss.missing.end), (1, 10));
     assert!((11..=32).contains(&loss.given_up), "{loss:?}");
