@@ -65,8 +65,7 @@ pub struct Run {
     pub(super) passed: bool,
     /// Whether the page has as many results as its limits allow.
     pub(super) full: bool,
-    /// State of the look-ahead that determines, after a full page, whether another result follows;
-    /// only if rows come in the order of results.
+    /// Determines after a full page whether another result follows, if rows are in result order.
     pub(super) ahead: Option<LookAhead>,
     /// Results so far, if the rows are not in the order of the results.
     pub(super) buffered: BufferedResults,
@@ -262,9 +261,8 @@ impl Run {
     }
 
     /// Returns the page. `all` is true if every row was fed, or would have been after
-    /// [`Flow::Enough`]; then there is no next page unless the run has found results for one. A
-    /// driver that stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop)
-    /// allows it.
+    /// [`Flow::Enough`]; then there is no next page unless results for it were found. A driver that
+    /// stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop) allows it.
     pub fn finish_page(mut self, all: bool) -> Result<Page, Error> {
         // Without FROM there is one row, regardless of the rows fed.
         let all = all || !self.plan.scans_documents();
@@ -297,8 +295,7 @@ impl Run {
         let window = plan.clauses().window;
         let page = RemainingResults::new(buffered, self.gate, window, self.done)
             .cut_page(self.limit, held);
-        // Unless the caller requested to keep more, the few results after the page cannot make a
-        // next one.
+        // The few results after the page cannot make a next one unless more are to be kept.
         let rest = page.rest.filter(|_| self.keep != self.limit);
         Ok(Page { rest, ..page })
     }
