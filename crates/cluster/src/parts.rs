@@ -1,5 +1,5 @@
-//! Splitting of encoded entries into parts. Each part starts with a byte that says whether another
-//! part follows (1) or it is the last (0). An entry with a missing part counts as missing.
+//! Splitting of encoded entries into parts. Each part starts with a byte: 1 if another part
+//! follows, 0 in the last part. An entry with a missing part counts as missing.
 
 use bytes::Bytes;
 

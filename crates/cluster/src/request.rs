@@ -19,8 +19,8 @@ use crate::records::{BaseRecord, ClusterRecord, NodeRecord, Phase, ShardRecord, 
 pub struct EntryPart {
     /// Number of the entry, dense over all epochs, from 1.
     pub n: u64,
-    /// Index of the part, from 0. The first byte of the body says whether another part follows; the
-    /// ledger does not read it.
+    /// Index of the part, from 0. The first byte of the body is 1 if another part follows, else 0;
+    /// the ledger does not read it.
     pub part: u32,
     /// Bytes of the part, with the leading marker byte.
     pub body: Bytes,

@@ -1,7 +1,7 @@
 //! A fair queue for a number of permits, whose waiters return when their operation is cancelled.
 //!
 //! Permits are used for two purposes: the turns of a collection ([`Turns::one_at_a_time`]), and the
-//! memory of writes of large documents. `write/turn.rs` says when a writer waits for them.
+//! memory of writes of large documents. `write/turn.rs` determines when a writer waits for them.
 
 use std::{pin::pin, task::Poll};
 

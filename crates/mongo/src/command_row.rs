@@ -109,9 +109,9 @@ impl Work {
     }
 }
 
-/// The properties of one command. A new property (say, whether it may run in a transaction) is one
-/// more field with a default in [`CommandRow::with_access`]. Rights have no default, so that a row
-/// cannot be written without them.
+/// The properties of one command. A new property (for example, whether it may run in a transaction)
+/// is one more field with a default in [`CommandRow::with_access`]. Rights have no default, so that
+/// a row cannot be written without them.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandRow {
     /// Name of the command, as in the first field of its body.

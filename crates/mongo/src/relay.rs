@@ -256,7 +256,8 @@ fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
             NoReply::Malformed(wrong.message)
         }
     })?;
-    // A command with its own `$db` would run on another database than the request's path says.
+    // A command with its own `$db` would run on another database than the database in the request's
+    // path.
     let named = |body: DocRef<'_>| body.iter().filter(|(name, _)| *name == "$db").count();
     match named(message.body()) {
         1 => Ok(message),

@@ -22,8 +22,8 @@ pub(crate) struct PortalAddress {
     pub(crate) scheme: &'static str,
 }
 
-/// Replies to a client that speaks HTTP; `needs_tls` says whether the listener requires TLS. Gives
-/// up on clients that leave early or do not read.
+/// Replies to a client that speaks HTTP; `needs_tls` is true if the listener requires TLS. Gives up
+/// on clients that leave early or do not read.
 pub(crate) async fn answer_http(
     mut stream: TcpStream,
     needs_tls: bool,

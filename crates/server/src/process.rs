@@ -140,7 +140,7 @@ fn end_in_time(only_closes: Arc<AtomicBool>) -> std::io::Result<()> {
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// Signal that requests a reload, or says that the terminal was closed.
+    /// Signal that requests a reload, or reports that the terminal was closed.
     hangup: Signal,
     /// Whether the process was started on a terminal.
     on_terminal: bool,

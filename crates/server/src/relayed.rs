@@ -99,7 +99,7 @@ impl portal::Apis for Relayed {
     }
 
     /// Runs a command, one BSON document, on the MongoDB API and returns its reply. The reply may
-    /// say that the command failed. An error means that the command could not run.
+    /// report that the command failed. An error means that the command could not run.
     async fn mongo(
         &self,
         sender: Sender,

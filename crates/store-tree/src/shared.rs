@@ -66,7 +66,7 @@ impl StoreShared {
         taken.and(flushed).map_or_else(Health::Refusing, |()| Health::Good)
     }
 
-    /// Returns the open store if it can accept a commit; `frees` says that the commit frees space.
+    /// Returns the open store if it can accept a commit; `frees` is true if the commit frees space.
     pub(crate) fn taking_commits(&self, frees: bool) -> Result<Arc<Generation>, Error> {
         let live = self.open_generation()?;
         if let Some(why) = live.inner.stop_reason() {

@@ -63,7 +63,7 @@ pub trait ShardRouter<S: Store>: Send + Sync + 'static {
     /// Returns the shard's server in this process, if this process owns the shard.
     fn local_endpoint(&self, shard: u32) -> Option<LocalEndpoint<S>>;
 
-    /// Finds the shard's current owner, local or remote; `secure` says whether the client uses TLS.
+    /// Finds the shard's current owner, local or remote; `secure` is true if the client uses TLS.
     fn find_owner(&self, shard: u32, client: SocketAddr, secure: bool) -> OwnerLookup<'_, S>;
 }
 

@@ -19,7 +19,7 @@ impl Operation {
     pub(crate) fn decide(method: &Method, link: &Link, headers: &Headers) -> Self {
         use Resource as Kind;
         let named = link.name.is_some();
-        // A POST to a feed is a create, or a query if its headers say so.
+        // A POST to a feed is a query if its headers mark it as one, otherwise a create.
         let post = |query: Self, create: Self| if headers.has_query() { query } else { create };
         match (link.kind, method.as_str(), named) {
             (Kind::Account, "GET" | "HEAD", _) => Self::ReadAccount,

@@ -181,7 +181,7 @@ fn indexed_for_queries(record: &Record) -> impl Iterator<Item = (u32, &IndexedPa
 }
 
 /// Adds indexes for the paths that the policy names, and marks the indexes of paths that it no
-/// longer names as requested by queries. `ready` says that no entries have to be built.
+/// longer names as requested by queries. `ready` is true if no entries have to be built.
 pub(super) fn index_named_paths(record: &mut Record, stamp: Stamp, ready: bool) {
     let policy = record.indexes.iter().find_map(|index| match &index.shape {
         IndexShape::Allowed(policy) => Some(policy.clone()),

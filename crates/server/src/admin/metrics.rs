@@ -36,7 +36,7 @@ pub(crate) async fn get_metrics(State(shared): State<Shared>) -> Response {
     metrics_answer(&registry)
 }
 
-/// Registers the gauge that says whether the server is ready.
+/// Registers the gauge that is 1 while the server is ready.
 pub(crate) fn register_readiness(registry: &mut Registry, is_ready: bool) {
     let ready = ConstGauge::new(i64::from(is_ready));
     registry.register("ready", "Whether operations are served, as in /readyz", ready);

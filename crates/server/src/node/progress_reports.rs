@@ -76,9 +76,9 @@ pub(super) async fn of_all(routes: &Routes) -> BTreeMap<Uuid, ProgressReport> {
     found
 }
 
-/// Checks that a node can own a shard now; the error says why not. A node that has just started or
-/// resumed may be ready before this node has read the other's newest record, so this function waits
-/// for the record.
+/// Checks that a node can own a shard now; the error contains the reason. A node that has just
+/// started or resumed may be ready before this node has read the other's newest record, so this
+/// function waits for the record.
 pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(), String> {
     let cluster_state = &route.cluster_state;
     let peer_of_live = |cluster_state: &ClusterState| {

@@ -46,7 +46,7 @@ struct Branch {
 
 impl Branches {
     /// Merges finders in an order that each of them yields, or runs them sequentially without one.
-    /// `disjoint` says that no two finders return the same row.
+    /// `disjoint` is true if no two finders return the same row.
     pub(super) fn new(finders: Vec<Finder>, order: Option<Sort>, disjoint: bool) -> Self {
         let branch = |finder| Branch { finder, head: None, ended: false };
         let branches = finders.into_iter().map(branch).collect();
