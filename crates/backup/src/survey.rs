@@ -37,7 +37,8 @@ pub fn survey<R: Read>(input: R, skip: Skip<'_, R>) -> Result<Survey, Error> {
             (FrameKind::Failed, Some(payload)) => return Err(failed(&payload)),
             (FrameKind::Trailer, Some(payload)) => {
                 let trailer = parse("trailer", &payload)?;
-                let incomplete = || Error::damaged("the backup has no header or no clock");
+                let incomplete =
+                    || Error::damaged("the backup lacks its header or its clock record");
                 let (header, clock) = header.zip(clock).ok_or_else(incomplete)?;
                 return Ok(Survey { header, clock, trailer });
             }

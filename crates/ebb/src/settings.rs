@@ -74,7 +74,7 @@ struct Values {
     /// Host names that the NoSQL API accepts with the public emulator key, besides addresses, localhost and the machine's name
     #[arg(long, env = "EBB_COSMOS_HOST", value_name = "NAME,...", value_parser = parse_host, value_delimiter = ',')]
     cosmos_host: Vec<String>,
-    /// Endpoint that clients of the NoSQL API are told to use [the address they connected to]
+    /// Endpoint to which clients of the NoSQL API are directed [the address they connected to]
     #[arg(long, env = "EBB_ACCOUNT_ENDPOINT", value_name = "URL", default_value = "", value_parser = optional(parse_endpoint))]
     account_endpoint: Optional<String>,
     /// Account keys of the NoSQL API, one per line: 'primary = BASE64', secondary, primary-readonly, secondary-readonly; 'ebb keys new FILE' generates one [the public emulator key]

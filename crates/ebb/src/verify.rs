@@ -99,7 +99,9 @@ fn format_found(found: &[Difference]) -> String {
     match differences {
         0 => out.push_str("no differences\n"),
         1 => out.push_str("1 difference: restore a backup, or check the documents it names\n"),
-        n => out.push_str(&format!("{n} differences: restore a backup, or check what they name\n")),
+        n => out.push_str(&format!(
+            "{n} differences: restore a backup, or check the documents they name\n"
+        )),
     }
     out
 }

@@ -37,7 +37,7 @@ pub(crate) async fn log_downtime(engine: Engine<AnyStore>) {
     let (documents, about) = match engine.expired_since(last).await {
         Ok((amount, is_exact)) => (amount.documents, if is_exact { "" } else { "up to " }),
         Err(error) => {
-            tracing::warn!(%error, off, "cannot count the documents that expired meanwhile");
+            tracing::warn!(%error, off, "cannot count the documents that expired during the downtime");
             return;
         }
     };
@@ -46,13 +46,13 @@ pub(crate) async fn log_downtime(engine: Engine<AnyStore>) {
             off,
             documents,
             "the database was off for {off}, by the wall clock of a new boot: {about}{documents} \
-             documents have expired meanwhile, and are kept from reaping until \
+             documents have expired since then, and are kept from reaping until \
              'ebb admin clock accept', or for 24 hours"
         ),
         None => tracing::info!(
             off,
             documents,
-            "the database was off for {off}: {about}{documents} documents have expired meanwhile"
+            "the database was off for {off}: {about}{documents} documents have expired since then"
         ),
     }
 }

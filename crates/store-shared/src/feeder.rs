@@ -178,7 +178,9 @@ impl Feeder {
             Step::Failed(why) => self.tell_failed(why),
             Step::CopyFailed(error) => return Err(error),
             Step::Piece { number, body, kept } => {
-                self.tell_failed("loading the newest base of the cluster".to_owned());
+                self.tell_failed(
+                    "loading the newest base snapshot from the cluster's ledger".to_owned(),
+                );
                 self.copy.tree.store_piece(number, &body)?;
                 let _ = kept.send(());
             }

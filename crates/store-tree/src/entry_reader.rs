@@ -93,7 +93,7 @@ impl EntryReader {
                 Err(error) => return Err(error),
             }
         }
-        Err(refused("the archive of the journal was discarded meanwhile: take a full backup"))
+        Err(refused("the journal's archive was discarded during the backup: take a full backup"))
     }
 
     /// Returns the wanted entries of a file: after the last entry read, up to number `until`.

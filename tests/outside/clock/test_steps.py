@@ -101,7 +101,7 @@ def test_what_a_reboot_makes_expire_is_kept_until_it_is_accepted(tmp_path):
         assert walled.shows({"ever"})
         told = re.compile(r"off for 960h.*kept from reaping until 'ebb admin clock accept'")
         assert walled.comes(lambda: told.search(walled.server.log.read_text()))
-        assert f"{9 * COPIES} documents have expired meanwhile" in walled.server.log.read_text()
+        assert f"{9 * COPIES} documents have expired since then" in walled.server.log.read_text()
         shown = subprocess.run(
             [EBB_BIN, "admin", "ttl", "--admin-addr", walled.server.admin_url[7:]],
             capture_output=True,

@@ -232,6 +232,6 @@ test('a query that was not run, or returned nothing, says what to do', async ({ 
   await expect(page.getByText('Execute a query to see its results')).toBeVisible();
   await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(page.getByText('The query returned no results.')).toBeVisible();
-  await page.getByRole('link', { name: 'what is in log' }).click();
+  await page.getByRole('link', { name: 'the contents of log' }).click();
   await expect(page).toHaveURL(/\/nosql\/app\/log\/items$/);
 });

@@ -37,9 +37,7 @@ impl Binder<'_> {
         };
         self.filled = self.filled.saturating_add(evaluation::memory_of(value.as_ref()));
         if MAX_FILLED_BYTES < self.filled {
-            let message = format!(
-                "The parameters take more than {MAX_FILLED_BYTES} bytes where they are used."
-            );
+            let message = format!("The parameters expand to more than {MAX_FILLED_BYTES} bytes.");
             return Err(Fault::Limit(at, "SC3057", message));
         }
         Ok(Value::clone(value))

@@ -133,7 +133,7 @@ fn repair_commands() -> [Command; 2] {
         .about("Resume a shard without a permanently lost entry and all entries after it")
         .arg(shard_arg())
         .arg(Arg::new("yes").long("yes").action(ArgAction::SetTrue).help(
-            "Apply the change; without this, only print what is missing and would be discarded",
+            "Apply the change; without this, only print the missing entries that would be discarded",
         ));
     [forget, accept_loss]
 }

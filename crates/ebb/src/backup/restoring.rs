@@ -34,9 +34,10 @@ pub(crate) fn restore_command() -> Command {
                 .help("Directory to create; must be empty or not exist"),
         )
         .arg(
-            Arg::new("to").long("to").value_name("INSTANT").help(
-                "Restore what was written up to this instant, such as 2027-01-01T00:00:00.000Z",
-            ),
+            Arg::new("to")
+                .long("to")
+                .value_name("INSTANT")
+                .help("Restore the writes up to this instant, such as 2027-01-01T00:00:00.000Z"),
         )
         .arg(
             Arg::new("rebase-ttl")

@@ -57,7 +57,7 @@ pub(crate) async fn change_features(
         ))
     })?;
     if wanted.per_document_ttl.is_none() && wanted.carry_timestamps.is_none() {
-        return Err(Error::bad_request("the body contains no switch"));
+        return Err(Error::bad_request("the body names no feature to switch on or off"));
     }
     if let Some(on) = wanted.per_document_ttl {
         let turned = shared.features.turn_per_document_ttl(on).await;

@@ -181,7 +181,7 @@ async fn make_base(State(routes): State<Routes>, request: Bytes) -> Result<Json<
     let route = routes.shard(shard).ok_or_else(|| no_shard(shard))?;
     let begun = route.cluster_state.shard.make_base(wanted.entry).await;
     let (entry, made) =
-        begun.ok_or_else(|| Error::unavailable("the node does not own the data"))?;
+        begun.ok_or_else(|| Error::unavailable(format!("this node does not own shard {shard}")))?;
     let base = tokio::time::timeout(BASE, made).await;
     let base = base.ok().and_then(|base| base.ok());
     Ok(Json(json!({ "shard": shard, "entry": entry, "base": base })))

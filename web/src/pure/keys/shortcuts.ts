@@ -40,7 +40,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     does: { kind: 'open', what: 'sheet' },
   },
   { keys: 'Ctrl+S', what: 'Save the item or the settings', group: 'Everywhere', does: told },
-  { keys: 'Esc', what: 'Close what is open', group: 'Everywhere', does: told },
+  { keys: 'Esc', what: 'Close the open dialog or pane', group: 'Everywhere', does: told },
   { keys: 'g i', what: 'Items', group: 'Go to', does: view('items') },
   { keys: 'g c', what: 'Schema', group: 'Go to', does: view('schema') },
   { keys: 'g q', what: 'Query', group: 'Go to', does: view('query') },

@@ -15,7 +15,7 @@ export interface TtlChoiceProps {
 export function TtlChoice({ noun, draft, error, onDraft }: TtlChoiceProps) {
   const id = useId();
   const hints: Record<TtlOption, string> = {
-    off: `${noun} never expire, whatever their ttl says.`,
+    off: `${noun} never expire, even with a ttl.`,
     'on-nodefault': `${noun} never expire, except those with a ttl of their own.`,
     on: `${noun} expire this long after their last write, except those with a ttl of their own.`,
   };

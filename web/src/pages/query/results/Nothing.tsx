@@ -8,7 +8,7 @@ export function Nothing({ target }: { target: Target }) {
     <p className="empty">
       The query returned no results. Relax its condition, or see{' '}
       <PlaceLink to={{ page: 'collection', view: 'items', ...target }}>
-        what is in {target.collection}
+        the contents of {target.collection}
       </PlaceLink>
       .
     </p>
