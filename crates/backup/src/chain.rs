@@ -174,7 +174,7 @@ mod tests {
             link("old", 1, (0, 5), 50),
             link("b", 1, (10, 20), 200),
             link("a", 1, (0, 10), 100),
-            // Nothing was written since the previous one.
+            // Nothing was written between this backup and the previous one.
             link("d", 1, (30, 30), 400),
         ];
         assert_eq!(names(&links, None).unwrap(), ["a", "b", "c", "d"]);
@@ -229,7 +229,7 @@ mod tests {
     fn instants_at_which_a_backup_was_being_taken_need_the_next_one() {
         let links = [
             slow("a", (0, 10), (100, 90, 150), 0),
-            // A write between its start and its last entry.
+            // A write came between the start of the backup and its last entry.
             slow("b", (10, 20), (200, 210, 250), 90),
             slow("c", (20, 30), (300, 290, 350), 210),
         ];
@@ -274,7 +274,7 @@ mod tests {
             slow("a", (0, 10), (100, 100, 100), 0),
             // A manual clock was moved between the backups.
             slow("b", (10, 20), (200, 190, 250), 100),
-            // Nothing was written before it, and it ends at the same instant.
+            // Nothing was written before this backup, and it ends at the same instant.
             slow("c", (20, 20), (250, 190, 250), 190),
             slow("c again", (20, 20), (250, 190, 250), 190),
             slow("d", (20, 20), (250, 190, 300), 190),

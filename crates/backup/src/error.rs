@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-/// Why a stream could not be read or written.
+/// The reason why a stream could not be read or written.
 #[derive(Debug)]
 pub enum Error {
     /// An I/O error of the stream that is read or written.

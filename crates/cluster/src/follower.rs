@@ -1,7 +1,8 @@
 //! A follower reads the journal ahead of its tree and hands out committed entries. A commit mark,
 //! the number of the last committed entry in a heartbeat of the owner, covers only the owner's
 //! epoch, since entries of two epochs may have the same number; of a closed epoch everything up to
-//! its end is committed. It buffers at most one read plus what an owner may have in flight.
+//! its end is committed. A follower buffers at most one read and the entries that an owner may have
+//! in flight.
 
 use std::collections::BTreeMap;
 
@@ -55,10 +56,11 @@ pub(crate) struct Follower {
     shard_read: Option<Token>,
     shard_creation: Option<Token>,
     shard_read_due: u64,
-    /// Delays after a read of the record and of the journal without news; they grow up to a bound.
+    /// Delay before the next read of the shard record. It and the delay of journal reads,
+    /// `read_pause`, grow up to a bound while nothing changes.
     shard_read_pause: u64,
     read_pause: u64,
-    /// Whether a node record has the term of the shard's owner; false once it was released.
+    /// Whether a node record has the term of the shard's owner; false once the shard was released.
     has_term: bool,
 }
 

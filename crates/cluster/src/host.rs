@@ -14,8 +14,8 @@ pub struct ClockLowerBounds {
     /// carried it was first seen. That owner used no instant later than the checkpoint plus the
     /// lease.
     pub beat: Option<(TermRecord, u64)>,
-    /// Whether this node has seen the checkpoint being renewed, so that it was made about when it
-    /// was first seen. Otherwise only a record of unknown age was read: the cluster may have been
+    /// Whether this node has observed a renewal of the checkpoint. The checkpoint was then made
+    /// shortly before it was first seen. Otherwise its age is unknown: the cluster may have been
     /// down for days.
     pub seen_alive: bool,
     /// Whether the preceding owner released the shard; if so, it used no instant later than

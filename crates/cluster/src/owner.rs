@@ -143,7 +143,7 @@ impl Owner {
             && self.flights.len() < UNDER_WAY_MAX
     }
 
-    /// Returns since when the oldest uncommitted entry waits.
+    /// Returns when the oldest uncommitted entry was appended; `None` if all are committed.
     pub(crate) fn waits_since(&self) -> Option<u64> {
         self.flights.front().map(|flight| flight.since)
     }

@@ -25,8 +25,8 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    /// Starts reading after a tree at this position. `record` is the shard record and `terms` were
-    /// read before it.
+    /// Starts reading after a tree at this position. `terms` are those of the node records, read
+    /// before the shard record `record`.
     pub fn new(cluster: Uuid, record: &ShardRecord, terms: &[TermRecord], tree: Position) -> Self {
         let settings = Settings::new(cluster, record.shard, Uuid::nil(), Bytes::new());
         let limit = settings.read_bytes;

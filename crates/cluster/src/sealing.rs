@@ -1,6 +1,6 @@
 //! The read phase of a take-over: reads all entries after the tree up to the end of the last opened
-//! epoch, which is before the first missing entry. It reads beyond the gap, to find commit marks
-//! that show that a committed entry is missing.
+//! epoch, which is before the first missing entry. It reads beyond the gap, since a later entry may
+//! contain the number of a committed entry that is missing (a commit mark).
 
 use store::Error;
 

@@ -1,5 +1,5 @@
-//! What a node has last seen of the cluster, for request routing and status output. The protocol
-//! does not depend on it.
+//! A node's last view of the cluster, for request routing and status output. The protocol does not
+//! depend on it.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,8 @@ pub struct ShardView {
     pub applied: u64,
     /// Number of the last entry that is known to be committed.
     pub committed: u64,
-    /// At the owner: since when its oldest uncommitted entry waits, by its boot clock.
+    /// When the owner appended its oldest uncommitted entry, by the boot clock; `None` on other
+    /// nodes, or if all entries are committed.
     pub waits_since: Option<u64>,
 }
 

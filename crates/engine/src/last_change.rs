@@ -1,14 +1,15 @@
 //! The stamp of the last change of a container's items, on which log sequence numbers, session
 //! tokens and feed positions are based. Commits of other collections do not affect it.
 //!
-//! It is cached in memory ([`Collection`]) and recovered after a start as the maximum of the newest
-//! entry in the order of changes and a stored number. That number is written where the entry alone
-//! would not suffice:
+//! It is cached in memory ([`Collection`]). After a start it is recovered as the maximum of a
+//! stored number and the stamp of the newest entry in the index of changes, whose keys are ordered
+//! by the stamps of the items' last writes. The number is stored in the cases that the entry alone
+//! does not cover:
 //!
 //! ```text
 //!  a container is created       in the commit that creates it
 //!  an item is deleted           in the commit that deletes it
-//!  the newest entry is reaped   before the floors that drop it take effect
+//!  the newest entry is reaped   before the reap floors take effect by which it is dropped
 //! ```
 //!
 //! A container of an earlier version has no stored number before it is first requested; it then
@@ -32,7 +33,7 @@ use crate::{
 struct StoredChange {
     /// Stored stamp of the last change; 0 if none was ever stored.
     kept: u64,
-    /// The newest entry in the order of changes, expired or not.
+    /// The newest entry in the index of changes, expired or not.
     newest: Option<(Bytes, Bytes)>,
 }
 

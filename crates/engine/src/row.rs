@@ -48,7 +48,8 @@ impl Row {
         body
     }
 
-    /// Returns the row's header, which was verified when the row was read.
+    /// Returns the row's header. The result is not `None`, since the header was verified when the
+    /// row was read.
     pub(crate) fn header(&self) -> Option<Header<'_>> {
         Header::split(&self.value).ok().map(|(header, _)| header)
     }

@@ -29,7 +29,7 @@ pub enum Fault {
     AnswerLost,
     /// A read fails with `Unavailable`.
     Read,
-    /// A cut fails with `Unavailable`, and the journal stops.
+    /// A truncation of the journal's start fails with `Unavailable`, and the journal stops.
     Cut,
 }
 
@@ -65,7 +65,7 @@ struct State {
     /// A group that was stored but not acknowledged; the next opening finds it.
     unanswered: Option<Vec<EncodedEntry>>,
     floors: Vec<u8>,
-    /// Whether cuts drop nothing, because a user may need to reapply all entries.
+    /// Whether truncations drop nothing, because a user may need to reapply all entries.
     keeps_all: bool,
     stopped: bool,
     /// Pending faults, each with the number of matching calls before it fires.
@@ -78,7 +78,7 @@ impl MemoryJournal {
         Self::default()
     }
 
-    /// Creates a journal whose cuts drop nothing, so that a user that has lost its state can
+    /// Creates a journal whose truncations drop nothing, so that a user that has lost its state can
     /// reapply all entries.
     pub fn keeping_all() -> Self {
         let state = State { keeps_all: true, ..State::default() };

@@ -42,7 +42,7 @@ pub(crate) enum AnySnapshot {
     Tree(TreeSnapshot),
 }
 
-/// Calls the same method on each kind of store.
+/// Evaluates an expression on the store inside an [`AnyStore`], whichever kind it is.
 macro_rules! each {
     ($store:expr, $inner:ident => $call:expr) => {
         match $store {

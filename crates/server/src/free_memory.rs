@@ -51,8 +51,9 @@ pub(crate) async fn return_free_memory(mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Releases this thread's empty pages. The allocator does so before it fails a request; its
-/// dedicated function for it is `unsafe`.
+/// Releases the empty pages that the allocator keeps for this thread, by requesting more memory
+/// than an allocation can have: the allocator releases these pages before it fails a request. Its
+/// function for this purpose is `unsafe`.
 fn give_back_own_pages() {
     // Keeps the compiler from removing a request whose result is unused.
     let _ = std::hint::black_box(Vec::<u8>::new().try_reserve_exact(TOO_LARGE));

@@ -75,8 +75,8 @@ impl Reaping {
         set.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    /// Sets the pause on this thread. The file is written first: a state in effect must never be
-    /// unknown to the next start.
+    /// Pauses or resumes reaping; blocks the calling thread. The file that records a pause is
+    /// written first, so that the next start knows every state that was in effect.
     fn set_now(&self, engine: &Engine<AnyStore>, paused: bool) -> io::Result<()> {
         let mut pause = self.pause.lock();
         if pause.is_some() == paused {

@@ -74,8 +74,8 @@ impl Doc {
     /// | -1 | never | never | n seconds after the write |
     /// | d | d seconds after the write | never | n seconds after the write |
     ///
-    /// In addition, n seconds after the date in its field, for each date index that contains the
-    /// document.
+    /// In addition, for each date index that contains the document: the index's number of seconds
+    /// after the date in the indexed field.
     fn expiry_instants(&self, model: &Model) -> Vec<i64> {
         let mut all = Vec::new();
         match (model.default, whole_number(self.body.get("ttl"))) {

@@ -1,6 +1,7 @@
-//! Stores the position in the cluster's journal up to which a directory has its local copy. The
-//! file has two slots written alternately, so that a torn write leaves the older one. It may lag:
-//! entries that the copy has already are recognized by their numbers and skipped.
+//! Stores the position in the cluster's journal up to which a directory's local copy is complete.
+//! The file has two slots written alternately, so that a torn write leaves the older one. The
+//! stored position may lag: entries that the copy already contains are recognized by their numbers
+//! and skipped.
 //!
 //! ```text
 //! byte 0              512             1024
@@ -11,7 +12,8 @@
 //!
 //! `count` is the number of records written; of two valid slots the one with the higher `count` is
 //! current. `n` is the last entry of the local journal; `epoch`, `segment`, `number` and `checksum`
-//! are the position after it in the cluster's journal. Numbers are little-endian.
+//! are the position after it in the cluster's journal ([`Position`]). `checksum` is that of the
+//! journal entry and does not cover the slot. Numbers are little-endian.
 
 use std::{
     fs::{File, OpenOptions},

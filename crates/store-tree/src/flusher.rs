@@ -1,8 +1,10 @@
 //! The thread that flushes memtables to tables, one tree at a time.
 //!
-//! | condition | tree that is flushed | |---|---| | the journal exceeds its budget | the tree that
-//! needs the oldest entry | | all memtables together exceed their budget | the largest | | a tree
-//! is at rest with more than a few keys in memory | this one |
+//! | condition | tree that is flushed |
+//! |---|---|
+//! | the journal exceeds its budget | the tree that needs the oldest entry |
+//! | all memtables together exceed their budget | the largest |
+//! | a tree is at rest with more than a few keys in memory | this one |
 //!
 //! Flushing a tree at rest makes lookups cheaper and leaves a start nothing to replay.
 //!

@@ -1,5 +1,6 @@
-//! The registry of open views by sequence number: flushes and compactions keep the versions of keys
-//! that they see. A view that retains too much is ended: it no longer counts, and its reads fail.
+//! The registry of open views by sequence number. Flushes and compactions keep all versions of keys
+//! that an open view sees. A view that retains too much is ended: it no longer counts, and its
+//! reads fail.
 
 use std::{
     collections::BTreeMap,

@@ -203,7 +203,8 @@ struct Run<'a> {
     watch: &'a dyn RunMonitor,
 }
 
-/// Index of a document among those sent, or the reason why it is not sent and its text.
+/// The index of a document among those sent. For a document that is not sent: the reason, and the
+/// document's text.
 type Prepared = Result<usize, (String, Vec<u8>)>;
 
 impl Run<'_> {

@@ -44,8 +44,8 @@ pub(super) struct ShardReplica {
     pub(super) is_suspended: bool,
     /// Whether this incarnation may own the shard, through a claim that was not released.
     pub(super) has_claimed: bool,
-    /// Position in the journal after which entries will be applied to the tree again; `None` once
-    /// they are being read from there.
+    /// Set by `resume` until the replica follows again: the position from which the journal will be
+    /// read.
     returns: Option<Position>,
     /// Whether the tree may contain entries after its recorded position.
     may_have_diverged: bool,
@@ -177,8 +177,9 @@ impl ShardReplica {
         }
     }
 
-    /// Resumes with the tree at this position. The shard is followed as after a start, once the
-    /// node does not own it any more.
+    /// Resumes the replica after its tree was reopened at this position; `may_have_diverged` is
+    /// whether the tree may contain later entries. The replica follows the shard as after a start.
+    /// If the node still owns the shard, it follows once the term has ended.
     pub(super) fn resume(&mut self, tree: Position, may_have_diverged: bool, common: &mut Common) {
         (self.is_suspended, self.may_have_diverged) = (false, may_have_diverged);
         self.returns = Some(tree);

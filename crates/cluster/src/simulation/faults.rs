@@ -22,7 +22,7 @@ pub(super) struct Faults {
     pub(super) delay: u64,
     /// Upper bound of the time between two failures of nodes or replicas.
     pub(super) pause: u64,
-    /// Upper bounds to choose from for the duration of a failure.
+    /// Possible upper bounds of a failure's duration; one is drawn for each failure.
     pub(super) longest: Vec<u64>,
     /// The failures to choose from.
     pub(super) troubles: Vec<Trouble>,

@@ -266,7 +266,8 @@ impl Writer {
         if nested { Value::Array((0..rows).map(|_| row()).collect()) } else { row() }
     }
 
-    /// Writes a frame around what `inside` writes; `first` is the first marker of the type.
+    /// Writes an array or object of `count` elements: its marker, in some forms its length and
+    /// count, and then what `inside` writes. `first` is the lowest marker of the type.
     fn framed<T>(&mut self, first: u8, count: usize, inside: impl FnOnce(&mut Self) -> T) -> T {
         if count < 2 && self.random.bool() {
             self.out.push(first + count as u8);

@@ -36,7 +36,7 @@ pub(super) struct ContainerPart<'a> {
 }
 
 impl ContainerPart<'_> {
-    /// Returns whether an item in `range` belongs to the part.
+    /// Returns whether an item whose key is in `self.range` belongs to the part.
     pub(super) fn contains_item(&self, container: &Container, item: &Item) -> bool {
         self.within.as_ref().is_none_or(|within| within.contains_key(&container.item_epk(item)))
     }

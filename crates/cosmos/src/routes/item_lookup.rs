@@ -30,7 +30,7 @@ pub(super) fn item_name(request: &Request) -> Result<&str> {
     Ok(id)
 }
 
-/// Returns the key of the item that a write is about. The item whose id is the name takes
+/// Returns the key of the item that the link of a write names. The item whose id is the name takes
 /// precedence. A name in the form of a resource id is searched for only if no item has this id.
 pub(super) async fn find_key<S: Store>(
     api: &NoSqlApi<S>,

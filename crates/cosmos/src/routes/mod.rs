@@ -1,12 +1,16 @@
 //! The routes: one file per kind of resource or operation, with functions of the API state, the
 //! request and its body. `dispatch` maps operations to routes.
 //!
-//! | file | resources | |---|---| | `account` | the account document and the certificate | |
-//! `databases`, `containers`, `users`, `permissions`, `client_keys`, `scripts`, `offers` | one kind
-//! of resource each | | `items` | one item: create, upsert, read, replace, patch, delete | |
-//! `batches` | several operations on items in one request | | `queries`, `read_feed`,
-//! `change_feed`, `all_versions` | many items, page by page | | `partition_delete` | all items
-//! under a partition key | | `ranges` | partition key ranges, and conflicts |
+//! | file | resources |
+//! |---|---|
+//! | `account` | the account document and the certificate |
+//! | `databases`, `containers`, `users`, `permissions` | one kind of resource each |
+//! | `client_keys`, `scripts`, `offers` | one kind of resource each |
+//! | `items` | one item: create, upsert, read, replace, patch, delete |
+//! | `batches` | several operations on items in one request |
+//! | `queries`, `read_feed`, `change_feed`, `all_versions` | many items, page by page |
+//! | `partition_delete` | all items under a partition key |
+//! | `ranges` | partition key ranges, and conflicts |
 //!
 //! The other files contain shared parts: `resources` stores small resources, `resource_feed` lists
 //! them, `container_part` determines the items that a request covers, `page_order` their order,

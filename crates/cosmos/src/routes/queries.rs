@@ -114,7 +114,7 @@ pub(crate) async fn query_items<S: Store>(
 ) -> Result<Reply> {
     let container = request.container()?;
     let (parsed, mut times) = compile_query(request, body)?;
-    // Needs no rows, and is checked before the part is determined, as in Azure Cosmos DB.
+    // This check needs no rows. It precedes the determination of the part, as in Azure Cosmos DB.
     check_order(container, &parsed.plan)?;
     let part = container_part::of_query(container, request, parsed.plan.sarg())?;
     let range = part.range.clone();
@@ -134,13 +134,13 @@ pub(crate) async fn query_items<S: Store>(
     if let Some(reply) = answer_from_ahead(api, request, container, about, metrics, ahead).await? {
         return Ok(reply);
     }
-    // Only the part of the condition that an index may use: the run evaluates the whole condition
-    // for every row.
+    // The condition contains only the tests that an index may use: the query evaluates the whole
+    // condition for every row.
     let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
     let context = shared::new_context(api, request).await?;
     let system = parsed.plan.system_reads();
     let shared = evaluation::Context::clone(&context);
-    // Only for later pages, since many clients request only the first one.
+    // Results are cached for later pages only, since many clients request only the first one.
     let pages_on = resume.is_some() && parsed.plan.is_repeatable();
     let mut run = Run::new(Arc::clone(&parsed.plan), shared, resume, limit);
     if let Some(most) = PagesAhead::<PageAhead>::room(&api.settings.memory).filter(|_| pages_on) {
@@ -180,7 +180,7 @@ pub(crate) async fn query_items<S: Store>(
 
 /// Compiles a request's query and starts its measurement.
 fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTimes)> {
-    // Clients would take its response for the changes that match the condition.
+    // Clients would mistake the results for the changes that match the condition.
     if request.headers.a_im().is_some() {
         return Err(Failure::unsupported("A change feed with a query"));
     }

@@ -74,7 +74,7 @@ fn query_resources<S: Store>(
             run.feed_row(representation::resource_id(resource).as_bytes(), DocRef::Tree(resource));
         let flow = flow.map_err(engine::Error::from)?;
         if flow == Flow::Enough {
-            // The page is full; the run knows the position of the next one.
+            // The page is full; the query knows the position of the next one.
             all = false;
             break;
         }

@@ -20,7 +20,7 @@ const MAX_RANGES: usize = 4_000;
 struct BoundFields {
     /// Key prefixes that the conditions on the leading fields allow.
     prefixes: Vec<Vec<u8>>,
-    /// Ranges of the field after the prefixes.
+    /// Ranges of the field that follows the fields in `prefixes`; `None` if it has no range bounds.
     spans: Option<Vec<Span>>,
     /// Number of fields with equality bounds.
     points: usize,

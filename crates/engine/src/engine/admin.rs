@@ -1,14 +1,17 @@
-//! Changes of collection records. Each change is a commit in the one total order, under a fence.
+//! Changes of collection records. Each change is a commit in the same total order as all writes.
+//! Between the commit's stamp and its publication a fence keeps views of the collection from
+//! opening, so that every view has the settings of its instant.
 //!
 //! ```text
 //!  edit(state) --> apply --> commit: condition "the record is unchanged"
-//!                               │ with the stamp, the new record is made and prepared
+//!                               │ stamped: the new record is computed, but not in effect
 //!                               ▼
 //!                            published: the new state is in effect, counters may start
 //! ```
 //!
 //! The edit runs on the state before the commit is ordered, and the condition ensures that the
-//! state is still the same then: a concurrent change is refused and edits again.
+//! state is still the same then. If another change was committed first, the commit is refused, and
+//! the edit runs again on the new state.
 
 use std::sync::Arc;
 

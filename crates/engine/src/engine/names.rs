@@ -3,8 +3,8 @@
 //!
 //! The lock on names exists only in this process, and its holder may be cancelled during a commit.
 //! Conditions, not the lock, therefore protect the catalog: each commit requires that the records
-//! it read are unchanged. A drop leaves a marker until the spaces are deleted, so that a start can
-//! complete it.
+//! it read are unchanged. A drop leaves a marker in the catalog until the collection's data is
+//! deleted, so that a start can complete it.
 
 use std::sync::{Arc, atomic::Ordering};
 

@@ -1,5 +1,6 @@
-//! Opens an engine on a store: reads the catalog, compares it with the store's spaces, and removes
-//! remains of incomplete changes.
+//! Opens an engine on a store: reads the catalog, compares it with the store's key spaces (each
+//! collection has one for its rows and one for its index entries), and removes remains of
+//! incomplete changes.
 //!
 //! Damage is detected before any collection is modified, so a refused start has changed nothing.
 

@@ -1,6 +1,6 @@
 //! Operations on small records ("resources") of the APIs: a change of one or several is a commit,
-//! and changes are serialized. The cache is updated in the fence when the commit is published, so
-//! that it is correct even if the requesting client has disconnected.
+//! and changes are serialized. The store calls the commit's fence at publication, and the fence
+//! updates the cache, so that the cache is correct even if the requesting client has disconnected.
 
 use std::{
     collections::BTreeMap,
@@ -81,8 +81,9 @@ impl<S: Store> Engine<S> {
         Ok(changed.iter().filter_map(|(_, now)| now.clone()).collect())
     }
 
-    /// Returns the fence of a change, which updates the cache on publication even if the caller was
-    /// cancelled. The fence holds the lock until then, since the next change reads the cache.
+    /// Returns the fence of a change's commit. It updates the cache at publication, even if the
+    /// caller was cancelled, and holds the lock on changes until then, since the next change reads
+    /// the cache.
     fn fence_of(
         &self,
         changed: Arc<OnceLock<ChangedRecords>>,
@@ -191,10 +192,11 @@ fn unchanged() -> Error {
     Error::new(Kind::Conflict, "the record was not changed")
 }
 
-/// A fence that blocks nothing and is called when a commit becomes visible.
+/// A fence that blocks no reader; it only calls `published` when the commit becomes visible.
 struct PublishedHook {
     published: Box<dyn Fn() + Send + Sync>,
-    /// Released at the end of the commit, or when an unstarted commit is dropped.
+    /// Lock that serializes changes; released when the commit has ended, or when it is dropped
+    /// before it was started.
     one: Mutex<Option<OwnedMutexGuard<()>>>,
 }
 

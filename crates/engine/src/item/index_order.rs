@@ -127,7 +127,8 @@ impl IndexOrderScan<'_> {
         }
     }
 
-    /// Returns the part of a position with which the key of its entry also starts.
+    /// Returns the prefix of a resume position from which on index entries have to be read. It is
+    /// shorter than the position if the index entry does not contain the whole value.
     fn known_prefix<'b>(&self, place: &'b [u8]) -> &'b [u8] {
         let kept = KEPT_PATH_COMPONENT_BYTES;
         if place.first().is_some_and(|class| self.inner.contains(class)) {

@@ -1,5 +1,5 @@
-//! Creates cursors: collects what a query needs without reading. Views are opened with the first
-//! batch, so that its instant is not older than the request.
+//! Creates cursors. Nothing is read here: the views of a query are opened with its first batch, so
+//! that the batch's instant is not older than the request.
 
 use std::{collections::VecDeque, sync::Arc};
 

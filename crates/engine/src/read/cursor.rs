@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!             Finder ──rows──▶ Walking ─────────────────┐
-//!  (candidates of an access    (at most `remaining`)    ├──▶ held_back ──▶ batch
+//!  (candidates of an access    (at most `remaining`)    ├──▶ pending ────▶ batch
 //!   path that the filter       Running                  │    (what did not fit,
 //!   matches)        └──rows──▶ (stages: sort, group …) ─┘     and rows read ahead)
 //! ```
@@ -70,7 +70,7 @@ pub struct Cursor<S: Store> {
     pub(super) first_view: u64,
 }
 
-/// How rows that match the filter become results.
+/// The conversion of rows that match the filter to results.
 pub(super) enum Work {
     /// Rows are returned as stored, up to a limit if there is one.
     Walking { remaining: Option<u64> },
@@ -92,7 +92,7 @@ pub(super) struct Running {
 
 /// Counts rows instead of returning them.
 pub(super) struct Counting {
-    /// How the count becomes a row.
+    /// The conversion of the count to a row.
     pub(super) count_pipeline: CountPipeline,
     /// Number of rows so far.
     pub(super) rows: u64,

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //!  next_document --> check_again --> put_in_batch --> batch
-//!    held_back          | expired       | does not fit
+//!    pending            | expired       | does not fit
 //!    walk_rows          v               v
-//!    run_stages      dropped         held_back (first)
+//!    run_stages      dropped         pending (first)
 //! ```
 //!
 //! No document is lost: one that cannot be checked in this view, or that does not fit, returns to
@@ -321,9 +321,9 @@ async fn count_on<S: Store>(
     Ok(())
 }
 
-/// Returns whether stored documents can reach the output, so that their origins matter. The stages
-/// listed here create new documents: a group's result stays valid when a source document expires
-/// later, since it was live when read.
+/// Returns whether stored documents can reach the output, so that their origins have to be
+/// recorded. The stages listed here create new documents: a group's result stays valid when a
+/// source document expires later, since it was live when read.
 fn carries_origin(stages: &[Stage]) -> bool {
     let makes = |stage: &Stage| {
         matches!(

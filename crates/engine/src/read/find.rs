@@ -42,7 +42,7 @@ pub struct IndexTraits {
     pub multikey: bool,
 }
 
-/// How a query was or would be executed.
+/// The execution of a query: its plan and, once it has run, its counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explain {
     /// The index that is read; `None` for a full scan. The primary key `_id_` is named if a range

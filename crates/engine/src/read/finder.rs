@@ -94,8 +94,8 @@ pub(crate) struct Finder {
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
     /// Description and statistics of the plan.
     explain: Explain,
-    /// Whether skipped rows need not be read, since the key of a candidate identifies a matching
-    /// row.
+    /// Whether rows can be skipped without reading them, because the key of a candidate identifies
+    /// a matching row.
     by_keys: bool,
     /// Number of leading rows still to be skipped by key.
     to_skip: u64,
@@ -108,7 +108,7 @@ impl Finder {
     /// Drops the candidates that were read ahead; they are read again later.
     pub(crate) fn forget_read_ahead(&mut self) {
         self.branches.iter_mut().for_each(|branches| branches.forget_read_ahead());
-        // The position among ids includes those read ahead.
+        // For ids, `at` is the position after the ids read ahead.
         if matches!(self.chosen.access, AccessPath::Ids(_)) {
             self.at -= self.ahead.len();
         }
@@ -169,7 +169,7 @@ impl Finder {
             }
             if !self.rows_ahead.is_empty() {
                 self.take_rows_ahead(context, wanted, &mut found, &mut bytes)?;
-                // If a yield is due, the call has returned before it used all rows.
+                // `take_rows_ahead` returns early if a yield is due.
                 yield_if_due(context, 0).await?;
                 continue;
             }
@@ -273,7 +273,7 @@ impl Finder {
         if let (Candidate::Entry(entry), Some(seen)) = (&candidate, &mut self.seen) {
             seen.forget(&entry.row_key);
         }
-        // Ids are not read ahead across views; their position counts those used.
+        // `at` counts an id as soon as it is taken from the list.
         match candidate {
             Candidate::Id(_) => self.at -= 1,
             other => self.ahead.push_front(other),

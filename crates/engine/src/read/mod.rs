@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  begin --> cursor --> fill --> finder --> view        rows that match the filter
-//!             |           +--> held                     rechecks documents of earlier views
+//!             |           +--> pending                  rechecks documents of earlier views
 //!             |           +--> other --> (a cursor)     rows of other collections for stages
 //!             + opens the views of one batch
 //! ```

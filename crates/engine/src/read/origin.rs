@@ -2,7 +2,7 @@
 //! stages carry.
 //!
 //! ```text
-//!  place u32 | length of the key u32 | key | header
+//!  view index u32 | length of the key u32 | key | header
 //! ```
 
 use crate::row::Row;

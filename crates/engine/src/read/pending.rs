@@ -1,9 +1,10 @@
 //! Documents that a query holds back between batches, and which of them are still live.
 //!
 //! A document may be derived from several stored ones (a join adds documents of other collections).
-//! Its [`Source`] lists their origins: the view index of the collection, the row's key, and the
-//! header with which it was read. If a joined document has expired, the result is rebuilt without
-//! it; the result is dropped only if its own stored document has expired.
+//! Its [`Source`] lists their origins: the view index of the collection ([`Views`]), the row's key,
+//! and the header with which it was read. If a joined document has expired, the result is rebuilt
+//! without it. The result is dropped if its own stored document has expired, or the joined document
+//! that an `$unwind` selected for it.
 
 use std::collections::HashSet;
 
@@ -86,8 +87,9 @@ impl PendingResult {
         Self { document: row.document.into_bytes(), source, checked_in }
     }
 
-    /// Returns the result without the documents of these origins, which have expired; `None` if the
-    /// result itself depends on one of them.
+    /// Recomputes the result without expired documents, which are given by their origins. Returns
+    /// `None` if one of them is the result's own document, or the joined document that an `$unwind`
+    /// selected for it.
     pub(super) fn without_expired(
         self,
         expired: &HashSet<Box<[u8]>>,

@@ -1,7 +1,8 @@
 //! The registry of open views, which keeps the reaper from dropping rows that they may still read.
 //!
 //! A view is registered before it takes its instant, and declares its instant and `seq` once it is
-//! open. In between it may read anything, so nothing is reaped:
+//! open. In between it may read anything, so nothing is reaped. Reap floors are the bounds up to
+//! which expired data may be dropped:
 //!
 //! ```text
 //!  register --> at: None            reaping waits

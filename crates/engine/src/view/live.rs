@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A reader that meets a row expired between the two instants stops with [`Halt::LookAgain`], waits
-//! for those commits and retries in a new view. This is rare: a document must expire while its own
-//! extension is being written.
+//! for the commits in flight and retries in a new view. This is rare: a document must expire while
+//! its own extension is being written.
 //!
 //! The check needs only a header. Index entries carry their row's header, so an index scan skips
 //! expired entries without reading rows.
@@ -45,8 +45,8 @@ pub struct LiveView<S: Store> {
     pub(crate) collection: Arc<Collection>,
     /// Settings and indexes of the collection at the view's instant.
     pub(crate) state: Arc<CollectionState>,
-    /// The collection's fence number at the instant; it changes with every change of settings or
-    /// indexes.
+    /// The collection's fence number at the instant: a counter that changes with every change of
+    /// settings or indexes.
     pub(super) fence: Option<u64>,
     /// The instant that decides which documents have expired.
     pub(crate) instant: Instant,

@@ -26,7 +26,8 @@ use crate::{
 pub(super) struct Opening<'a> {
     collection: &'a Arc<Collection>,
     guard: ReadGuard,
-    /// Fence number before the instant was taken; `None` if a change was in progress.
+    /// Fence number (a counter of changes of settings) before the instant was taken; `None` if a
+    /// change was in progress.
     fence: Option<u64>,
     state: Option<Arc<CollectionState>>,
 }
@@ -41,7 +42,7 @@ impl<'a> Opening<'a> {
         Self { collection, guard, fence: None, state: None }
     }
 
-    /// Returns whether the settings have changed since the fence was read.
+    /// Returns whether the settings have changed since the fence number was read.
     fn has_changed(&self) -> bool {
         self.fence.is_none() || self.collection.fence_number() != self.fence
     }
@@ -60,7 +61,7 @@ pub(super) struct Opened<S: Store> {
 ///
 /// # Errors
 ///
-/// [`Kind::NotFound`] if it was dropped, [`Kind::Moved`] if the clock has ended.
+/// [`Kind::NotFound`] if the collection was dropped, [`Kind::Moved`] if the clock has ended.
 pub(crate) async fn open_view<S: Store>(
     factory: &ViewFactory<S>,
     collection: &Arc<Collection>,
@@ -129,7 +130,7 @@ impl<S: Store> Opened<S> {
         // With no commit in flight everything up to the instant is final.
         let stable = oldest.map_or(instant, |(since_ms, _)| Instant::from_ms(since_ms));
         if factory.rules.read_guards() {
-            // From here on the reaper uses what this view can read.
+            // From here on the reaper keeps the data that this view can read.
             guard.hold_at(instant.min(stable), seq, &state);
         } else {
             guard.release();

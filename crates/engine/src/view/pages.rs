@@ -1,13 +1,13 @@
 //! Iterates over a key range page by page: the remaining range and the size of the next page. Views
-//! read its pages and leave out expired rows.
+//! read the pages and leave out expired rows.
 //!
 //! ```text
 //!  range:  [──────────────────────────────)
 //!  pages:  [16)[-- 64 --)[---- 256 ----)[-- ...         growing, if little may be needed
 //! ```
 //!
-//! The state is plain data: a caller that may have to repeat a page in a new view keeps a clone
-//! from before it.
+//! The state is plain data: a caller that may have to repeat a page in a new view clones the state
+//! before it reads the page.
 
 use evaluation::Context;
 use store::{Direction, KeyRange, Limit, Page, Snapshot, Space};
@@ -29,7 +29,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Creates a scan of a range in ascending order with full pages.
+    /// Creates an ascending scan of a range whose first page already has the maximum size.
     pub(crate) fn of(range: KeyRange) -> Self {
         let limit = Limit { rows: PAGE_ROWS, bytes: PAGE_BYTES };
         let remaining = Some(range).filter(|range| !range.is_empty());

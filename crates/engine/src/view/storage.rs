@@ -51,7 +51,8 @@ impl<S: Store> Storage<S> {
         SystemView::new(self.store.snapshot())
     }
 
-    /// Returns whether a space has any key, live or expired.
+    /// Returns whether a space (a separate set of keys, such as the rows of one collection) has any
+    /// key, live or expired.
     pub(crate) async fn has_keys(&self, space: Space) -> Result<bool, store::Error> {
         // Expired rows count: the space is in use.
         let one = Limit { rows: 1, bytes: PAGE_BYTES };

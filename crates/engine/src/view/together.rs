@@ -24,11 +24,12 @@ use crate::{
 /// View index of the main collection of an operation.
 pub(crate) const MAIN: u32 = 0;
 
-/// The view of the main collection of an operation and those of other collections.
+/// The views of an operation: of its main collection, and of other collections. A view index
+/// identifies one of them: 0 is the main collection, and the others have the indexes from 1 on.
 pub(crate) struct Views<S: Store> {
     /// The view of the main collection; it has view index 0.
     main: Option<LiveView<S>>,
-    /// View indexes from 1 on, in the order of the requested names.
+    /// The other collections, in the order of the requested names.
     others: Vec<(Namespace, Option<LiveView<S>>)>,
 }
 
@@ -38,7 +39,8 @@ impl<S: Store> Views<S> {
         self.main.as_ref()
     }
 
-    /// Returns the view index of another collection.
+    /// Returns the view index of a collection other than the main one; `None` if the views were
+    /// opened without this name.
     pub(crate) fn view_index_of(&self, namespace: &Namespace) -> Option<u32> {
         let at = self.others.iter().position(|(name, _)| name == namespace)?;
         u32::try_from(at + 1).ok()
@@ -63,12 +65,12 @@ impl<S: Store> Views<S> {
     }
 }
 
-/// Opens views at one instant: of a collection, and of other collections given by name.
+/// Opens views at one instant: of the main collection, and of other collections given by name.
 ///
 /// # Errors
 ///
-/// [`Kind::NotFound`](crate::error::Kind::NotFound) if the first was dropped. Missing others have
-/// no view.
+/// [`Kind::NotFound`](crate::error::Kind::NotFound) if the main collection was dropped. Other
+/// collections that do not exist have no view.
 pub(crate) async fn open_together<S: Store>(
     factory: &ViewFactory<S>,
     model: Model,

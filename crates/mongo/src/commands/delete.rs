@@ -121,7 +121,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
     }
 }
 
-/// What a `delete` statement removes.
+/// The removal that a `delete` statement requests.
 pub(super) struct Removal {
     pub(super) find: Find,
     /// Whether all matching documents are removed, not only the first.

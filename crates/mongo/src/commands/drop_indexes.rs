@@ -32,7 +32,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     let dropped = call.api.engine.drop_indexes(&collection, names).await;
     let was = dropped.map_err(|error| match error.kind {
-        // Another operation has dropped it since; `collMod` has a different text for this error.
+        // Another operation has dropped the index since; `collMod` has a different text for this
+        // error.
         engine::Kind::NotFound(ErrorSubject::Index(name)) => not_found(&name),
         _ => error.into(),
     })?;

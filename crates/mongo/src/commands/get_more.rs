@@ -50,7 +50,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         cursors.return_unread(taken);
         return Err(refused);
     }
-    // Before anything can fail, since the operation now belongs to this request.
+    // Done before anything can fail, since the operation now belongs to this request.
     call.connection.resume_operation(id, &taken.operation, clock::monotonic_time());
     if args.get("maxTimeMS").is_some() {
         cursors.return_unread(taken);

@@ -97,9 +97,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     sasl::in_handshake(call, &mut reply).await?;
     x509::in_handshake(call, &mut reply)?;
-    // A client that gets it waits for changes in a stream of replies. Nodes of a cluster do not
-    // serve their clients permanently, so these clients poll every few seconds, as with old
-    // servers.
+    // A client that gets a `topologyVersion` waits for changes in a stream of replies. Nodes of a
+    // cluster do not serve their clients permanently, so these clients poll every few seconds, as
+    // with old servers.
     if !router {
         let process = Value::ObjectId(call.api.process);
         reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });

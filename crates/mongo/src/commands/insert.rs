@@ -128,8 +128,8 @@ pub(super) async fn insert_documents<S: Store>(
             break inserted?;
         }
         if slot.is_some() {
-            // The documents inserted so far are done, and were dropped; the command is retried for
-            // the rest.
+            // The documents inserted so far have receipts, although they were dropped with the
+            // collection; the driver retries the command for the rest.
             let message = "the collection was dropped";
             return Err(Error::new(WriteConflict, message));
         }

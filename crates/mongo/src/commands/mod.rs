@@ -133,8 +133,8 @@ fn labelled<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
 
 /// Finds the row of a command, makes the checks that all commands share, and runs the command.
 ///
-/// While it runs it is listed as the connection's current command, with an operation id; afterwards
-/// its latency and failure are counted by its position in the table.
+/// While the command runs, it is listed as the connection's current command, with an operation id;
+/// afterwards its latency and failure are counted by its position in the table.
 async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.position)?)));
     let Some((Known { position, row }, run)) = found else { return Err(unknown_command(call)) };

@@ -107,7 +107,7 @@ pub(super) async fn current_op_stage<S: Store>(
     Ok(operations)
 }
 
-/// Which operations and cursors `currentOp` lists.
+/// The selection of operations and cursors that `currentOp` lists.
 #[derive(Clone, Copy, Debug)]
 struct OperationSelection {
     /// Whether to list only operations of the sender's user, if authentication is on.

@@ -94,8 +94,8 @@ pub(super) async fn begin<S: Store>(
     wait_for_turn(call, &name).await?;
     let user = call.api.users.user(&name)?.map(|user| user.value);
     let user = user.filter(|user| restrictions_admit(call.connection, user));
-    // Does not reveal more than a handshake, which lists the user's mechanisms; a driver then uses
-    // another mechanism.
+    // This error does not reveal more than a handshake, which lists the user's mechanisms; a driver
+    // then uses another mechanism.
     if user.as_ref().is_some_and(|user| user.credentials.of(mechanism.name()).is_none()) {
         return Err(record_failure(
             call,
@@ -269,7 +269,7 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
     }
     if let Some(speculative) = args.document("speculativeAuthenticate")? {
         let database = speculative.get("db").and_then(ValueRef::as_str).unwrap_or("admin");
-        // If it fails here, the client repeats it in a `saslStart`, which reports the error.
+        // If the login fails here, the client repeats it in a `saslStart`, which reports the error.
         if speculative.iter().next().is_some_and(|(name, _)| name == "saslStart")
             && let Ok(begun) = begin(call, speculative, database).await
         {

@@ -139,7 +139,7 @@ impl Operator for BucketAutoOperator {
         let value = self.bucket.by.evaluate(&Env::new(row.document.as_ref(), context))?;
         let key = SortKey(vec![value.unwrap_or(Value::Null)]);
         self.rows += 1;
-        // The copy releases the store's block during the sort. The origin does not matter, as the
+        // The copy releases the store's block during the sort. The origin is not kept, as the
         // results are no stored documents.
         self.sorter.add_entry(Entry { key, row: Row::not_stored(row.document.detached()) }, context)
     }

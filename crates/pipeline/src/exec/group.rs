@@ -142,7 +142,7 @@ impl GroupOperator {
         written.is_written(partition).then_some(partition)
     }
 
-    /// Adds to the memory of the groups; spills some of them if there is not enough.
+    /// Reserves more memory for the groups; spills some of them if there is not enough.
     fn grow_by(&mut self, bytes: usize, context: &Context) -> Result<(), Error> {
         self.bytes += bytes;
         if self.meter.is_scarce() && self.can_write(context) {

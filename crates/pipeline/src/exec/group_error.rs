@@ -5,7 +5,7 @@ use evaluation::Error;
 
 use crate::expr::Expr;
 
-/// The usual number, the start of the text, and the number inside a group.
+/// For each error: the usual number, the start of the text, and the number inside a group.
 const NUMBERS: [(i32, &str, i32); 3] = [
     (2, "can't $divide by zero", 4_848_401),
     (16_610, "can't $mod by zero", 4_848_403),

@@ -1,11 +1,11 @@
 //! The sources of a row: its own document, and documents of other collections that joins added. If
 //! some of them expire while the row waits, it is recomputed without them.
 //!
-//! A cursor may buffer rows that it has not returned yet. When it continues in a later view,
-//! documents that they were made of may have expired. A row whose own document has expired is
-//! dropped. A row with joined documents can neither be dropped nor have the expired ones cut out,
-//! as later stages may have computed with them. So a row with joins records how it was made: the
-//! document before the first join, and every step since then (joins with their elements, stages
+//! A cursor may buffer rows that it has not returned yet. When it continues in a later view, the
+//! documents from which these rows were made may have expired. A row whose own document has expired
+//! is dropped. A row with joined documents can neither be dropped nor have the expired ones cut
+//! out, as later stages may have computed with them. So a row with joins records how it was made:
+//! the document before the first join, and every step since then (joins with their elements, stages
 //! that map one document to one document, elements taken by `$unwind`). Repeating these steps
 //! without the expired documents yields the current row.
 //!
@@ -127,7 +127,8 @@ impl Source {
         let own = self.origin.as_ref().map_or(0, |origin| origin.len());
         let Some(joins) = &self.joins else { return own };
         let step = |step: &RowStep| match step {
-            // Counted elsewhere: the joined document belongs to this row or to several.
+            // The joined document is not counted: it is the document of this row, or several rows
+            // share it.
             RowStep::Join(Join { from, only: None, .. }) => {
                 size_of_val(&**from) + from.iter().map(Self::weight_of_source).sum::<usize>()
             }
@@ -179,7 +180,7 @@ impl Source {
         let array = value_at(document, path)?;
         let steps = &self.joins.as_ref()?.steps;
         let last = steps.len().checked_sub(1);
-        // If the last step is a join at this path, the array is its. The array of an earlier join
+        // If the last step is a join at this path, it made the array. The array of an earlier join
         // may have been changed since, so its bytes are compared.
         let is = |(at, step): (usize, &RowStep)| match step {
             RowStep::Join(join) if Some(at) == last && join.path == *path => true,
@@ -189,9 +190,9 @@ impl Source {
         (0..steps.len()).rev().find(|at| steps.get(*at).is_some_and(|step| is((*at, step))))
     }
 
-    /// Returns the source after an element was taken out of an array. If a join made the array,
-    /// from now on only this element matters. `at` is the index of the element, `of` the step of
-    /// that join.
+    /// Returns the source of a row that `$unwind` made for one element of an array. `at` is the
+    /// index of the element, and `of` is the index of the join step that made the array, if any. Of
+    /// that join's documents the row now depends only on the document of this element.
     pub(super) fn after_unwind(
         mut self,
         unwind: &Arc<Unwind>,
@@ -228,8 +229,9 @@ impl Source {
 }
 
 impl Row {
-    /// Returns the row without its expired sources; `None` if it no longer exists. `dead` returns
-    /// whether the document of an origin has expired.
+    /// Returns the row without its expired sources; `None` if the row must not be returned, since
+    /// its own document or an element selected by `$unwind` has expired. `dead` returns whether the
+    /// document of an origin has expired.
     pub fn without_dead(self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Self>, Error> {
         Ok(match self.source.revise(dead)? {
             Revised::Same => Some(self),
@@ -246,8 +248,9 @@ impl Join {
         all.filter(|(at, _)| self.only.is_none_or(|only| only == *at))
     }
 
-    /// Returns the remaining elements, recomputed if they have joins of their own; `None` if the
-    /// only one that matters has expired.
+    /// Returns the joined elements that have not expired, recomputed if they have joins of their
+    /// own. If `$unwind` has selected one element, the others are left out; `None` if that element
+    /// has expired.
     fn elements_left(&self, dead: &dyn Fn(&[u8]) -> bool) -> Result<Option<Vec<Value>>, Error> {
         let Some(ValueRef::Array(values)) = value_at(self.joined.as_ref(), &self.path) else {
             return Ok(Some(Vec::new()));
@@ -285,7 +288,7 @@ impl Joins {
                     None => Some(document.clone()),
                 },
                 RowStep::Take { unwind, at, of, context } => {
-                    // If only one element matters, the array was rebuilt with that element alone.
+                    // After `$unwind` the rebuilt array contains only the selected element.
                     let place = if of.is_some() && at.is_some() { Some(0) } else { *at };
                     let value = value_at(document.as_ref(), &unwind.path);
                     let array = value.and_then(ValueRef::as_array);

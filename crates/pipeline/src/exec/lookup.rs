@@ -253,7 +253,7 @@ impl Operator for LookupOperator {
 
     fn resume_input(&mut self) {
         // Kept answers were read in the old view. Of the rows joined one by one, some have been
-        // returned, and the others are checked when they are.
+        // returned, and the others are rechecked when they are returned.
         (self.supplied, self.kept) = (None, None);
         if self.left.is_none() {
             self.meter.clear_held();

@@ -200,7 +200,7 @@ pub struct Request {
     pub context: Arc<Context>,
 }
 
-/// What the caller of a pipeline has to do next, before calling again.
+/// The next action for the caller of a pipeline, before calling again.
 #[derive(Debug)]
 pub enum Next {
     /// A row of the pipeline's result.

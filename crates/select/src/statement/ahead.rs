@@ -1,6 +1,7 @@
-//! Look-ahead after a full page: whether a next page exists. If rows come in the order of results,
-//! the run cannot determine whether results follow the page. It reads a limited number of further
-//! rows, so that the last page of a query is rarely followed by an empty one.
+//! Look-ahead after a full page, to know whether a next page exists. If rows come in the order of
+//! results, a query stops at the end of the page and has not seen the results that follow. It then
+//! reads a limited number of further rows, so that the last page of a query is rarely followed by
+//! an empty one.
 
 use super::{Flow, Resume};
 

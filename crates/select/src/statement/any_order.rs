@@ -106,8 +106,8 @@ impl Run {
         self.count_held()
     }
 
-    /// Reserves the memory that the run holds. If that fails, the results kept ahead are dropped
-    /// first.
+    /// Reserves the memory of the groups and results so far. If that fails, the results kept ahead
+    /// are dropped first.
     fn count_held(&mut self) -> Result<(), Error> {
         let counted = self.count_all_held();
         if counted.is_ok() || self.keep == self.limit {
@@ -123,8 +123,8 @@ impl Run {
         self.count_all_held()
     }
 
-    /// Reserves the memory that the run holds. Fails if it exceeds the limit of a run or the
-    /// available memory.
+    /// Reserves the memory of the groups and results so far. Fails if it exceeds the limit of one
+    /// page or the available memory.
     fn count_all_held(&mut self) -> Result<(), Error> {
         let buffered = self.buffered.memory_bytes().saturating_add(self.firsts.memory_bytes());
         let held = buffered.saturating_add(self.groups.held_bytes()).saturating_add(self.finishing);

@@ -1,5 +1,6 @@
-//! Properties of a bound query that the driver needs before it scans: whether an index yields its
-//! order, whether it only counts, which system properties it reads, whether it can stop at any row.
+//! Properties of a bound query that the driver (the caller, which scans the rows) needs before it
+//! scans: whether an index yields the query's order, whether it only counts, which system
+//! properties it reads, whether it can stop at any row.
 
 use document::{DocRef, ValueRef};
 use evaluation::{Context, Error, Evaluated};
@@ -93,7 +94,7 @@ impl Select {
     }
 }
 
-/// Where a query reads system properties of a document.
+/// The clauses of a query that read system properties of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SystemReads {
     /// No clause reads system properties; the driver may always omit them.

@@ -23,8 +23,8 @@ impl Run {
     /// Makes results of a document, in the order of results. A row before the resume position is
     /// skipped; a row after the page only decides whether there is a next page.
     ///
-    /// The gate returns the first ordinal at this row's sort position that comes after the resume
-    /// position; the results before it were in the previous page.
+    /// `gate` returns the ordinal (index among the rows of this document) from which on its rows
+    /// come after the resume position; the rows before it were in the previous page.
     pub(super) fn take_row_in_order<'a>(
         &mut self,
         plan: &'a Select,

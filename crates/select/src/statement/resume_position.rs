@@ -23,7 +23,7 @@ const VERSION: u8 = 1;
 /// Flag of a token: its sort position is not truncated.
 const WHOLE: u8 = 1;
 
-/// Where a query continues: a sort position, and the number of results up to it.
+/// The position at which a query continues: a sort position, and the number of results up to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
     /// The sort position or, if that is long, its prefix and a hash of the whole.
@@ -32,8 +32,8 @@ pub struct Resume {
     pub(super) is_whole: bool,
     /// Number of sort positions with the same prefix, up to and including this one.
     pub(super) ties: u64,
-    /// Ordinal of the last row among the rows of its document (a JOIN makes several); `u64::MAX` if
-    /// all of them are done.
+    /// Ordinal of the last row: its index among the rows of its document, of which a JOIN makes
+    /// several; `u64::MAX` if all of them are done.
     pub(super) ordinal: u64,
     /// Results returned, or skipped by OFFSET, since the first page.
     pub(super) done: u64,
@@ -144,8 +144,8 @@ pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
 pub(super) struct ResumeFilter {
     /// The position at which the previous page ended; `None` on the first page.
     resume_position: Option<Resume>,
-    /// The last sort position seen, and the first ordinal at it that belongs to this page; `None`
-    /// if none does.
+    /// The last sort position seen, and the ordinal from which on its rows belong to this page; the
+    /// inner `None` means that none of its rows does.
     last: Option<(Vec<u8>, Option<u64>)>,
     /// Number of sort positions so far that have the same prefix as the last one.
     ties: u64,
@@ -158,8 +158,8 @@ impl ResumeFilter {
         Self { resume_position, last: None, ties: 0, is_reached: false }
     }
 
-    /// Returns the first ordinal at this sort position that comes after the resume position; `None`
-    /// if none does.
+    /// Returns the ordinal from which on rows with this sort position come after the resume
+    /// position; `None` if no row with this sort position does.
     pub(super) fn first_ordinal_after(&mut self, sort_position: &[u8]) -> Option<u64> {
         if let Some((last, said)) = &self.last
             && last == sort_position

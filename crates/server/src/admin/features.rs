@@ -12,7 +12,8 @@ use super::{
 };
 use crate::features::Source;
 
-/// Body of a change. Unknown names are refused, so that a misspelt switch is an error.
+/// Body of a request that changes feature switches. Unknown names are refused, so that a misspelt
+/// switch is an error.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FeaturesBody {

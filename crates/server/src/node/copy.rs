@@ -12,7 +12,8 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Compacts a node's copy whenever its owner has reaped more. Runs until the future is dropped.
 pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infallible {
-    // An engine that was open on the copy has installed its own floors.
+    // An engine that was open on the copy has installed its own reap floors (the bounds up to which
+    // expired data may be dropped).
     reaper.put_in_force(&**shard.tree());
     loop {
         background::wait_for(EVERY).await;

@@ -10,7 +10,7 @@ use super::{cluster_state::ClusterState, routes::Routes};
 use crate::background;
 
 const EVERY: Duration = Duration::from_secs(1);
-/// Checks between repeated log lines.
+/// Number of checks between repeated log lines.
 const AGAIN: u32 = 60;
 
 /// Starts the task that detects a second process of the same node, until `stop`.

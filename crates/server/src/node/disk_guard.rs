@@ -24,8 +24,8 @@ pub(super) fn start(route: &Route, stop: &watch::Receiver<bool>) -> tokio::task:
 struct DiskGuard {
     route: Route,
     heartbeats: Heartbeats,
-    /// Whether the shard was handed over since this node last had enough disk space. If it comes
-    /// back, the other nodes have no space either, and it is not handed over again.
+    /// Whether the shard was handed over since this node last had enough disk space. If the shard
+    /// comes back, the other nodes have no space either, and it is not handed over again.
     handed_over: bool,
 }
 

@@ -59,7 +59,7 @@ pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Che
     let of_terms = terms.filter(|term| (term.shard, term.epoch) == (record.shard, record.epoch));
     let of_terms = of_terms.filter_map(|term| Checkpoint::decode_whole(&term.clock));
     let owed = |last: Checkpoint| {
-        // A manual clock used nothing after its checkpoint.
+        // A server with a manual clock uses no instant after its checkpoint.
         let owed_ms = if last.manual { 0 } else { lease_ms };
         Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last }
     };

@@ -1,6 +1,6 @@
-//! Creates a cluster from the data directory of a standalone server, which is only read: its store
-//! becomes the first base, its switches a row of the catalog, and its clock the starting point of
-//! the first owner.
+//! Creates a cluster from the data directory of a standalone server, which is only read. The
+//! directory's store becomes the first base, its feature switches become a row of the catalog, and
+//! its clock is the starting point of the first owner.
 //!
 //! ```text
 //! record "not finished" → pieces of the base → shard with base and clock → record finished
@@ -59,7 +59,8 @@ pub(super) async fn make_of_directory<L: Ledger>(
     }
 }
 
-/// Reads a directory: its store, its switches in a cluster's form, and its clock.
+/// Reads a standalone data directory. Returns the first base, which contains the documents and the
+/// feature switches, and the clock from which the cluster continues.
 fn read_directory(directory: &DataDir) -> Result<(FirstBase, Checkpoint), Failure> {
     let path = &directory.path;
     let refused =
@@ -78,7 +79,7 @@ fn read_directory(directory: &DataDir) -> Result<(FirstBase, Checkpoint), Failur
     let options = store_options(&config, plan_memory(&config), path);
     let base = FirstBase::open(&options).map_err(refused_store)?;
     let (key, value) = Features::cluster_row(switch, base.last_stamp());
-    // The server used no instant after its checkpoint plus the lease.
+    // A server uses no instant after its checkpoint plus the lease.
     let owed_ms = if last.manual { 0 } else { LEASE_MS };
     let clock = Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last };
     Ok((base.replacing(Space::Catalog, key, value), clock))

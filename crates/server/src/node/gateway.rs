@@ -180,8 +180,8 @@ impl Gateway {
         if !is_on {
             return Err(CallReply::Off);
         }
-        // An address without authentication treats every client as local. A client that came in by
-        // a node whose admin address other machines can reach must not pass for one.
+        // An address without authentication treats every client as local. A client that another
+        // node forwards is not local if other machines can reach that node's admin address.
         if call.purpose == Purpose::Admin && route.dialer.open && !call.open {
             return Err(CallReply::OtherAccess);
         }
@@ -245,8 +245,8 @@ impl Gateway {
     }
 }
 
-/// Serves a client of the NoSQL API. A `right` is that of a client which the calling node has
-/// authorized; `None` for a client that signs its requests.
+/// Serves a client of the NoSQL API. `right` is the access that the calling node has granted to the
+/// client; `None` for a client that signs its requests.
 async fn serve_nosql(
     term: Arc<Term>,
     stream: Box<dyn Duplex>,

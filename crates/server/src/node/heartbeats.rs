@@ -87,7 +87,7 @@ mod tests {
         let second = Duration::from_secs;
         let one = Uuid::from_u128(1);
         heartbeats.record(&view(&[(1, 7), (2, 7)]), second(100));
-        // Their age is unknown.
+        // Heartbeats seen for the first time have an unknown age.
         assert_eq!(
             (heartbeats.age(one, second(100)), heartbeats.living(second(100), second(0))),
             (None, vec![])

@@ -4,8 +4,8 @@
 //! operator has moved stay until the set of live nodes changes.
 //!
 //! Every node computes the same assignment: each shard goes to the live node with the highest
-//! score, a signature of node and shard, among those below their share of the shards (rendezvous
-//! hashing). A node that joins or leaves therefore moves few.
+//! score, a signature of node and shard, among the nodes below their share of the shards
+//! (rendezvous hashing). When a node joins or leaves, few shards therefore move.
 
 use std::{
     collections::BTreeMap,
@@ -173,7 +173,7 @@ mod tests {
     fn a_node_that_joins_moves_few() {
         let (before, after) = (assigned(64, 1..5), assigned(64, 1..6));
         let moved = before.iter().zip(&after).filter(|(before, after)| before != after).count();
-        // A fifth has to move to it.
+        // A fifth of the shards has to move to the new node.
         assert!((13..30).contains(&moved), "{moved}");
     }
 }

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{background, listen::ConnectionLimits, term::Term};
 
-/// Address in calls of the node itself, which no client has caused.
+/// Client address in calls that the node makes for itself.
 pub(super) const NO_CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Maximum time that a client waits until the shard has an owner.
@@ -244,12 +244,12 @@ impl OwnerStream {
         };
         let (stream, place) = self.into_stream();
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-        // Ends with the body of the response, or when it is no longer read.
+        // The connection ends with the body of the response, or when the body is no longer read.
         tokio::spawn(async move {
             let _ = connection.await;
             drop(place);
         });
-        // A hung owner does not answer any more once there is another.
+        // A hung owner does not answer any more once another node owns the shard.
         tokio::select! {
             answer = sender.send_request(request) => Some(answer.ok()?.map(Body::new)),
             () = over => None,

@@ -78,7 +78,7 @@ async fn ask_one(route: &Route, command: &Document, held: &mut Share) -> io::Res
                 reply
             }
             Destination::There(passage) => {
-                // The permit is released once it has answered.
+                // The permit is released once the other server has answered.
                 let (stream, _place) = passage.into_stream();
                 let asked = CommandSource::of(&sender, database);
                 shard_relay::ask(stream, (&asked, command.bytes()), held).await?

@@ -36,7 +36,7 @@ const LONG: Duration = Duration::from_secs(10);
 /// Channel that publishes the current term if this node owns the shard.
 pub(super) type CurrentTerm = watch::Sender<Option<Arc<Term>>>;
 
-/// What a shard's terms are run with: settings, routes and clock.
+/// The settings, routes and clock of a shard's terms.
 pub(super) struct Terms {
     pub(super) context: Arc<ServerContext>,
     pub(super) route: Route,
@@ -88,7 +88,8 @@ impl Terms {
                 }
                 Some(Err(failure)) => {
                     tracing::error!(%failure, epoch, "cannot serve the shard on this node");
-                    // Another node may be able to. Without another node, this one claims it again.
+                    // Another node may be able to serve the shard. If there is none, this node
+                    // claims it again.
                     self.route.give_up().await;
                     background::wait_for(AGAIN).await;
                 }

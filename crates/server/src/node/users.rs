@@ -2,7 +2,7 @@
 //! requests them from the server of the first shard, which stores them.
 //!
 //! ```text
-//! caller → called   length (u32), version mark of the caller's copy
+//! caller → called   length (u32), version identifier of the caller's copy
 //! called → caller   length (u32), users and roles, or that they are unchanged
 //! ```
 

@@ -1,8 +1,8 @@
 //! Sorts rows whose index keys contain truncated values.
 //!
-//! A key contains a prefix of a long value and a checksum, so keys with equal prefixes are not
-//! ordered by value. A scan that must yield a sort order collects all rows of such a prefix (a run)
-//! and sorts them by their documents.
+//! A key contains only a prefix of a long value and a checksum, so keys with equal prefixes are not
+//! ordered by value. A scan that must yield a sort order collects all rows with such a prefix,
+//! which are called a run in this file, and sorts them by their documents.
 //!
 //! ```text
 //!  keys:   a   b   kkk…#9   kkk…#2   kkk…#5   z
@@ -10,8 +10,8 @@
 //!          in order   one run: sorted         in order
 //! ```
 //!
-//! The scan's position stays before a run until its last row was returned. In another view the run
-//! is collected again, and rows already returned are skipped.
+//! The scan's position stays before a run until the run's last row was returned. A scan that
+//! continues in another view collects the run again and skips the rows that it has returned.
 
 use bytes::Bytes;
 use document::{
@@ -97,9 +97,9 @@ impl LongKeys {
         self.run = None;
     }
 
-    /// Returns the length of the run's prefix in a key; `None` if no relevant component is
-    /// truncated. A component fixed by the range is not relevant, since all keys of the range have
-    /// it.
+    /// Returns the length of the key prefix that the rows of the key's run share; `None` if the key
+    /// belongs to no run, because no relevant component is truncated. A component fixed by the
+    /// range is not relevant, since all keys of the range have it.
     fn run_prefix(&self, key: &[u8], range_start: &[u8]) -> Option<usize> {
         // Fast path for short keys.
         if key.len() <= self.before + KEPT_KEY_COMPONENT_BYTES {
@@ -162,13 +162,13 @@ impl Finder {
         run.rows.front().map(|(key, _)| key)
     }
 
-    /// Returns whether the next candidate starts a run, considering only candidates that were read
-    /// ahead.
+    /// Returns whether the next candidate read ahead starts a run; false if none was read ahead.
     pub(super) fn is_before_long(&self) -> bool {
         self.next_prefix().is_some()
     }
 
-    /// Returns the prefix of the run that contains the next candidate.
+    /// Returns the key prefix of the run that the next candidate read ahead belongs to; `None` if
+    /// it belongs to no run, or if none was read ahead.
     fn next_prefix(&self) -> Option<Vec<u8>> {
         let long = self.long_keys.as_ref()?;
         let key = self.next_key()?;
@@ -223,7 +223,7 @@ impl Finder {
         let mut end = Bytes::new();
         loop {
             let Some(key) = self.next_key() else {
-                // A run of equal keys is within one range, so it ends with the range.
+                // The keys of a run are within one range, so the run ends with the range.
                 let more = matches!(&self.progress, Progress::Walking(pages) if !pages.is_done());
                 if more && self.read_more(view, context, PAGE_ROWS).await? {
                     continue;

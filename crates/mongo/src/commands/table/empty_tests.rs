@@ -7,7 +7,7 @@ use document::{Document, Value, array};
 use super::{ROWS, roles_tests::message};
 use crate::{access::Privileges, command_row::CommandRow, errors::Result, rights::Rights};
 
-/// What a command with empty arguments requires.
+/// The rights that a command with empty arguments requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Empty {
     /// The command always requires a right.

@@ -38,7 +38,7 @@ const TAKE: u8 = 2;
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Shared(Vec<MemoryPart>);
 
-/// A part of a row's origin that is kept in memory, because it cannot be encoded.
+/// A part of a row's source that is kept in memory, because it cannot be encoded.
 #[derive(Debug)]
 enum MemoryPart {
     /// A stage of a pipeline, and its context.
@@ -105,8 +105,8 @@ impl Shared {
         }
     }
 
-    /// Writes a join. If only one element matters, the others are omitted, and the element is
-    /// stored in an otherwise empty document.
+    /// Writes a join. If `$unwind` has selected one element, only that element is written, in an
+    /// otherwise empty document.
     fn write_join(&mut self, join: &Join, out: &mut Vec<u8>) -> usize {
         put_bytes(join.path.as_str().as_bytes(), out);
         // The only element written has index 0.
@@ -120,7 +120,8 @@ impl Shared {
         join.relevant_sources().map(|(_, source)| self.write_source(source, out)).sum()
     }
 
-    /// Writes the number of a shared item, which is added if it is new.
+    /// Writes the number of a shared item, and adds the item to the list of shared items if it is
+    /// new. Returns the additional memory of the list.
     fn write_kept(&mut self, kept: MemoryPart, out: &mut Vec<u8>) -> usize {
         // Contexts made for one row never repeat, so searching all items would be slow.
         let last = self.0.iter().enumerate().rev().take(LOOKED_AT);

@@ -1,9 +1,9 @@
 //! Merges sorted runs into one sorted sequence of records.
 //!
-//! The next record of every run is in memory. The runs are in a list sorted by it in descending
-//! order, so that the first record is popped off the end; its run is then inserted again at the
-//! position of its next record. Equal records of earlier runs come first, which keeps the sort
-//! stable.
+//! The next record of every run is in memory. A list has the runs in descending order of their next
+//! records, so that the run with the first record is popped off the end. The run is then inserted
+//! again at the position of its next record. Equal records of earlier runs come first, which keeps
+//! the sort stable.
 
 use document::{DocBuf, Value};
 use evaluation::Error;

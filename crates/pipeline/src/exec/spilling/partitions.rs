@@ -46,7 +46,7 @@ pub(in crate::exec) struct Partitions {
 #[derive(Debug)]
 pub(in crate::exec) struct Partition {
     run: Run,
-    /// The file of the run, which is deleted with the last of its partitions.
+    /// The file that this partition shares with others; it is deleted with the last of them.
     file: TempFile,
     /// The level of partitioning at which the partition was written.
     level: u32,

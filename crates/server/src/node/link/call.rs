@@ -126,7 +126,7 @@ pub(crate) struct Call {
     /// The shard that the call is for.
     #[serde(default)]
     pub(crate) shard: u32,
-    /// What the stream is to be used for.
+    /// Purpose of the stream that follows the call.
     pub(crate) purpose: Purpose,
     /// Address of the client; `None` for calls of the node itself.
     pub(crate) client: Option<SocketAddr>,

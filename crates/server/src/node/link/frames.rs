@@ -23,7 +23,7 @@ pub(crate) async fn write_frame(
     stream.write_all(piece).await
 }
 
-/// Reads a message, charging it to `held` as soon as its length is known.
+/// Reads a message. `held` reserves the memory of the message once its length is known.
 pub(crate) async fn read_frame(
     stream: &mut (impl Duplex + ?Sized),
     held: &mut Share,
@@ -33,7 +33,7 @@ pub(crate) async fn read_frame(
         return Err(io::Error::new(io::ErrorKind::InvalidData, "piece too long"));
     }
     held.grow(usize::try_from(length).map_err(io::Error::other)?)?;
-    // Grows as data arrive: a length alone reserves no memory.
+    // Grows as data arrive: a length alone allocates no memory.
     let mut piece = Vec::new();
     let read = stream.take(u64::from(length)).read_to_end(&mut piece).await?;
     if u32::try_from(read).ok() != Some(length) {
