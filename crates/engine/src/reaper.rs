@@ -1,5 +1,6 @@
-//! The reaper's state for each collection, and the drop predicate that compactions use. Decisions
-//! about which floors take effect are made in `expire::reap`.
+//! The reaper's state for each collection, and the drop predicate that compactions use. Reap floors
+//! are the bounds up to which expired data may be dropped; `expire::reap` decides which of them
+//! take effect.
 //!
 //! The predicate runs within a compaction for every row and entry, without a view: it compares a
 //! header with reap floors only. Its answer "drop" for a row is final, since floors only rise.

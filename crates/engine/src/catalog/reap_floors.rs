@@ -1,5 +1,5 @@
-//! What may be dropped from a collection: one rule for compactions of the owner and of copies,
-//! which read it from the catalog. `expire::reap` decides when floors take effect.
+//! The rule by which data may be dropped from a collection: one rule for compactions of the owner
+//! and of copies, which read it from the catalog. `expire::reap` decides when it takes effect.
 
 use document::{DocRef, Value, doc, validate};
 use expiry::{DateFloor, Floors, Header};
@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{error::Error, keys};
 
-/// What may be dropped from one collection. Floors only rise: what may be dropped once may always
-/// be dropped.
+/// The data that may be dropped from one collection. The bounds only rise: data that may be dropped
+/// once may always be dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReapFloors {
     /// Rows and entries that have expired by these floors may be dropped.

@@ -1,4 +1,4 @@
-//! Compares two copies of a store: all rows of all spaces, byte for byte. Expired rows may be
+//! Compares two copies of a store byte for byte: all rows of all key spaces. Expired rows may be
 //! missing from either, since each copy is compacted independently; no other difference is allowed.
 
 use std::{collections::BTreeSet, iter::Peekable, vec};
@@ -18,7 +18,7 @@ use crate::{
 /// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyComparison {
-    /// Number of rows that both copies have, in all spaces.
+    /// Number of rows that both copies have, in all key spaces.
     pub rows: u64,
     /// Number of expired rows that one copy still stores and the other has removed.
     pub expired: u64,

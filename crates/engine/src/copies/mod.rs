@@ -1,8 +1,8 @@
 //! Copies of a store that another node owns. No engine is open on them, and they serve no reads.
 //!
 //! ```text
-//!  reaper     what their compactions drop
-//!  compare    whether two copies agree
+//!  reaper     the data that compactions of copies drop
+//!  compare    checks that two copies agree
 //! ```
 
 mod compare;

@@ -1,5 +1,6 @@
-//! Reaping in copies. Floors come from the owner as catalog records, in the order of its commits: a
-//! row that a copy drops has expired for every present and later owner.
+//! Reaping in copies. Reap floors (the bounds up to which expired data may be dropped) come from
+//! the owner as catalog records, in the order of its commits: a row that a copy drops has expired
+//! for every present and later owner.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -31,7 +32,7 @@ impl DropPredicate for CommittedFloors {
     }
 }
 
-/// Removes from a copy what its owner has declared removable.
+/// Removes the data from a copy that its owner has declared removable.
 #[derive(Debug, Default)]
 pub struct CopyReaper {
     floors: Arc<CommittedFloors>,

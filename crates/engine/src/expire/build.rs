@@ -80,7 +80,8 @@ impl<S: Store> Engine<S> {
                 sums[1] = sums[1].saturating_add(one.bytes);
                 counted.push(one);
             }
-            // The spaces of a dropped collection may have been deleted, so nothing is committed.
+            // The key spaces of a dropped collection may have been deleted, so nothing is
+            // committed.
             if collection.is_dropped() {
                 return Ok(());
             }
@@ -88,7 +89,8 @@ impl<S: Store> Engine<S> {
         }
         let corrections = total_corrections(&rows, collection.id, found).await?;
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
-            // A later change may have started other counters; these are abandoned then.
+            // A later change may have started other counters; the counters of this build are
+            // abandoned then.
             let wanted = state.record.counters == CounterState::Building(build);
             let apply = move |record: &mut Record, _| record.counters = CounterState::Ready(build);
             Ok(wanted.then(|| (Arc::new(apply) as Arc<RecordApply>, ())))

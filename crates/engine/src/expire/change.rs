@@ -1,13 +1,14 @@
-//! Changes of a collection's TTL. Each is a commit in the one total order, under a fence that
-//! blocks opening views; none modifies a document.
+//! Changes of a collection's TTL. Each is a commit in the one total order; a fence keeps views of
+//! the collection from opening between its stamp and its publication. No document is modified.
+//! Floors are the times up to which documents have permanently expired:
 //!
 //! ```text
 //!  commit -- stamp -+- floors are raised to the expirations at the stamp by the old default
 //!                    +- the new default applies to every later view
 //! ```
 //!
-//! Because of the floors nothing reappears when the default is extended: what had expired by the
-//! shorter default remains below them.
+//! Because of the floors no document reappears when the default is extended: a document that had
+//! expired by the shorter default remains below them.
 
 use std::sync::Arc;
 

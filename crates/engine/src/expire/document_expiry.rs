@@ -37,7 +37,7 @@ pub enum ExpiryReason {
     Index(String),
 }
 
-/// When and why a live document expires if it is not written again.
+/// The expiry of a live document that is not written again, and the rule that causes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentExpiry {
     /// Value of the document's `_id`.

@@ -2,9 +2,9 @@
 //! them.
 //!
 //! The rule of a dropped date index hides the documents that it expired, and the id of any dropped
-//! index lets compaction drop its entries. Neither is needed once a compaction under floors that
-//! include them has filtered all older data and no older journal remains that could restore a row
-//! (`Store::filtered_through`).
+//! index lets compaction drop the index's entries. Neither is needed once a compaction under reap
+//! floors (bounds of the data that may be dropped) that include them has filtered all older data,
+//! and no older journal remains that could restore a row (`Store::filtered_through`).
 //!
 //! ```text
 //!  drop ──▶ in the reap floors ──▶ compaction ──▶ old journals deleted ──▶ forgotten
@@ -32,7 +32,8 @@ fn is_retired(record: &Record, rule: &DateRule) -> bool {
     rule.after_s.is_none() && record.indexes.iter().all(|index| index.id != rule.index)
 }
 
-/// Returns whether compactions under these floors drop all rows that a retired rule has expired.
+/// Returns whether compactions under these reap floors drop all rows that a retired rule has
+/// expired.
 ///
 /// A pair of a stamp and a floor covers rows older than the stamp with dates up to the floor. An
 /// unbounded floor at least as high, or a pair at least as late and as high, drops all of them.
@@ -48,7 +49,8 @@ fn covers_rule(floors: &Floors, rule: &DateRule) -> bool {
     })
 }
 
-/// Returns the rules and index ids that may be removed after a compaction under `allowed`.
+/// Returns the rules and index ids that may be removed after a compaction under the reap floors
+/// `allowed`.
 fn what_to_forget(record: &Record, allowed: &ReapFloors) -> (Vec<u32>, Vec<u32>) {
     let rules = record.settings.dates.iter();
     let rules = rules.filter(|rule| is_retired(record, rule) && covers_rule(&allowed.floors, rule));
@@ -56,7 +58,7 @@ fn what_to_forget(record: &Record, allowed: &ReapFloors) -> (Vec<u32>, Vec<u32>)
     (rules.map(|rule| rule.index).collect(), dropped.copied().collect())
 }
 
-/// Returns whether a compaction under the floors `allowed` would make a part of the record
+/// Returns whether a compaction under the reap floors `allowed` would make a part of the record
 /// removable.
 pub(super) fn would_forget(record: &Record, allowed: &ReapFloors) -> bool {
     let (rules, dropped) = what_to_forget(record, allowed);
@@ -64,9 +66,9 @@ pub(super) fn would_forget(record: &Record, allowed: &ReapFloors) -> bool {
 }
 
 impl<S: Store> Engine<S> {
-    /// Removes the rules and index ids that a compaction under `allowed` has made unnecessary.
-    /// Documents expired by a removed rule are still in the totals and perhaps in buckets, so the
-    /// counters are rebuilt.
+    /// Removes the rules and index ids that a compaction under the reap floors `allowed` has made
+    /// unnecessary. Documents expired by a removed rule are still in the totals and perhaps in
+    /// buckets, so the counters are rebuilt.
     pub(super) async fn forget_retired(
         &self,
         collection: &Arc<Collection>,

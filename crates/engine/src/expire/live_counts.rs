@@ -1,5 +1,5 @@
 //! Counts live documents without a scan (docs/ttl.md, section 5.3): `live = totals - buckets up to
-//! the floor`.
+//! the floor`. The floor is the second up to which documents have expired.
 //!
 //! Expiry writes nothing, so no counter can be decremented at that moment. Instead each write
 //! counts its document twice: in the totals of its class, and in a bucket for the second that
@@ -48,7 +48,7 @@ use crate::{
 /// Class codes in counter keys: inherit, never, explicit.
 const CLASSES: [u8; 3] = [0, 1, 2];
 
-/// How live documents are counted under given settings.
+/// The method of counting live documents under given settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CountBy<'s> {
     /// No document expires, so that all documents are live.
@@ -329,8 +329,8 @@ pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets,
     let classes = [(Buckets::Class(0), floors.inherit_s), (Buckets::Class(2), floors.explicit_s)];
     let dates = floors.dates.iter().map(|floor| {
         let pairs = floor.pairs.iter().map(|pair| pair.floor_ms);
-        // The highest of all floors counts, since rows from before a change have expired up to its
-        // floor.
+        // The highest of all floors applies, since rows from before a change have expired up to the
+        // floor of that change.
         let date_ms = pairs.fold(floor.floor_ms, i64::max);
         (
             Buckets::Date(floor.index),

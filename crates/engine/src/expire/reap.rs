@@ -1,4 +1,5 @@
-//! Reaping: the floors by which compaction may drop rows, and when a collection is compacted.
+//! Reaping: determines the floors by which compaction may drop rows, and compacts collections.
+//! Floors ([`Floors`]) are the times up to which documents have permanently expired.
 //!
 //! The drop predicate takes no snapshot into account, so it uses older reap floors:
 //!
@@ -113,7 +114,8 @@ impl<S: Store> Engine<S> {
     }
 
     /// Processes one collection: takes a sample, puts the newest sufficiently old sample into
-    /// effect, compacts if worthwhile, and removes what an earlier compaction made unnecessary.
+    /// effect, compacts if worthwhile, and removes rules and index ids that an earlier compaction
+    /// made unnecessary.
     async fn reap_collection(
         &self,
         collection: &Arc<Collection>,
@@ -273,7 +275,7 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Commits the floors for copies of the store. If the collection is changed or dropped
+    /// Commits the reap floors for copies of the store. If the collection is changed or dropped
     /// concurrently, the next compaction commits them.
     async fn commit_floors(
         &self,
@@ -300,8 +302,8 @@ impl<S: Store> Engine<S> {
         Ok(())
     }
 
-    /// Returns the floors of a new view and an estimate of the amount expired by them; without
-    /// `walk` the estimate is only made from counters.
+    /// Returns a sample of the floors at a new view's instant, and an estimate of the amount that
+    /// has expired by them; without `walk` the estimate is only made from counters.
     async fn sample_floors(
         &self,
         collection: &Arc<Collection>,
@@ -362,8 +364,8 @@ impl<S: Store> LiveView<S> {
     ) -> Result<(ReapFloors, Option<Estimate>), Halt> {
         let record = &self.state.record;
         let at = self.stable_instant().min(until);
-        // Dates are supplied by users: a later write may carry an old date, and a floor taken
-        // before it must not drop it.
+        // Dates are supplied by users: a later write may carry an old date, and floors taken before
+        // that write must not drop its row.
         let mut floors = record.settings.floors_at(at).bounded_by_stamp(self.seq + 1);
         let mut events_before_s = i64::MIN;
         if let Some((feed, begun)) = record.running_feed() {
@@ -392,7 +394,7 @@ impl<S: Store> LiveView<S> {
             // Without usable counters, the expired amount is the counted amount minus the live one.
             CountBy::Several => total.minus(self.count_live().await?),
         };
-        // Status pages show it as the lag of reaping.
+        // Status pages show this age as the lag of reaping.
         let oldest_expired_s = self.oldest_expired_s().await?;
         Ok(Some(Estimate { expired, live: total.minus(expired), oldest_expired_s }))
     }

@@ -147,11 +147,11 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Returns how the buckets up to a second are trimmed: `None` if they are not, otherwise the class
-/// whose totals are reduced by their amount, or `Some(None)` if only the buckets are cleared.
+/// Returns how the buckets up to a second are trimmed: `None` if they are left, otherwise the class
+/// from whose totals their amount is subtracted, or `Some(None)` if only the buckets are cleared.
 fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Option<Option<u8>> {
     match (way, of) {
-        // The totals of the class lose what its buckets lose.
+        // The amount is subtracted from the totals of the class as well as from its buckets.
         (CountBy::Classes, Buckets::Class(class)) => Some(Some(class)),
         (CountBy::Date(rule), Buckets::Date(index)) if rule.index == index => {
             // An extended rule may have made older dates live again; these are not folded.

@@ -5,12 +5,12 @@
 //!  timeline, class inherit    ─●──●────●─────│──●──▶ by the second of the write
 //!  timeline, class explicit   ──●─●──────●───│─●───▶ by the deadline
 //!                              └ published   └ floors of the view: expired up to here
-//!  one commit: events for what lies between, in the order of instants; their timeline entries are
+//!  one commit: events for items in between, in the order of instants; their timeline entries are
 //!              deleted; the floors up to which all is published are stored
 //! ```
 //!
-//! Concurrent publishers build the same commit; the second is refused, since the timeline entries
-//! are already deleted, and retries.
+//! Floors are the times up to which documents have expired. Concurrent publishers build the same
+//! commit; the second is refused, since the timeline entries are already deleted, and retries.
 
 use std::sync::Arc;
 
@@ -56,7 +56,8 @@ impl<S: Store> Engine<S> {
         loop {
             attempts.begin_next()?;
             let next = read_in_view!(self, collection, |view| view.next_publication().await);
-            // The view is closed before the commit, which might wait for what the view holds.
+            // The view is closed before the commit, which might wait for resources that the view
+            // holds.
             let Some(commit) = next?.0 else { return Ok(()) };
             self.commit_one(commit).await?;
         }
