@@ -114,8 +114,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Processes one collection: takes a sample, puts the newest sufficiently old sample into
-    /// effect, compacts if worthwhile, and removes rules and index ids that an earlier compaction
-    /// made unnecessary.
+    /// effect, compacts if worthwhile, and removes rules and index ids that are not needed any more.
     async fn reap_collection(
         &self,
         collection: &Arc<Collection>,

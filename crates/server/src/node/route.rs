@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{background, listen::ConnectionLimits, term::Term};
 
-/// Client address in calls that the node makes for itself.
+/// Client address in calls that no client has caused.
 pub(super) const NO_CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Maximum time that a client waits until the shard has an owner.
