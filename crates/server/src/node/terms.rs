@@ -88,8 +88,8 @@ impl Terms {
                 }
                 Some(Err(failure)) => {
                     tracing::error!(%failure, epoch, "cannot serve the shard on this node");
-                    // Another node may be able to serve the shard. If there is none, this node
-                    // claims it again.
+                    // Another node may be able to serve the shard. Otherwise this node claims it
+                    // again.
                     self.route.give_up().await;
                     background::wait_for(AGAIN).await;
                 }
