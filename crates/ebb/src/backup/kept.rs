@@ -91,7 +91,9 @@ fn look_at_object(store: &Bucket, place: &Place) -> Result<Link, String> {
 fn link_of(name: String, found: Result<Survey, backup::Error>) -> Result<Link, String> {
     let found = found.map_err(|error| format!("{name}: {error}"))?;
     let clock_ms = clock_of_backup(&found.clock);
-    let clock_ms = clock_ms.ok_or_else(|| format!("{name}: its clock is damaged"))?;
+    let clock_ms = clock_ms.ok_or_else(|| {
+        format!("{name}: the record of the database clock in this backup is damaged")
+    })?;
     Ok(Link { name, header: found.header, clock_ms })
 }
 

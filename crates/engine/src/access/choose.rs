@@ -211,7 +211,8 @@ fn find_index(
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
         (None, _) => {
-            let message = "the hint does not match a readable index";
+            let message =
+                "the hint matches no index, or an index that is hidden or still being built";
             Err(Error::new(Kind::HintRefused(HintRefusal::NoIndex), message))
         }
         (Some(one), Some(other)) => {

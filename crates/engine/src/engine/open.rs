@@ -149,14 +149,17 @@ async fn check_spaces<S: Store>(
             known.insert(space);
             if !held.contains(&space) {
                 let (namespace, name) = (&record.namespace, space.name());
-                damage.push(format!("collection {namespace} is missing its space {name}"));
+                damage.push(format!("collection {namespace} is missing its key space {name}"));
             }
         }
     }
     for space in held.difference(&known) {
         let (Space::Rows(id) | Space::Index(id)) = space else { continue };
         if !gone.contains(id) && store.has_keys(*space).await? {
-            damage.push(format!("space {} has rows but no collection", space.name()));
+            damage.push(format!(
+                "the store has data of an unknown collection (key space {})",
+                space.name()
+            ));
         }
     }
     if !damage.is_empty() && !accept_loss {

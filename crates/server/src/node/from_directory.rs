@@ -69,7 +69,9 @@ fn read_directory(directory: &DataDir) -> Result<(FirstBase, Checkpoint), Failur
         return refused("already belongs to a cluster node");
     }
     if !path.join("store").exists() {
-        return refused("has no data yet: create a cluster without it");
+        return refused(
+            "has no data: create the cluster without giving a data directory to start from",
+        );
     }
     let Ok((_, Some(last))) = CheckpointFile::open(path, false) else {
         return refused("has no valid clock checkpoint, so time could move backwards");
