@@ -2,20 +2,7 @@
 
 /// A crate and its modules; each may import only from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
-    (
-        "clock",
-        &[
-            "checkpoint",
-            "instant",
-            "steps",
-            "machine",
-            "shared",
-            "database",
-            "start",
-            "waiting",
-            "manual",
-        ],
-    ),
+    ("clock", &["checkpoint", "steps", "machine", "shared", "database", "start", "waiting"]),
     ("memory", &["pressure", "account", "plan", "share"]),
     ("metrics", &["histogram", "latency"]),
     (
@@ -110,8 +97,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "auth",
         &[
             "denied",
-            "digest",
-            "limits",
             "date",
             "header",
             "key",

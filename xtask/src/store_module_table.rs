@@ -2,7 +2,7 @@
 
 /// A crate and its modules; each may import only from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
-    ("backup", &["error", "frame", "header", "chain", "writer", "reader", "copy", "survey"]),
+    ("backup", &["frame", "header", "chain", "writer", "reader", "copy", "survey"]),
     (
         "store",
         &[

@@ -14,7 +14,7 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::event::Event;
+use crate::Event;
 
 /// Length of a hash in hexadecimal digits.
 const DIGITS: usize = 64;
@@ -142,7 +142,7 @@ pub fn check(mut file: impl BufRead) -> io::Result<Result<Checked, Broken>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Api;
+    use crate::Api;
 
     fn file(lines: usize) -> String {
         let event = Event {

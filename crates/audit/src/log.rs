@@ -11,10 +11,7 @@ use std::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use crate::{
-    chain::Place,
-    event::{Api, Event},
-};
+use crate::{Api, Event, chain::Place};
 
 /// How much of a file's end is read to find its last line, which is far shorter.
 const TAIL_BYTES: u64 = 64 * 1024;
@@ -179,7 +176,7 @@ mod tests {
     use std::{fs, io::BufReader};
 
     use super::*;
-    use crate::{chain::check, event::Api};
+    use crate::{Api, chain::check};
 
     fn note(log: &AuditLog, action: &str) {
         log.note(&Event { api: Api::Server, action, peer: "", user: None, object: "", outcome: 0 });

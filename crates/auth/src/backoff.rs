@@ -21,11 +21,16 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::{
-    guesses::sender_prefix,
-    limits::{BACKOFF_BURST, BACKOFF_MAX, BACKOFF_STEP, MAX_SENDERS, SPRAY_FACTOR},
-};
+use crate::guesses::{MAX_SENDERS, sender_prefix};
 
+/// Number of wrong passwords for one user that one sender may give without a delay.
+const BACKOFF_BURST: u32 = 10;
+/// The cost of one wrong password: in the long run, one is permitted per this interval.
+const BACKOFF_STEP: Duration = Duration::from_secs(3);
+/// Maximum delay of an attempt because of wrong passwords.
+const BACKOFF_MAX: Duration = Duration::from_secs(60);
+/// Factor by which a sender's limit for all users together exceeds its limit for one user.
+const SPRAY_FACTOR: u32 = 10;
 /// Number of entries shared by attempters beyond the maximum of individual entries.
 const OTHERS: u64 = 4096;
 

@@ -2,7 +2,11 @@
 
 use std::{borrow::Cow, time::UNIX_EPOCH};
 
-use crate::{denied::Denied, limits::MAX_SKEW_MS};
+use crate::denied::Denied;
+
+/// Maximum difference between the date of a signed request and the machine's clock, in
+/// milliseconds, either way. A recorded request can be replayed no longer than this.
+pub(crate) const MAX_SKEW_MS: i64 = 15 * 60 * 1000;
 
 /// Parses a date in one of HTTP's three formats into milliseconds since 1970; `None` if it is
 /// invalid or before 1970. Some clients write the zone as `UTC` instead of HTTP's `GMT`.

@@ -13,11 +13,11 @@ use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
 use crate::{
+    date::MAX_SKEW_MS,
     denied::Denied,
     header::Authorization,
     issuer::Issuer,
     keys::{Keys, Right},
-    limits::MAX_SKEW_MS,
 };
 
 /// The audience that a token in the emulator's format must name.

@@ -10,7 +10,13 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::limits::{ATTEMPTS_WINDOW, MAX_ATTEMPTS, MAX_SENDERS};
+/// Number of wrong keys that one sender may send within a window.
+const MAX_ATTEMPTS: u32 = 10;
+/// The window in which wrong keys are counted.
+const ATTEMPTS_WINDOW: Duration = Duration::from_secs(60);
+/// Number of senders whose wrong keys are counted separately; further ones share a count. It bounds
+/// the memory used by guessing from many addresses.
+pub(crate) const MAX_SENDERS: usize = 4096;
 
 /// The wrong keys of one sender in its current window.
 #[derive(Clone, Copy, Debug)]

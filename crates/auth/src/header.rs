@@ -6,7 +6,10 @@ use std::{borrow::Cow, fmt};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use percent_encoding::percent_decode_str;
 
-use crate::{denied::Denied, limits::MAX_HEADER_BYTES};
+use crate::denied::Denied;
+
+/// Maximum size of an authorization header in bytes.
+const MAX_HEADER_BYTES: usize = 16 * 1024;
 
 /// The kind of credential in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

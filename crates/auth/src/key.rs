@@ -10,7 +10,8 @@ use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use crate::limits::KEY_BYTES;
+/// Permitted key lengths in bytes.
+const KEY_BYTES: std::ops::RangeInclusive<usize> = 16..=256;
 
 /// The error of a text or bytes that are not a valid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,6 @@ mod backoff;
 mod current_keys;
 mod date;
 mod denied;
-mod digest;
 mod entra;
 mod guesses;
 mod header;
@@ -15,7 +14,6 @@ mod hosts;
 mod issuer;
 mod key;
 mod keys;
-pub mod limits;
 pub mod scram;
 mod signature;
 mod token;
@@ -24,7 +22,6 @@ pub use backoff::Backoff;
 pub use current_keys::CurrentKeys;
 pub use date::http_date;
 pub use denied::Denied;
-pub use digest::sha256;
 pub use entra::{Bearer, Signers, check_entra};
 pub use guesses::GuessLimiter;
 pub use header::{Authorization, Credential};
@@ -34,4 +31,11 @@ pub use key::{InvalidKey, Key};
 pub use keys::{Keys, Right, WELL_KNOWN_KEY};
 pub use secret::Secret;
 pub use signature::StringToSign;
-pub use token::Token;
+pub use token::{MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS, Token};
+
+use sha2::{Digest, Sha256};
+
+/// Returns the SHA-256 digest of `bytes`, by which names are compared without storing them.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}

@@ -8,13 +8,14 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-use crate::{
-    denied::Denied,
-    header::Authorization,
-    key::Key,
-    limits::{MAX_TOKEN_SECONDS, MIN_TOKEN_SECONDS, TOKEN_SECONDS},
-};
+use crate::{denied::Denied, header::Authorization, key::Key};
 
+/// Minimum lifetime of a resource token in seconds.
+pub const MIN_TOKEN_SECONDS: i64 = 10 * 60;
+/// Maximum lifetime of a resource token in seconds.
+pub const MAX_TOKEN_SECONDS: i64 = 24 * 60 * 60;
+/// Default lifetime of a resource token in seconds.
+const TOKEN_SECONDS: i64 = 60 * 60;
 /// First bytes of a token's content.
 const FORMAT: [u8; 2] = [0, 2];
 /// Part of the signed text, so that other signatures made with the secret are not accepted as

@@ -2,7 +2,7 @@
 //! previous. Where the files are stored is irrelevant here.
 
 use crate::{
-    error::Error,
+    Error,
     header::{Header, Kind},
 };
 

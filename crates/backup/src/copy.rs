@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 
 use crate::{
-    error::Error,
+    Error,
     frame::{FrameKind, FrameReader},
     header::{Header, LINE, LINE_MAX, Trailer, check_line, parse},
     reader::{PartOrder, failed},

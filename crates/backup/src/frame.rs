@@ -12,7 +12,7 @@ use std::io::{Read, Write};
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
-use crate::error::Error;
+use crate::Error;
 
 /// Bytes of a frame's head.
 const HEAD: usize = 13;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::error::Error;
+use crate::Error;
 
 /// First line of a backup.
 pub(crate) const LINE: &str = "ebb backup, format 1\n";

@@ -6,7 +6,7 @@ use std::io::Read;
 use bytes::Bytes;
 
 use crate::{
-    error::Error,
+    Error,
     frame::{FrameKind, FrameReader},
     header::{Header, Kind, LINE_MAX, Trailer, check_line, parse},
 };

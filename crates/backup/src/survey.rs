@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use bytes::Bytes;
 
 use crate::{
-    error::Error,
+    Error,
     frame::{FrameKind, FrameReader},
     header::{Header, LINE_MAX, Trailer, check_line, parse},
     reader::failed,

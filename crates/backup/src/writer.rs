@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::{
-    error::Error,
+    Error,
     frame::{FrameKind, FrameWriter},
     header::{Header, LINE, Trailer, json},
 };

@@ -1,4 +1,5 @@
-//! The database clock: reading time, periodic ticks, checkpoints and acceptance of jumps.
+//! The database clock: reading time, periodic ticks, checkpoints, acceptance of jumps, and moves of
+//! a manual clock.
 //!
 //! Database time never goes back, within a process or across restarts. The caller makes a
 //! checkpoint durable every half second, and no instant more than [`LEASE_MS`] beyond the last
@@ -30,8 +31,8 @@ use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
 use crate::{
+    Instant,
     checkpoint::{BootId, Checkpoint},
-    instant::Instant,
     machine::ClockSource,
     shared::{Line, SharedLine},
     steps::{ACCEPT_AFTER_MS, WallDecision, WallSteps},
@@ -345,5 +346,21 @@ impl Clock {
             boot_disagrees: state.boot_disagrees,
             started: state.started,
         }
+    }
+}
+
+impl Clock {
+    /// Returns the checkpoint that moves a manual clock to `to`. Make it durable, then pass it to
+    /// [`Clock::mark_persisted`]. Moves must not run concurrently. Fails on a system clock and when
+    /// `to` is in the past.
+    pub fn move_to(&self, to: Instant) -> Result<Checkpoint, ClockRefusal> {
+        if self.mode() != ClockMode::Manual {
+            return Err(ClockRefusal::SystemClock);
+        }
+        let now = self.last_used();
+        if to < now {
+            return Err(ClockRefusal::Backwards { now });
+        }
+        Ok(self.checkpoint_at(to.ms))
     }
 }

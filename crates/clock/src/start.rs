@@ -7,9 +7,9 @@ use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
 use crate::{
+    Instant,
     checkpoint::{BootId, Checkpoint},
     database::{Clock, ClockMode, ClockRefusal, ClockState, STANDS_STILL, Started},
-    instant::Instant,
     machine::ClockSource,
     shared::{Line, SharedLine},
     steps::{ACCEPT_AFTER_MS, LEASE_MS, MAX_SLEW_PPM, MAX_STEP_MS, WallSteps},

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::{database::Clock, instant::Instant};
+use crate::{Instant, database::Clock};
 
 /// The clock has ended because its node no longer owns the shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! The syntax of SCRAM messages: attributes `letter=value`, separated by commas. The parser of each
 //! message interprets its attributes.
 
-use super::malformed::Malformed;
-use crate::limits::MAX_SCRAM_BYTES;
+use super::Malformed;
+
+/// Maximum size of a SCRAM message in bytes.
+pub(super) const MAX_SCRAM_BYTES: usize = 4096;
 
 /// Returns a message as text, if it is valid UTF-8 without zero bytes and not too long.
 pub(super) fn text_of(payload: &[u8]) -> Result<&str, Malformed> {

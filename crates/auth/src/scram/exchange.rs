@@ -7,9 +7,9 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
+    Malformed,
     attributes::{check_extensions, take, text_of},
     first::ClientFirst,
-    malformed::Malformed,
     mechanism::Mechanism,
     verifier::Verifier,
 };

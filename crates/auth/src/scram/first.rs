@@ -1,10 +1,12 @@
 //! The client's first message: the user's name and the client's nonce.
 
 use super::{
+    Malformed,
     attributes::{NO_EXTENSION, check_extensions, take, text_of},
-    malformed::Malformed,
 };
-use crate::limits::MAX_NONCE_BYTES;
+
+/// Maximum length of a client's SCRAM nonce in bytes.
+const MAX_NONCE_BYTES: usize = 1024;
 
 /// A parsed client-first message.
 ///
@@ -122,7 +124,7 @@ mod tests {
     #[test]
     fn messages_that_begin_none() {
         let long_nonce = format!("n,,n=u,r={}", "x".repeat(MAX_NONCE_BYTES + 1));
-        let large = format!("n,,n={},r=abc", "u".repeat(crate::limits::MAX_SCRAM_BYTES));
+        let large = format!("n,,n={},r=abc", "u".repeat(crate::scram::attributes::MAX_SCRAM_BYTES));
         for (message, want) in [
             ("p=tls-unique,,n=u,r=abc", "channel binding is not supported"),
             ("p=,,n=u,r=abc", "channel binding is not supported"),

@@ -16,7 +16,6 @@
 mod attributes;
 mod exchange;
 mod first;
-mod malformed;
 mod mechanism;
 mod password;
 #[cfg(test)]
@@ -25,7 +24,21 @@ mod verifier;
 
 pub use exchange::{Exchange, ExchangeError, make_nonce};
 pub use first::ClientFirst;
-pub use malformed::Malformed;
 pub use mechanism::Mechanism;
 pub use password::prepare_password;
 pub use verifier::Verifier;
+
+use std::fmt;
+
+/// The defect of a message or a password, as part of a sentence. The text contains no received
+/// data, so that it can be logged and shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed(pub &'static str);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}

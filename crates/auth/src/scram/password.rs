@@ -5,12 +5,15 @@ use std::borrow::Cow;
 
 use secret::Secret;
 
-use super::malformed::Malformed;
-use crate::limits::MAX_PASSWORD_BYTES;
+use super::Malformed;
+
+/// Maximum length of a password in bytes, before preparation, which may make it several times as
+/// long.
+const MAX_PASSWORD_BYTES: usize = 1024;
 
 /// Returns a password prepared by SASLprep (RFC 4013) for SHA-256, as every client does. Refuses
 /// control characters and characters that Unicode 3.2 did not have, as clients do, and a password
-/// that is empty or longer than [`MAX_PASSWORD_BYTES`](crate::limits::MAX_PASSWORD_BYTES).
+/// that is empty or longer than `MAX_PASSWORD_BYTES`.
 pub fn prepare_password(password: &str) -> Result<Secret, Malformed> {
     if MAX_PASSWORD_BYTES < password.len() {
         return Err(Malformed("the password is too long"));

@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use super::*;
-use crate::{key::Key, limits::MAX_SCRAM_BYTES};
+use crate::{key::Key, scram::attributes::MAX_SCRAM_BYTES};
 
 /// An example of an RFC; the user is `user` and the password `pencil`.
 struct Example {

@@ -5,7 +5,11 @@ use std::fmt;
 use zeroize::Zeroizing;
 
 use super::mechanism::Mechanism;
-use crate::{key::Key, limits::MIN_ITERATIONS};
+use crate::key::Key;
+
+/// Minimum number of hash iterations of a password, from RFC 7677; clients abort an exchange with
+/// fewer.
+const MIN_ITERATIONS: u32 = 4096;
 
 /// The stored form of a password, against which proofs are checked. It does not contain the
 /// password and does not permit a login, but allows guessing passwords offline and impersonating
@@ -33,7 +37,7 @@ const FAKED: [&[u8]; 3] = [b"scram salt\0", b"scram stored key\0", b"scram serve
 
 impl Verifier {
     /// Computes the verifier of a password. The salt is [`Mechanism::salt_bytes`] new random bytes.
-    /// Fewer iterations than [`MIN_ITERATIONS`](crate::limits::MIN_ITERATIONS) are raised to that
+    /// Fewer iterations than `MIN_ITERATIONS` are raised to that
     /// number.
     ///
     /// The password is in the form that clients hash: [prepared](super::prepare_password) for

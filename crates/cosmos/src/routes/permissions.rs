@@ -107,8 +107,8 @@ fn new_token<S: Store>(api: &NoSqlApi<S>, request: &Request, token: &Token) -> R
     let refused = || {
         Failure::bad_request(format!(
             "The lifetime of a token must be {} to {} seconds, not '{}'.",
-            auth::limits::MIN_TOKEN_SECONDS,
-            auth::limits::MAX_TOKEN_SECONDS,
+            auth::MIN_TOKEN_SECONDS,
+            auth::MAX_TOKEN_SECONDS,
             expiry.unwrap_or_default()
         ))
     };
