@@ -16,9 +16,8 @@ use crate::{
     growth,
     mongo::Mongo,
     options::{Compare, Load},
-    protocol::Protocol,
+    protocol::{Protocol, Settings},
     report::{self, Pair},
-    settings::Settings,
     start,
 };
 

@@ -39,8 +39,6 @@ mod process;
 mod protocol;
 mod records;
 mod report;
-mod settings;
-mod shrink;
 mod sizes;
 mod spawned;
 mod start;

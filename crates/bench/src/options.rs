@@ -7,8 +7,7 @@ use clap::Args;
 use crate::{
     entry::{self, Entry},
     error::Result,
-    protocol::Protocol,
-    settings::Settings,
+    protocol::{Protocol, Settings},
 };
 
 /// Measure two servers in turn.

@@ -1,19 +1,20 @@
-//! The interface that a protocol (MongoDB or REST) provides to the measurement. Each protocol
-//! defines its own requests.
+//! The interface that a protocol (MongoDB or REST) provides to the measurement, and the settings of
+//! a run that the user gives. Each protocol defines its own requests.
 
 use std::{
     fmt::{Debug, Display},
     str::FromStr,
+    time::Duration,
 };
 
 use clap::Args;
+use fastrand::Rng;
 
 use crate::{
     closed_loop::{LoadTarget, Plan},
     entry::Entry,
     error::Result,
     figures::Figures,
-    settings::Settings,
 };
 
 /// A protocol to load servers with.
@@ -63,4 +64,30 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
 
     /// Removes all data of workloads from the server.
     async fn remove_data(target: &mut Self::Target) -> Result<()>;
+}
+
+/// Settings of a run. `S` is the protocol's type of sizes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings<S> {
+    /// Length of the measured window.
+    pub(crate) duration: Duration,
+    pub(crate) warmup: Duration,
+    /// Number of connections, overriding that of each workload.
+    pub(crate) connections: Option<usize>,
+    pub(crate) seed: u64,
+    pub(crate) sizes: S,
+}
+
+impl<S> Settings<S> {
+    /// Returns the plan for a workload with this default number of connections.
+    pub(crate) fn plan_run(&self, connections: usize) -> Plan {
+        let connections = self.connections.unwrap_or(connections);
+        Plan { connections, warmup: self.warmup, duration: self.duration }
+    }
+
+    /// Returns the random generator of a worker. Each worker has a different one. With the same
+    /// seed, a worker gets the same one in every run and on either server.
+    pub(crate) fn worker_rng(&self, worker: usize) -> Rng {
+        Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(worker as u64))
+    }
 }

@@ -18,8 +18,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use crate::{
+    FAILED, USAGE,
     client::{self, Client},
-    ending::{FAILED, USAGE, complain, print_text},
+    complain, print_text,
 };
 
 /// Executes a subcommand and returns the server's answer; fails with the message to show.

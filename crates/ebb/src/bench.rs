@@ -5,7 +5,7 @@ use std::{env, ffi::OsString, io, process::ExitCode};
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use crate::ending::{FAILED, complain};
+use crate::{FAILED, complain};
 
 /// File name of the load generator, in the directory of this binary.
 const BINARY: &str = "ebb-bench";

@@ -23,9 +23,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::{
-    admin, backup, bench,
-    ending::{FAILED, USAGE, complain, end_failed, print_text},
-    keys, moving, quickstart,
+    FAILED, USAGE, admin, backup, bench, complain, end_failed, keys, moving, print_text,
+    quickstart,
     settings::{self, Settings},
     verify,
 };

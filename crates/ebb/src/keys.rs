@@ -15,7 +15,7 @@ use std::{
 
 use clap::{Arg, ArgMatches, Command};
 
-use crate::ending::{FAILED, USAGE, complain, end_failed, print_text};
+use crate::{FAILED, USAGE, complain, end_failed, print_text};
 
 /// Description of the key file in `--help`.
 const FORMAT: &str = "\

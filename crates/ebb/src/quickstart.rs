@@ -16,8 +16,9 @@ use serde_json::Value;
 use server::{Banner, Config};
 
 use crate::{
+    FAILED, USAGE,
     client::{self, Client},
-    ending::{FAILED, USAGE, complain, end_failed, print_text},
+    complain, end_failed, print_text,
 };
 
 /// A local address with any free port.

@@ -7,10 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use server::Difference;
 
-use crate::{
-    backup,
-    ending::{FAILED, USAGE, complain, counted, end_failed, print_text},
-};
+use crate::{FAILED, USAGE, backup, complain, counted, end_failed, print_text};
 
 pub(crate) fn command() -> Command {
     Command::new("verify")
@@ -133,7 +130,7 @@ fn verify_audit(path: &str, as_json: bool) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ending::REFUSED;
+    use crate::REFUSED;
 
     fn found(namespace: &str, api: Option<&'static str>, differences: &[&str]) -> Difference {
         Difference {

@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand};
 
 use super::{
+    Rest,
     key::{EMULATOR, Key},
-    protocol::Rest,
     url::Url,
 };
 use crate::options::{Compare, Load};

@@ -5,8 +5,12 @@ use std::fmt::Write;
 
 use fastrand::Rng;
 
-use super::limits::{ORDER, PARTITION_ITEMS};
 use crate::{limits::FIELD_BYTES, records};
+
+/// Number of items per partition key.
+pub(crate) const PARTITION_ITEMS: u64 = 1000;
+/// Exclusive upper bound of the values by which items are sorted.
+const ORDER: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lifetime {

@@ -10,7 +10,6 @@ use super::{
     call::{Call, Envelope},
     date::Date,
     key::Key,
-    limits::{DATE_LIFE, IDLE},
     response::Parser,
     url::Url,
 };
@@ -20,6 +19,11 @@ use crate::{
     stream::{Stream, open_stream},
 };
 
+/// Time for which a formatted date is reused. Formatting costs time, and servers tolerate dates
+/// that are minutes old.
+const DATE_LIFE: Duration = Duration::from_secs(2);
+/// Idle time after which a connection is reopened, because the server may have closed it.
+const IDLE: Duration = Duration::from_secs(2);
 /// Maximum number of characters of a server's message that an error contains.
 const SHOWN: usize = 300;
 

@@ -12,7 +12,6 @@ use super::{
     call::{Call, Verb},
     container::Container,
     items::{self, Lifetime},
-    limits::{BATCH, REWRITES},
     link::{Answer, Link, brief_text},
     target::Target,
 };
@@ -21,6 +20,10 @@ use crate::{
     load::{self, Loader},
 };
 
+/// Number of operations per transactional batch, which is the maximum of Azure Cosmos DB.
+pub(crate) const BATCH: usize = 100;
+/// Maximum number of rewrites of an item that would expire in another second than intended.
+const REWRITES: usize = 10;
 /// Status of each creation in a batch.
 const CREATED: u64 = 201;
 /// Number of the operation type "create" in HybridRow batches.

@@ -9,8 +9,12 @@
 
 use std::ops::Range;
 
-use super::limits::{BODY_MAX, HEAD_MAX};
 use crate::error::{Error, Result};
+
+/// Maximum size of a status line and headers.
+const HEAD_MAX: usize = 64 * 1024;
+/// Maximum size of a body.
+const BODY_MAX: usize = 256 * 1024 * 1024;
 
 /// Parser state of a response. The caller keeps all received bytes.
 #[derive(Debug, Default)]

@@ -1,11 +1,12 @@
 //! A server under test with the REST API.
 
+use std::time::Duration;
+
 use super::{
     call::Call,
     container::Container,
     items::Lifetime,
     key::Key,
-    limits::FIRST_ANSWER,
     link::Link,
     load::{self, ItemRange},
     url::Url,
@@ -17,6 +18,8 @@ use crate::{
     pause, process,
 };
 
+/// Timeout of a starting server's first answer.
+const FIRST_ANSWER: Duration = Duration::from_secs(10);
 /// The container that most workloads share.
 const ITEMS: &str = "items";
 /// Status of a wrong signature.

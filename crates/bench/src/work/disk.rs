@@ -10,8 +10,9 @@ use crate::{
     figures::{Figures, megabytes, to_float},
     inserts,
     limits::DISK_POLL,
-    load, pause, process,
-    shrink::{self, Goal},
+    load,
+    pause::{self, Goal},
+    process,
     target::Target,
 };
 
@@ -49,7 +50,7 @@ pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result
     let bar = load::progress_bar(&format!("{}: waiting for the disk", target.label), 100);
     let show = |size: u64| bar.set_position(size * 100 / before.max(1));
     let goal = Goal { below: to_float(before) * GOAL, patience: settings.sizes.patience };
-    let watch = shrink::wait_until_below(&directory, goal, bounds.expired_from, show).await?;
+    let watch = pause::wait_until_below(&directory, goal, bounds.expired_from, show).await?;
     bar.finish_and_clear();
     let mut figures = Figures { connections: 1, ..Figures::default() };
     figures.add_extra("before, MB", megabytes(before));

@@ -14,7 +14,7 @@ use crate::{
     error::Result,
     figures::Figures,
     limits::{MANY, THOUSAND},
-    settings,
+    protocol,
     sizes::Sizes,
     target::{Dataset, Target},
 };
@@ -84,7 +84,7 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
 ];
 
 /// Settings with the sizes of this protocol.
-pub(crate) type Settings = settings::Settings<Sizes>;
+pub(crate) type Settings = protocol::Settings<Sizes>;
 
 /// Loads the data that the workload needs, and runs the workload once.
 pub(crate) async fn run_work(

@@ -20,8 +20,9 @@ use server::{ClockMode, ClusterConfig, Loss, MigrationProgress, NewCluster, Node
 
 use super::Request;
 use crate::{
+    FAILED, USAGE,
     client::Client,
-    ending::{FAILED, USAGE, complain, end_failed, print_text},
+    complain, end_failed, print_text,
     settings::{CassandraValues, Wrong},
 };
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::listing::default_ttl;
 use crate::{
     client::{Client, escaped},
-    ending::counted,
+    counted,
     settings::parse_span,
 };
 

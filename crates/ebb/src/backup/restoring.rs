@@ -13,10 +13,7 @@ use super::{
     place::Place,
     taking::{failure, usage},
 };
-use crate::{
-    ending::{counted, end_failed, print_text},
-    progress::Progress,
-};
+use crate::{counted, end_failed, print_text, progress::Progress};
 
 pub(crate) fn restore_command() -> Command {
     Command::new("restore")

@@ -19,8 +19,9 @@ use super::{
     sink::{Sink, Unfinished},
 };
 use crate::{
+    FAILED, USAGE,
     client::{self, Client},
-    ending::{FAILED, USAGE, complain, end_failed, print_text},
+    complain, end_failed, print_text,
     progress::Progress,
 };
 

@@ -14,10 +14,7 @@ use super::{
     place::Place,
     taking::{failure, usage},
 };
-use crate::{
-    ending::{FAILED, complain, counted, print_text},
-    progress::Progress,
-};
+use crate::{FAILED, complain, counted, print_text, progress::Progress};
 
 /// Verifies a backup, or all backups of a directory. The exit code is 0 only if all are complete.
 pub(crate) fn run_verify(place: &str, as_json: bool) -> ExitCode {

@@ -9,10 +9,10 @@ use transfer::{
 };
 
 use super::{
+    Watching,
     flags::{Common, Server, common_flags, fields, fields_flag, text},
-    watching::Watching,
 };
-use crate::ending::{FAILED, USAGE, complain, counted, print_text};
+use crate::{FAILED, USAGE, complain, counted, print_text};
 
 pub(crate) fn export_command() -> Command {
     Command::new("export")

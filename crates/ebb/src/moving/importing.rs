@@ -14,10 +14,10 @@ use transfer::{
 };
 
 use super::{
+    Watching,
     flags::{Common, Server, common_flags, fields, fields_flag, text},
-    watching::Watching,
 };
-use crate::ending::{FAILED, USAGE, complain, print_text};
+use crate::{FAILED, USAGE, complain, print_text};
 
 /// Base name of the refusals file if the input is standard input.
 const STANDARD: &str = "import";

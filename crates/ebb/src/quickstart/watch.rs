@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::Part;
-use crate::{client::Client, ending::print_text};
+use crate::{client::Client, print_text};
 
 const EVERY: Duration = Duration::from_secs(1);
 /// Template of a bar, for `indicatif`.

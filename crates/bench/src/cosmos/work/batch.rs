@@ -12,9 +12,8 @@ use super::{
     super::{
         container::Container,
         items,
-        limits::BATCH,
         link::Link,
-        load::{Batch, Encoding},
+        load::{BATCH, Batch, Encoding},
         target::Target,
     },
     Settings,

@@ -10,8 +10,7 @@ use serde_json::Value;
 use super::{
     super::{
         container::Container,
-        items::{self, Lifetime},
-        limits::{CHECK_PAUSE_MAX, DEFAULT_TTL, MARGIN, PARTITION_ITEMS},
+        items::{self, Lifetime, PARTITION_ITEMS},
         link::Link,
         load::{self, ItemRange},
         target::Target,
@@ -29,6 +28,12 @@ use crate::{
     pause,
 };
 
+/// Default TTL in seconds of containers whose items must not expire during the measurement.
+const DEFAULT_TTL: i64 = 86_400;
+/// Minimum time between the end of a load and the first expiry.
+const MARGIN: Duration = Duration::from_secs(5);
+/// Maximum interval of checks for expired items.
+const CHECK_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// The container whose odd items expire.
 const CONTAINER: &str = "mortals";
 /// Status of an existing item.

@@ -1,20 +1,20 @@
 //! Table of the REST workloads, and the function that runs one of them. A new workload needs a
-//! variant, a row, an arm in the `match` below, and a file.
+//! variant, a row, an arm in the `match` below, and a file. The workload that measures memory is in
+//! this file.
 
 mod batch;
 mod choice;
 mod expiry;
-mod memory;
 mod point;
 mod query;
 
-use super::{load::Encoding, protocol::Sizes, target::Target};
+use super::{Sizes, load::Encoding, target::Target};
 use crate::{
     closed_loop::Plan,
     entry::{Entry, entry_row},
-    error::Result,
-    figures::Figures,
-    settings,
+    error::{Error, Result},
+    figures::{Figures, megabytes},
+    process, protocol,
 };
 
 /// A workload; the table describes each.
@@ -48,7 +48,7 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
 ];
 
 /// Settings with the sizes of this protocol.
-pub(crate) type Settings = settings::Settings<Sizes>;
+pub(crate) type Settings = protocol::Settings<Sizes>;
 
 /// Prepares the server for the workload, and runs the workload once.
 pub(crate) async fn run_work(
@@ -58,7 +58,7 @@ pub(crate) async fn run_work(
     settings: &Settings,
 ) -> Result<Figures> {
     match work {
-        Work::Memory => memory::run_memory(target, settings).await,
+        Work::Memory => run_memory(target, settings).await,
         Work::PointRead => point::run_reads(target, plan, settings).await,
         Work::Upsert => point::run_upserts(target, plan, settings).await,
         Work::Query => query::run_top(target, plan, settings).await,
@@ -67,6 +67,20 @@ pub(crate) async fn run_work(
         Work::BatchHybrid => batch::run_batches(target, plan, settings, Encoding::HybridRow).await,
         Work::Expiry => expiry::run_expiry(target, plan, settings).await,
     }
+}
+
+/// Measures the memory, loads the items, and measures it again. Requires the server's process id.
+async fn run_memory(target: &mut Target, settings: &Settings) -> Result<Figures> {
+    let (Some(pid), Some(at_rest)) = (target.pid, target.at_rest) else {
+        let why = "this workload reads the server's memory: specify the server's process";
+        return Err(Error::Usage(why.to_owned()));
+    };
+    target.need_items(settings.sizes.items).await?;
+    target.wait_until_idle().await;
+    let mut figures = Figures { connections: 1, ..Figures::default() };
+    figures.add_extra("resident as found, MB", megabytes(at_rest));
+    figures.add_extra("resident with the items, MB", megabytes(process::resident_memory(pid)?));
+    Ok(figures)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use super::{
         call::{Call, Verb},
         container::Container,
         items,
-        limits::TOP,
         link::{Answer, Link, brief_text},
         target::Target,
     },
@@ -20,6 +19,9 @@ use crate::{
     error::{Error, Result},
     figures::Figures,
 };
+
+/// Number of items that a query of one partition requests.
+const TOP: usize = 20;
 
 /// Sends a query to one partition or to all, from the start or from a continuation token, and
 /// returns the page.
