@@ -8,8 +8,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "document",
         &[
-            "limits",
-            "bits",
             "decimal",
             "decimal_arithmetic",
             "decimal_text",
@@ -31,17 +29,13 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "evaluation",
         &[
             "calendar",
-            "numbers",
             "error",
-            "limits",
             "execution_stats",
-            "process",
             "budget",
             "trim",
             "size",
             "operation_memory",
             "pattern",
-            "spill",
             "context",
             "evaluated",
             "fit",

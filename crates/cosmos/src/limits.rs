@@ -132,7 +132,7 @@ pub(crate) const EVALUATION_TIME: Duration = Duration::from_secs(5);
 pub(crate) const PAGE_WORK: u64 = 5 << 30;
 /// Work after which a page ends, if it may end at any row. It leaves the maximum work of one row,
 /// so that the next row still fits into `PAGE_WORK`.
-pub(crate) const PAGE_END: u64 = PAGE_WORK - evaluation::limits::MAX_WORK;
+pub(crate) const PAGE_END: u64 = PAGE_WORK - evaluation::MAX_WORK;
 /// Size of the flow-control window: bytes of unread bodies that an HTTP/2 client may send.
 pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
 /// Bytes that a client may send before its first head is complete. It exceeds the largest head,

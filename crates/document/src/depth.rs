@@ -1,10 +1,7 @@
 //! Measures the nesting depth of a document that is known to be well-formed; scalar values are
 //! skipped.
 
-use crate::{
-    bits::{length_at, nul_after},
-    value::raw::value_len,
-};
+use crate::value::raw::{length_at, nul_after, value_len};
 
 /// Minimum size of a nesting level: its type, the NUL of its name, a length and a terminator. It
 /// lets short documents, which are the most common, skip the walk.

@@ -14,9 +14,6 @@
 //!
 //! Reading raw bytes decodes one value at a time and allocates nothing.
 
-pub mod limits;
-
-mod bits;
 mod decimal;
 mod decimal_arithmetic;
 mod decimal_text;
@@ -40,7 +37,10 @@ pub use number::{Number, compare_numbers};
 pub use object_id::ObjectId;
 pub use order::{BsonOrder, canonical_class, compare, compare_documents};
 pub use path::Path;
-pub use validate::{Checked, Invalid, validate, validate_but_text, validate_depth};
+pub use validate::{
+    Checked, Invalid, MAX_DOCUMENT_BYTES, MAX_STORED_DEPTH, MAX_WIRE_DEPTH, validate,
+    validate_but_text, validate_depth,
+};
 pub use value::{
     ArrayBuilder, ArrayRef, DocBuf, DocBuilder, DocRef, Document, Element, RawElements, Reader,
     Value, ValueRef, element_at,

@@ -7,10 +7,16 @@
 
 use std::{fmt, ops::Range};
 
-use crate::{
-    bits::{i32_at, length_at, nul_after},
-    limits::{MAX_WIRE_DEPTH, MIN_DOCUMENT_BYTES},
-};
+use crate::value::raw::{i32_at, length_at, nul_after};
+
+/// Largest document a client may store, in bytes (MongoDB: 16,777,216).
+pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
+/// Deepest nesting of a stored document; the same limit as in MongoDB.
+pub const MAX_STORED_DEPTH: usize = 180;
+/// Deepest nesting accepted on the wire (libbson and MongoDB's server: 200).
+pub const MAX_WIRE_DEPTH: usize = 200;
+/// Smallest well-formed document: its length and the terminating NUL.
+const MIN_DOCUMENT_BYTES: usize = 5;
 
 /// Why bytes were refused as a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,13 +20,16 @@ use std::{
 };
 
 use crate::{
-    error::{Error, Kind},
+    error::{Error, Kind, numbers::LIMIT_EXCEEDED},
     execution_stats::ExecutionStats,
-    limits::MAX_WORK,
-    numbers::LIMIT_EXCEEDED,
-    process,
 };
 
+/// Maximum work of one evaluation of one expression, in units of about one byte copied: a second or
+/// two.
+pub const MAX_WORK: u64 = 2 << 30;
+/// Units of work charged for one step over an element, a field or a variable, besides the work done
+/// in the step.
+pub const STEP: usize = 128;
 /// Units of work after which the task should yield: about a millisecond.
 const REST: u64 = 1 << 20;
 /// Units of work without a yield after which the watch is called. Reached by an evaluation that
@@ -196,7 +199,7 @@ impl Budget {
         match &self.watch {
             Some(watch) => watch.give_way(),
             // No watch can end the operation, but it lets other tasks run.
-            None => process::give_way(),
+            None => crate::give_way(),
         }
         self.check()
     }

@@ -1,4 +1,5 @@
-//! The context of an operation, which is the same for all of its rows, and its random numbers.
+//! The context of an operation, which is the same for all of its rows: its random numbers, whether
+//! and where its stages write data that exceeds their memory, and more.
 
 use std::sync::{
     Arc,
@@ -6,8 +7,9 @@ use std::sync::{
 };
 
 use document::Document;
+use spill::Area;
 
-use crate::{budget::Budget, operation_memory::OperationMemory, pattern::Patterns, spill::Spill};
+use crate::{budget::Budget, operation_memory::OperationMemory, pattern::Patterns};
 
 /// The context of an operation, which is the same for all of its rows. Stages share it. Nested
 /// operations (joins, facets) use a clone with some fields replaced.
@@ -77,5 +79,27 @@ impl Context {
 impl Clone for Random {
     fn clone(&self) -> Self {
         Self::new(self.next_number())
+    }
+}
+
+/// Where stages of an operation spill data that exceeds their memory.
+#[derive(Clone, Debug, Default)]
+pub enum Spill {
+    /// Stages spill to temporary files in this area.
+    To(Area),
+    /// Spilling fails, since the request does not allow it.
+    Refused,
+    /// Spilling fails, since an in-memory server writes no files.
+    #[default]
+    Nowhere,
+}
+
+impl Spill {
+    /// Returns the area for temporary files, if spilling is possible.
+    pub fn temporary_area(&self) -> Option<&Area> {
+        match self {
+            Self::To(area) => Some(area),
+            Self::Refused | Self::Nowhere => None,
+        }
     }
 }

@@ -7,13 +7,13 @@ use memory::Share;
 
 use crate::{
     context::Context,
-    error::{Error, Kind},
-    limits::{MAX_HELD_BYTES, MAX_MADE_BYTES},
-    numbers::LIMIT_EXCEEDED,
+    error::{Error, Kind, numbers::LIMIT_EXCEEDED},
     operation_memory::OperationMemory,
-    size::{Size, too_large},
+    size::{MAX_MADE_BYTES, Size, too_large},
 };
 
+/// Maximum memory of the values of one expression, in bytes: 100 MiB.
+pub const MAX_HELD_BYTES: usize = 100 * 1024 * 1024;
 /// Size up to which a buffer needs no memory reservation, in bytes.
 const SMALL_BUFFER: usize = 64 * 1024;
 /// Maximum memory of a growing buffer, as a multiple of its contents: twice the capacity, and the

@@ -15,8 +15,7 @@ use memory::{Account, InsufficientMemory, Share};
 use parking_lot::Mutex;
 
 use crate::{
-    error::{Error, Kind},
-    numbers::BUSY,
+    error::{Error, Kind, numbers::BUSY},
     size::{Size, readable_bytes},
 };
 

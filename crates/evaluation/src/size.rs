@@ -2,14 +2,22 @@
 //! document, which limits stored and sent documents, and the memory of its tree, which is several
 //! times that.
 
-use document::{ArrayRef, DocRef, Value, ValueRef};
+use document::{ArrayRef, DocRef, MAX_DOCUMENT_BYTES, Value, ValueRef};
 
-use crate::{
-    error::{Error, Kind},
-    limits::{MAX_DOCUMENT_BYTES, MAX_MADE_BYTES, MAX_RETURNED_BYTES, MAX_VALUE_DEPTH},
+use crate::error::{
+    Error, Kind,
     numbers::{STRING_TOO_LARGE, TOO_DEEP, VALUE_TOO_LARGE},
 };
 
+/// Maximum nesting of a value that evaluation builds: a stored document plus the levels that stages
+/// add.
+pub const MAX_VALUE_DEPTH: usize = 200;
+/// Maximum size of a returned document, in bytes: a stored one plus some metadata.
+pub const MAX_RETURNED_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;
+/// Maximum size of a document between two stages, in bytes; a later stage may make it smaller.
+/// Building it takes several times as much memory, which is reserved like all memory of the
+/// operation.
+pub const MAX_MADE_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of a value besides its contents: close to what BSON needs for the type and the name of an
 /// array position.
 const VALUE_BYTES: usize = 8;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, Value, ValueRef, doc, limits, validate, validate_depth};
+use document::{DocBuf, DocRef, MAX_WIRE_DEPTH, Value, ValueRef, doc, validate, validate_depth};
 use mongo_query::{expression, filter, pipeline::parse as parse_stages, projection, sort, update};
 use pipeline::{
     Env,
@@ -24,7 +24,7 @@ fn samples() -> Vec<DocBuf> {
 /// Checks that the result of a query is a valid document.
 fn check<E>(made: Result<DocBuf, E>) {
     if let Ok(made) = made {
-        let valid = validate_depth(made.bytes(), limits::MAX_WIRE_DEPTH * 2);
+        let valid = validate_depth(made.bytes(), MAX_WIRE_DEPTH * 2);
         assert!(valid.is_ok(), "{valid:?}: {:?}", made.bytes());
     }
 }

@@ -224,7 +224,7 @@ impl<'a, S: Store> Call<'a, S> {
         if let Some(bound) = self.args().document("let")? {
             let mut held = 0;
             for (name, value) in bound.iter() {
-                context.budget.spend(evaluation::limits::STEP)?;
+                context.budget.spend(evaluation::STEP)?;
                 constant_name(name)?;
                 let expr = mongo_query::expression::parse(value)?;
                 if expr.reads_document() {

@@ -12,7 +12,7 @@ pub(crate) const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum number of documents per page.
 pub(crate) const PAGE_DOCUMENTS: i32 = 1000;
 /// Maximum nesting depth of an input document.
-pub(crate) const MAX_DEPTH: usize = document::limits::MAX_STORED_DEPTH;
+pub(crate) const MAX_DEPTH: usize = document::MAX_STORED_DEPTH;
 /// Maximum length of a refused line in the refusals file.
 pub(crate) const KEPT_LINE_BYTES: usize = 64 * 1024;
 /// Number of refused documents with existing ids that are listed individually.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{class, number};
 use crate::{
-    limits::KEPT_KEY_COMPONENT_BYTES,
+    key::KEPT_KEY_COMPONENT_BYTES,
     object_id::ObjectId,
     value::{Document, Value},
 };

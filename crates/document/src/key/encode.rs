@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::{TypeOrder, class, number};
 use crate::{
-    limits::KEPT_KEY_COMPONENT_BYTES,
+    key::KEPT_KEY_COMPONENT_BYTES,
     number::Number,
     value::{DocRef, ValueRef},
 };

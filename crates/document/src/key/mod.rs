@@ -2,7 +2,7 @@
 //! Components are self-delimiting, so several can follow one another in one key.
 //!
 //! `encode(a) == encode(b)` exactly when `a` and `b` compare as equal. A component longer than
-//! [`KEPT_KEY_COMPONENT_BYTES`](crate::limits::KEPT_KEY_COMPONENT_BYTES) is truncated to that
+//! [`KEPT_KEY_COMPONENT_BYTES`] is truncated to that
 //! length, followed by a 128-bit hash of the whole: this preserves equality, but not the order
 //! among truncated values.
 //!
@@ -24,6 +24,9 @@ mod laws;
 
 pub use decode::{Component, decode, skip};
 pub use encode::encode;
+
+/// Number of bytes that are kept of a truncated key component.
+pub const KEPT_KEY_COMPONENT_BYTES: usize = 1000;
 
 /// The order of types in a key. The two orders differ only in booleans and arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Walks the elements of a raw document in place. The bytes are expected to be well-formed; on
-//! malformed bytes a walk ends early and nothing panics.
+//! malformed bytes a walk ends early and nothing panics: integers and lengths are read with bounds
+//! checks, since the bytes come from clients or from disk.
 //!
 //! An element is a type code, a NUL-terminated name, and a value whose length follows from its type
 //! or is stored as its first bytes:
@@ -10,11 +11,7 @@
 //! ```
 
 use super::{ArrayRef, DocRef, ValueRef};
-use crate::{
-    bits::{i32_at, i64_at, length_at, nul_after},
-    decimal::Decimal128,
-    object_id::ObjectId,
-};
+use crate::{decimal::Decimal128, object_id::ObjectId};
 
 /// One element of a raw document, its value still encoded.
 #[derive(Clone, Copy, Debug)]
@@ -218,6 +215,31 @@ impl<'a> Iterator for Elements<'a> {
         let element = self.0.next()?;
         Some((element.name_str(), element.decode()?))
     }
+}
+
+/// Reads a little-endian `i32` at `at`.
+#[inline]
+pub(crate) fn i32_at(bytes: &[u8], at: usize) -> Option<i32> {
+    Some(i32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+/// Reads a little-endian `i64` at `at`.
+#[inline]
+pub(crate) fn i64_at(bytes: &[u8], at: usize) -> Option<i64> {
+    Some(i64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
+}
+
+/// Reads a little-endian `i32` length at `at`. A negative length is invalid everywhere in BSON and
+/// returns `None`.
+#[inline]
+pub(crate) fn length_at(bytes: &[u8], at: usize) -> Option<usize> {
+    usize::try_from(i32_at(bytes, at)?).ok()
+}
+
+/// Returns the offset of the first NUL at or after `at`, counted from the start of `bytes`.
+#[inline]
+pub(crate) fn nul_after(bytes: &[u8], at: usize) -> Option<usize> {
+    bytes.get(at..)?.iter().position(|byte| *byte == 0).map(|offset| at + offset)
 }
 
 #[cfg(test)]

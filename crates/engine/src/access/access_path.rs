@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use document::limits::KEPT_KEY_COMPONENT_BYTES;
+use document::key::KEPT_KEY_COMPONENT_BYTES;
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 

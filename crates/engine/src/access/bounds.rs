@@ -12,8 +12,7 @@
 
 use document::{
     Kind, Value, ValueRef,
-    key::{TypeOrder, encode},
-    limits::KEPT_KEY_COMPONENT_BYTES,
+    key::{KEPT_KEY_COMPONENT_BYTES, TypeOrder, encode},
 };
 use pipeline::{
     Filter,

@@ -11,7 +11,7 @@
 //! This applies only where no document has more than one value at a path: each array element has an
 //! entry, and different elements may meet different parts.
 
-use document::{Kind, Number, Value, limits::KEPT_KEY_COMPONENT_BYTES};
+use document::{Kind, Number, Value, key::KEPT_KEY_COMPONENT_BYTES};
 use pipeline::{
     Filter,
     filter::{Comparison, PathTest},

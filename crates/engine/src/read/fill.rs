@@ -13,7 +13,7 @@
 
 use bytes::Bytes;
 use document::DocBuf;
-use evaluation::{Context, limits::MAX_RETURNED_BYTES, too_large};
+use evaluation::{Context, MAX_RETURNED_BYTES, too_large};
 use pipeline::exec::{self, Next, Source, Stage};
 use store::Store;
 

@@ -21,8 +21,8 @@ use super::{
     program,
     syntax::{translate, translate_lookaheads},
 };
-use crate::{
-    error::{Error, Kind},
+use crate::error::{
+    Error, Kind,
     numbers::{PATTERN_OPTION, PATTERN_REFUSED},
 };
 

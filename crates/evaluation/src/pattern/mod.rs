@@ -14,7 +14,6 @@ mod groups;
 mod leading;
 mod lookahead;
 mod program;
-mod recent;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -22,4 +21,48 @@ mod text;
 
 pub use compiled::{MatchFinder, Pattern};
 pub use program::as_program;
-pub use recent::Patterns;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::{budget::Budget, error::Error};
+
+/// Maximum number of cached patterns.
+const KEPT: usize = 8;
+/// Units of work charged for compiling a pattern, besides its length.
+const COMPILE: usize = 1 << 16;
+
+/// Compiled patterns, the most recently used first.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns(Arc<Mutex<Vec<Arc<Pattern>>>>);
+
+impl Patterns {
+    /// Returns the compiled form of a pattern with options out of `imsxu`, from the cache or newly
+    /// compiled. Compiling counts as work.
+    pub fn get_or_compile(
+        &self,
+        source: &str,
+        options: &str,
+        budget: &Budget,
+    ) -> Result<Arc<Pattern>, Error> {
+        // Sorted, since the order of options is irrelevant.
+        let mut wanted: Vec<char> = options.chars().collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut kept = self.0.lock();
+        let known = kept.iter().position(|pattern| {
+            pattern.source() == source && pattern.options().chars().eq(wanted.iter().copied())
+        });
+        let pattern = match known {
+            Some(at) => kept.remove(at),
+            None => {
+                budget.spend_bounded(COMPILE.saturating_add(source.len()))?;
+                Arc::new(Pattern::new(source, options)?)
+            }
+        };
+        kept.insert(0, Arc::clone(&pattern));
+        kept.truncate(KEPT);
+        Ok(pattern)
+    }
+}

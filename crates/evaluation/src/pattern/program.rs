@@ -9,13 +9,10 @@ use std::cell::Cell;
 use memory::{Account, Share};
 use regex::{Regex, RegexBuilder};
 
-use crate::{
-    error::{Error, Kind},
-    limits::MAX_PATTERNS_BYTES,
-    numbers::LIMIT_EXCEEDED,
-    process,
-};
+use crate::error::{Error, Kind, numbers::LIMIT_EXCEEDED};
 
+/// Maximum memory of all compiled regular expressions of one program, in bytes.
+const MAX_PATTERNS_BYTES: usize = 64 * 1024 * 1024;
 /// Size limits to build a pattern with, in bytes. The first that it fits is taken as its size.
 const SIZES: [usize; 5] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
 /// Minimum and maximum of the matching cache of one pattern, in bytes.
@@ -82,12 +79,12 @@ pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
         }
         PROGRAM.set(Some(spent));
         if before / REST_BYTES < spent / REST_BYTES {
-            process::give_way();
+            crate::give_way();
         }
     }
     // Patterns are kept in plans, cursors and caches of all operations, so their memory is reserved
     // from the process and not from an operation.
-    let mut share = process::account().map(Account::share).unwrap_or_default();
+    let mut share = crate::account().map(Account::share).unwrap_or_default();
     share.grow(bytes)?;
     Ok(share)
 }
@@ -113,7 +110,7 @@ mod tests {
         assert_eq!(as_program(nested).unwrap().number, 146);
         // Compilation lets other tasks run.
         static OTHERS: AtomicUsize = AtomicUsize::new(0);
-        process::serve_process(&Account::default(), || _ = OTHERS.fetch_add(1, Ordering::Relaxed));
+        crate::serve_process(&Account::default(), || _ = OTHERS.fetch_add(1, Ordering::Relaxed));
         for _ in 0..3 {
             let some = || (0..20).find_map(|at| Pattern::new(&format!("{LARGE}{at}"), "").err());
             assert_eq!(as_program(some), None);

@@ -2,10 +2,10 @@
 //! table of patterns and the characters of a sample that they match. Where MongoDB's match needs
 //! backtracking, the table contains the refusal.
 
-use super::Pattern;
+use super::{KEPT, Pattern, Patterns};
 use crate::{
-    error::{Error, Kind},
-    numbers::PATTERN_REFUSED,
+    budget::Budget,
+    error::{Error, Kind, numbers::PATTERN_REFUSED},
 };
 
 /// The characters that each pattern of the table is matched against.
@@ -186,5 +186,33 @@ fn an_optional_character_is_no_part_of_the_required_beginning() {
     ] {
         let Ok(compiled) = Pattern::with_look_ahead(pattern, "") else { continue };
         assert_eq!(compiled.required_prefix().as_deref(), wanted, "{pattern}");
+    }
+}
+
+#[test]
+fn the_patterns_used_last_are_kept() {
+    let (patterns, budget) = (Patterns::default(), Budget::default());
+    let compiled = |source: &str, options: &str| {
+        let before = budget.spent();
+        patterns.get_or_compile(source, options, &budget).unwrap();
+        budget.spent() != before
+    };
+    assert!(compiled("a+", ""));
+    assert!(!compiled("a+", ""));
+    assert!(compiled("a+", "im"));
+    assert!(!compiled("a+", "mi"));
+    for at in 0..KEPT {
+        assert!(compiled(&format!("b{at}"), ""));
+    }
+    assert!(compiled("a+", ""));
+    assert!(!compiled("b7", ""));
+}
+
+#[test]
+fn a_wrong_pattern_is_refused_every_time() {
+    let (patterns, budget) = (Patterns::default(), Budget::default());
+    for _ in 0..2 {
+        let error = patterns.get_or_compile("(", "", &budget).unwrap_err();
+        assert_eq!(error.kind, Kind::Invalid);
     }
 }

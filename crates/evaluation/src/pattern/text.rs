@@ -5,10 +5,7 @@ use std::{fmt::Write, iter::Peekable, str::Chars};
 
 use regex_syntax::hir::ClassUnicode;
 
-use crate::{
-    error::{Error, Kind},
-    numbers::PATTERN_REFUSED,
-};
+use crate::error::{Error, Kind, numbers::PATTERN_REFUSED};
 
 /// Maximum length of a rewritten pattern, in bytes. A longer one would exceed the limits of
 /// compilation anyway.

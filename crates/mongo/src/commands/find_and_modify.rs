@@ -264,7 +264,7 @@ fn build_reply(
         (Some(document), Some(projection)) => {
             let part = projection.apply(document, Some(filter), context)?;
             let bytes = part.bytes().len();
-            if evaluation::limits::MAX_RETURNED_BYTES < bytes {
+            if evaluation::MAX_RETURNED_BYTES < bytes {
                 return Err(evaluation::too_large(bytes).into());
             }
             builder.append("value", ValueRef::Document(part.as_ref()));

@@ -7,7 +7,7 @@
 //!
 //! The reply has `ok: 1` even if documents failed.
 
-use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
+use document::{DocBuf, DocBuilder, DocRef, MAX_STORED_DEPTH, depth_within, doc};
 use engine::{ListOrdering, Namespace, NewDocument, Store, WriteGroup};
 
 use super::statements::{Staged, check_batch, open_receipts, push_errors};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
 use engine::Find;
-use evaluation::{Context, limits::STEP};
+use evaluation::{Context, STEP};
 use pipeline::edit::Edit;
 
 use super::hint::parse_hint;

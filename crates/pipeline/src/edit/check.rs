@@ -1,7 +1,10 @@
 //! Rules for every edited document: its `_id`, size and depth.
 
-use document::{DocBuf, Document, Invalid, Value, ValueRef, limits, shell, validate_depth};
-use evaluation::{Error, Kind, limits::MAX_DOCUMENT_BYTES};
+use document::{
+    DocBuf, Document, Invalid, MAX_DOCUMENT_BYTES, MAX_STORED_DEPTH, Value, ValueRef, shell,
+    validate_depth,
+};
+use evaluation::{Error, Kind};
 
 use super::{Operator, PathOperator, is_identical};
 
@@ -108,7 +111,7 @@ pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
 
 /// Returns the error of a document that is nested too deeply to be stored.
 pub(super) fn too_deep() -> Error {
-    let depth = limits::MAX_STORED_DEPTH;
+    let depth = MAX_STORED_DEPTH;
     Error::new(Kind::TooLarge, 15, format!("Document exceeds maximum nesting depth of {depth}"))
 }
 
@@ -119,7 +122,7 @@ pub(super) fn check_storable(document: &DocBuf) -> Result<(), Error> {
         let text = format!("Resulting document after update is larger than {MAX_DOCUMENT_BYTES}");
         return Err(Error::new(Kind::TooLarge, 17419, text));
     }
-    match validate_depth(document.bytes(), limits::MAX_STORED_DEPTH) {
+    match validate_depth(document.bytes(), MAX_STORED_DEPTH) {
         Ok(()) => Ok(()),
         Err(Invalid::Depth(_)) => Err(too_deep()),
         Err(other) => Err(Error::new(Kind::Invalid, 22, other.to_string())),

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use document::{DocRef, Document, Value, shell};
-use evaluation::{Context, Error, Kind, limits::STEP, memory_of};
+use evaluation::{Context, Error, Kind, STEP, memory_of};
 use memory::Share;
 
 use super::{

@@ -1,7 +1,7 @@
 //! The initial document of an upsert, from the equalities of the filter.
 
-use document::{Document, Path, Value, limits::MAX_STORED_DEPTH};
-use evaluation::{Context, Error, Growth, Kind, limits::STEP};
+use document::{Document, MAX_STORED_DEPTH, Path, Value};
+use evaluation::{Context, Error, Growth, Kind, STEP};
 
 use super::{check, target};
 use crate::filter::{Comparison, Filter, PathTest};

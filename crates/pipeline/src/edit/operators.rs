@@ -12,7 +12,7 @@
 use std::{borrow::Cow, collections::HashMap, mem};
 
 use document::{DocRef, Document, Value, shell};
-use evaluation::{Context, Error, Growth, Kind, limits::STEP};
+use evaluation::{Context, Error, Growth, Kind, STEP};
 use memory::Share;
 
 use super::{

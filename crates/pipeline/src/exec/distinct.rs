@@ -6,10 +6,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use document::{
-    DocBuilder, DocRef, Path, Value, ValueRef, compare,
+    DocBuilder, DocRef, MAX_DOCUMENT_BYTES, Path, Value, ValueRef, compare,
     key::{TypeOrder, encode},
 };
-use evaluation::{Context, Error, Kind, OperationMemory, limits::MAX_DOCUMENT_BYTES, memory_of};
+use evaluation::{Context, Error, Kind, OperationMemory, memory_of};
 use foldhash::fast::RandomState;
 
 use super::{

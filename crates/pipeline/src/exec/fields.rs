@@ -7,9 +7,7 @@
 use std::collections::HashMap;
 
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
-use evaluation::{
-    Context, Error, Evaluated, Growth, limits::MAX_MADE_BYTES, owned_bytes, too_large,
-};
+use evaluation::{Context, Error, Evaluated, Growth, MAX_MADE_BYTES, owned_bytes, too_large};
 
 use crate::expr::{Env, Expr};
 

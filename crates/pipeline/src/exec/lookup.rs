@@ -7,11 +7,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use document::{DocRef, Path, Value, ValueRef};
-use evaluation::{
-    Context, Error, Kind, OperationMemory,
-    limits::{MAX_MADE_BYTES, STEP},
-    memory_of,
-};
+use evaluation::{Context, Error, Kind, MAX_MADE_BYTES, OperationMemory, STEP, memory_of};
 
 use super::{
     Meter, Request, Row, Stage,

@@ -2,7 +2,7 @@
 //! is built.
 
 use document::{DocBuf, DocBuilder, ValueRef};
-use evaluation::{Error, OperationMemory, limits::MAX_MADE_BYTES, too_large};
+use evaluation::{Error, MAX_MADE_BYTES, OperationMemory, too_large};
 use memory::Share;
 
 /// Maximum size of a document that is built without reserving memory.

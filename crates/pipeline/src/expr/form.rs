@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use document::{ArrayRef, Document, Value, ValueRef};
-use evaluation::{Error, Evaluated, Size, check_built, limits::STEP};
+use evaluation::{Error, Evaluated, STEP, Size, check_built};
 
 use super::{Env, Expr, Variable, VariableScope, sorted::sort_values};
 use crate::{

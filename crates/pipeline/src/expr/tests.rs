@@ -1,7 +1,7 @@
 //! Limits on what expressions build, and interruption of evaluation.
 
 use document::{DocRef, Document, Value, array, doc};
-use evaluation::{Budget, Context, Kind, Watch, limits::MAX_HELD_BYTES};
+use evaluation::{Budget, Context, Kind, MAX_HELD_BYTES, Watch};
 
 use super::{Env, Expr, Filtering, Mapping, SortBy, functions};
 

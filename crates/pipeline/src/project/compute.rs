@@ -1,7 +1,7 @@
 //! Sets the computed fields of a projection in the copied document.
 
 use document::{Document, Value};
-use evaluation::{Error, Growth, Size, limits::STEP};
+use evaluation::{Error, Growth, STEP, Size};
 
 use super::{Item, Node};
 use crate::expr::Env;

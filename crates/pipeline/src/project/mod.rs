@@ -14,12 +14,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, ValueRef};
-use evaluation::{
-    Context, Error,
-    limits::{MAX_DOCUMENT_BYTES, MAX_MADE_BYTES},
-    too_large,
-};
+use document::{DocBuf, DocRef, MAX_DOCUMENT_BYTES, ValueRef};
+use evaluation::{Context, Error, MAX_MADE_BYTES, too_large};
 
 use crate::{expr::Env, filter::Filter};
 

@@ -1,10 +1,8 @@
 //! Builds arrays and objects while measuring their growing size, so that a literal that multiplies
 //! a value is refused before it is built.
 
-use document::{Document, Value};
-use evaluation::{
-    Error, Evaluated, Size, check_part, limits::MAX_DOCUMENT_BYTES, too_large, without_spare_room,
-};
+use document::{Document, MAX_DOCUMENT_BYTES, Value};
+use evaluation::{Error, Evaluated, Size, check_part, too_large, without_spare_room};
 
 use crate::{eval::Env, plan::Expr};
 

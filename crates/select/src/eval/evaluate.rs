@@ -254,7 +254,7 @@ fn eval_concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>
                 env.spend_bytes(part.len())?;
                 env.hold_bytes(part.len())?;
                 text.push_str(part);
-                if evaluation::limits::MAX_DOCUMENT_BYTES < text.len() {
+                if document::MAX_DOCUMENT_BYTES < text.len() {
                     return Err(evaluation::too_large(text.len()));
                 }
             }

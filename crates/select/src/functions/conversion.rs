@@ -1,7 +1,7 @@
 //! Conversion of values to strings and back, by JSON's rules.
 
 use document::{Value, ValueRef, json};
-use evaluation::{Error, Evaluated, Size, limits::MAX_VALUE_DEPTH};
+use evaluation::{Error, Evaluated, MAX_VALUE_DEPTH, Size};
 
 use super::{Call, Function, UNDEFINED, row};
 use crate::number::number_or_nothing;

@@ -2,7 +2,7 @@
 //! stand for double quotes.
 
 use document::{Document, Value, ValueRef, json};
-use evaluation::{Context, Error, Evaluated, Kind, limits::MAX_WORK};
+use evaluation::{Context, Error, Evaluated, Kind, MAX_WORK};
 
 use super::find_function;
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use document::{ArrayBuilder, DocBuf, DocBuilder, ValueRef, limits::MAX_DOCUMENT_BYTES};
+use document::{ArrayBuilder, DocBuf, DocBuilder, MAX_DOCUMENT_BYTES, ValueRef};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::wrapped::{is_wrapper, read_wrapped};

@@ -14,10 +14,7 @@
 //! continues in another view collects the run again and skips the rows that it has returned.
 
 use bytes::Bytes;
-use document::{
-    key::{Component, decode},
-    limits::KEPT_KEY_COMPONENT_BYTES,
-};
+use document::key::{Component, KEPT_KEY_COMPONENT_BYTES, decode};
 use evaluation::Context;
 use memory::Share;
 use pipeline::sort::{Sort, SortKey};

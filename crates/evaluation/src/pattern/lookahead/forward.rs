@@ -12,10 +12,7 @@ use super::{
     backward::{Positions, passes},
     machine::Machine,
 };
-use crate::{
-    error::{Error, Kind},
-    numbers::PATTERN_REFUSED,
-};
+use crate::error::{Error, Kind, numbers::PATTERN_REFUSED};
 
 /// Byte spans of a match and of its groups; `None` for a group that did not take part.
 pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;

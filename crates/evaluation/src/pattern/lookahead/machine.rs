@@ -5,10 +5,7 @@ use regex_automata::util::primitives::{PatternID, StateID};
 use regex_syntax::ParserBuilder;
 
 use super::super::{compiled::refused_syntax, groups::Flags, syntax::ahead_of};
-use crate::{
-    error::{Error, Kind},
-    numbers::PATTERN_REFUSED,
-};
+use crate::error::{Error, Kind, numbers::PATTERN_REFUSED};
 
 /// Maximum size of the automaton of one part of a pattern, in bytes.
 const MAX_BYTES: usize = 1 << 20;

@@ -19,8 +19,8 @@ use backward::Positions;
 use machine::Machine;
 
 use super::{groups::Flags, program, syntax::Lookahead};
-use crate::{
-    error::{Error, Kind},
+use crate::error::{
+    Error, Kind,
     numbers::{LIMIT_EXCEEDED, PATTERN_REFUSED},
 };
 

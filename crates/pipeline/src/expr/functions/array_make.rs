@@ -1,7 +1,7 @@
 //! Arrays made from other values: concatenation, ranges, zipping, and objects as pairs.
 
-use document::{ArrayRef, Document, Number, Value, ValueRef};
-use evaluation::{Error, Kind, Size, limits::MAX_DOCUMENT_BYTES};
+use document::{ArrayRef, Document, MAX_DOCUMENT_BYTES, Number, Value, ValueRef};
+use evaluation::{Error, Kind, Size};
 
 use super::super::OptionalValue;
 use super::arithmetic::NULL;

@@ -1,7 +1,7 @@
 //! Types and sizes of values, timestamps, and random numbers.
 
 use document::{DocRef, Value, ValueRef};
-use evaluation::{limits::MAX_RETURNED_BYTES, too_large};
+use evaluation::{MAX_RETURNED_BYTES, too_large};
 
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
