@@ -45,16 +45,13 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "pipeline",
         &[
-            "failure",
             "text",
-            "shown",
             "accumulate",
             "path",
             "sort",
             "expr",
             "filter",
             "group",
-            "limits",
             "project",
             "exec",
             "edit",
@@ -337,7 +334,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "mongo-query",
         &[
-            "error",
             "field_path",
             "sort",
             "expression",

@@ -7,7 +7,7 @@
 //! "a.$b"   16410      "a\\0"   16411      201 parts    15
 //! ```
 
-use crate::error::Error;
+use crate::Error;
 
 /// Maximum number of parts of a path, which is mongod's maximum depth of a document.
 const MAX_PARTS: usize = 200;

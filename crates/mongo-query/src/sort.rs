@@ -9,7 +9,7 @@
 use document::{DocRef, Number, Path, Rounding, ValueRef, shell};
 use pipeline::sort::{MAX_SORT_PARTS, Sort, SortPart};
 
-use crate::{error::Error, field_path::check_path};
+use crate::{Error, field_path::check_path};
 
 /// Parses a sort document: at most 32 keys, with distinct paths.
 ///

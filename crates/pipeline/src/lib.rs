@@ -15,21 +15,56 @@
 //! ```
 //!
 //! Messages and numbers are MongoDB's because drivers and applications compare them. They are set
-//! where the failure is detected, and the API passes them on.
+//! where the failure is detected, and the API passes them on. This file formats values for
+//! messages.
 
 pub mod accumulate;
 pub mod edit;
 pub mod exec;
 pub mod expr;
-mod failure;
 pub mod filter;
 pub mod group;
-pub mod limits;
 pub mod path;
 pub mod project;
-mod shown;
 pub mod sort;
 mod text;
 
 pub use expr::{Env, Expr};
 pub use filter::Filter;
+
+use document::{ValueRef, shell};
+use evaluation::{Error, Evaluated, Kind};
+use text::{double_text, iso_text};
+
+/// Returns the failure of an invalid request.
+pub(crate) fn invalid_request(number: i32, message: impl Into<String>) -> Error {
+    Error::new(Kind::Invalid, number, message)
+}
+
+/// Returns the failure of an operation on a value of a wrong type.
+pub(crate) fn type_mismatch(number: i32, message: impl Into<String>) -> Error {
+    Error::new(Kind::TypeMismatch, number, message)
+}
+
+/// Formats the result of an expression, `MISSING` if it has no value.
+pub(crate) fn shown_or_missing(got: &Evaluated<'_>) -> String {
+    got.value().map_or_else(|| "MISSING".to_owned(), |value| shown(value))
+}
+
+/// Formats a value for a message. Doubles inside documents and arrays are formatted alike, without
+/// trailing zeros.
+pub(crate) fn shown(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Double(v) => double_text(v, 6),
+        ValueRef::DateTime(v) => iso_text(v),
+        ValueRef::Document(v) => {
+            let fields: Vec<String> =
+                v.iter().map(|(name, value)| format!("{name}: {}", shown(value))).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        ValueRef::Array(v) => {
+            format!("[{}]", v.iter().map(shown).collect::<Vec<_>>().join(", "))
+        }
+        other => shell(other).to_string(),
+    }
+}

@@ -2,7 +2,7 @@
 
 use evaluation::{Error, calendar};
 
-use crate::failure::invalid_request;
+use crate::invalid_request;
 
 /// Formats a double with at most `digits` significant digits, like C's `%g`, without trailing
 /// zeros. With 17 it is the shortest text that parses to the same number. Exponents below -4 and

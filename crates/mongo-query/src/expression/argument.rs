@@ -12,7 +12,7 @@ use document::{ValueRef, shell};
 use pipeline::{Expr, expr::functions::Arity};
 
 use super::{Scope, parse_operand};
-use crate::error::Error;
+use crate::Error;
 
 /// Parses the arguments of an operator: the elements of an array, or a single argument. Therefore
 /// `{$abs: -1}` equals `{$abs: [-1]}`, and a single argument that is an array must be written

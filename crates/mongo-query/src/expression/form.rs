@@ -27,7 +27,7 @@ use super::{
     reference::parse_reference,
     variable_name,
 };
-use crate::error::Error;
+use crate::Error;
 
 /// Parses `$and`, which stops at the first argument that is false.
 pub(super) fn parse_and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {

@@ -22,7 +22,7 @@ use super::{
     named::{self, optional, required},
     parse_operand, variable_name,
 };
-use crate::{error::Error, sort};
+use crate::{Error, sort};
 
 /// Returns the name of an element's variable.
 ///

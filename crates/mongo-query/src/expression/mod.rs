@@ -31,14 +31,16 @@ use evaluation::as_program;
 use pipeline::{
     Expr,
     expr::functions::{self, Arity, Function},
-    limits::MAX_EXPRESSION_DEPTH,
 };
 
-use crate::{error::Error, field_path::check_field_name};
+use crate::{Error, field_path::check_field_name};
 
 use reference::parse_reference;
 pub use reference::variable_name;
 
+/// Maximum nesting of filters and expressions, since parsing, matching and evaluation are
+/// recursive.
+pub(crate) const MAX_EXPRESSION_DEPTH: usize = 100;
 /// Operators of MongoDB that are refused as not supported yet.
 pub(crate) const NOT_YET: &[&str] = &[
     "$accumulator",

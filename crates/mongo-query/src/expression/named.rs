@@ -12,7 +12,7 @@ use document::{ValueRef, shell};
 use pipeline::{Expr, expr::functions::Param};
 
 use super::{Scope, parse_operand};
-use crate::error::Error;
+use crate::Error;
 
 /// The errors of a group of operators. In the texts `{n}` is replaced by the operator, `{k}` and
 /// `{v}` by the type and the text of the given value, and `{a}` by the argument.

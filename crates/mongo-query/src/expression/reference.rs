@@ -16,7 +16,7 @@ use document::{Path, Value};
 use pipeline::Expr;
 
 use super::Scope;
-use crate::{error::Error, field_path::check_path};
+use crate::{Error, field_path::check_path};
 
 /// Parses `$a.b` or `$$name.a.b`.
 ///

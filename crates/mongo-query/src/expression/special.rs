@@ -8,7 +8,7 @@ use document::ValueRef;
 use pipeline::Expr;
 
 use super::{Scope, form, iterate};
-use crate::error::Error;
+use crate::Error;
 
 /// Parses the value of the operator with this name.
 pub(super) type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Expr, Error>;

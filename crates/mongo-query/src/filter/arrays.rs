@@ -10,9 +10,12 @@
 use document::{ArrayRef, DocRef, ValueRef};
 use pipeline::filter::{Condition, PathTest};
 
-use super::operators::{FIELD_OPERATORS, Operator, parse_operators, test_condition};
-use super::{Scope, equality_test, is_operators, parse_document, pattern};
-use crate::error::Error;
+use super::{
+    Scope, equality_test, is_operators,
+    operators::{FIELD_OPERATORS, Operator, parse_operators, test_condition},
+    parse_document, pattern,
+};
+use crate::Error;
 
 /// Parses `$all`: the array contains every value of the list, or every `$elemMatch` finds an
 /// element. An empty list matches nothing. The first element of the list decides between the two

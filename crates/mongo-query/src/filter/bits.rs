@@ -11,7 +11,7 @@ use document::{ValueRef, shell};
 use pipeline::filter::Mask;
 
 use super::number::parse_whole;
-use crate::error::Error;
+use crate::Error;
 
 /// Parses the mask of an operand. `field` is the name of the field: mongod's texts contain it
 /// instead of the operator.

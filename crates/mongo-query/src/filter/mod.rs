@@ -25,10 +25,12 @@ use evaluation::as_program;
 use pipeline::{
     Filter,
     filter::{Comparison, Condition, InSet, PathTest},
-    limits::MAX_EXPRESSION_DEPTH,
 };
 
-use crate::{error::Error, expression};
+use crate::{
+    Error,
+    expression::{self, MAX_EXPRESSION_DEPTH},
+};
 
 pub(crate) use operators::{FIELD_OPERATORS, parse_operators};
 

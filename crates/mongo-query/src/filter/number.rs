@@ -10,7 +10,7 @@
 use document::{Number, Rounding, ValueRef, shell};
 use pipeline::filter::PathTest;
 
-use crate::error::Error;
+use crate::Error;
 
 /// Parses a nonnegative integer, or returns the text of the error. `label` names the operand in the
 /// text.

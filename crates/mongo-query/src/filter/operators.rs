@@ -15,7 +15,7 @@ use evaluation::Pattern;
 use pipeline::filter::{BitTest, Comparison, Condition, InSet, PathTest, Quantity};
 
 use super::{Scope, arrays, bits, is_operators, number, pattern, types};
-use crate::error::Error;
+use crate::Error;
 
 /// An operator with the document that contains it, since some operators are parsed together with
 /// their neighbours (`$regex` and `$options`).

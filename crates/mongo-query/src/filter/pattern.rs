@@ -11,7 +11,7 @@
 use document::{DocRef, ValueRef};
 use evaluation::Pattern;
 
-use crate::error::Error;
+use crate::Error;
 
 /// Compiles a pattern, with support for look-ahead.
 pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, Error> {

@@ -10,7 +10,7 @@
 use document::{Kind, Number, ValueRef, shell};
 use pipeline::filter::TypeSet;
 
-use crate::error::Error;
+use crate::Error;
 
 /// All BSON types that `$type` can name.
 pub(crate) const KINDS: [Kind; 21] = [

@@ -21,7 +21,7 @@ use pipeline::{
 };
 
 use super::{Scope, group};
-use crate::{error::Error, expression};
+use crate::{Error, expression};
 
 /// Parses the value by which rows are grouped: a path or an expression, not a constant. `code` is
 /// the stage's error code.

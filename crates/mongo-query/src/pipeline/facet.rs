@@ -9,7 +9,7 @@ use document::{ValueRef, shell};
 use pipeline::exec::Stage;
 
 use super::{EnclosingStage, Scope, parse_stages};
-use crate::{error::Error, field_path::check_field_name};
+use crate::{Error, field_path::check_field_name};
 
 /// Parses `$facet`: at least one field name with a pipeline.
 ///

@@ -13,7 +13,7 @@ use super::{
     Scope,
     join::{check_collection, parse_path},
 };
-use crate::{error::Error, expression, filter};
+use crate::{Error, expression, filter};
 
 /// Parses `$graphLookup`. All but the last three options are required (40105).
 ///

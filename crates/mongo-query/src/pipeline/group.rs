@@ -18,7 +18,7 @@ use pipeline::{
 };
 
 use super::Scope;
-use crate::{error::Error, expression, sort};
+use crate::{Error, expression, sort};
 
 /// Accumulators of MongoDB that are refused as not supported yet.
 pub(crate) const NOT_YET: &[&str] = &["$accumulator"];

@@ -13,7 +13,7 @@ use document::{Path, ValueRef, shell};
 use pipeline::exec::{Lookup, Stage, UnionWith};
 
 use super::{EnclosingStage, Scope, parse_stages};
-use crate::{error::Error, expression, field_path::check_plain_path};
+use crate::{Error, expression, field_path::check_plain_path};
 
 /// Parses a field path of a row or of the other collection.
 pub(super) fn parse_path(text: &str) -> Result<Path, Error> {

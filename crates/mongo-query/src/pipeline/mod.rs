@@ -24,7 +24,7 @@ use pipeline::{Filter, exec::Stage};
 #[cfg(test)]
 pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
 
-use crate::error::Error;
+use crate::Error;
 
 /// Maximum number of stages of a pipeline, as in mongod.
 const MAX_STAGES: usize = 1000;

@@ -10,7 +10,7 @@ use document::{DocRef, Document, ValueRef, shell};
 use pipeline::exec::{Fields, Stage};
 
 use super::Scope;
-use crate::{error::Error, expression, field_path::check_plain_path, projection};
+use crate::{Error, expression, field_path::check_plain_path, projection};
 
 /// Prefixes an error with the stage's name, as in mongod: "Invalid $set :: caused by :: ..".
 fn invalid_stage(name: &str) -> impl Fn(Error) -> Error {

@@ -8,7 +8,7 @@ use document::{Number, ValueRef, shell};
 use pipeline::exec::Stage;
 
 use super::Scope;
-use crate::{error::Error, expression, filter as filters, sort as sorts};
+use crate::{Error, expression, filter as filters, sort as sorts};
 
 /// Parses `$match`: a filter.
 ///

@@ -10,7 +10,7 @@ use pipeline::exec::{Stage, Unwind};
 
 use super::Scope;
 use crate::{
-    error::Error,
+    Error,
     field_path::{check_path, check_plain_path},
 };
 

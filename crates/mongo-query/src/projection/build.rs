@@ -13,7 +13,7 @@
 use document::Path;
 use pipeline::project::{Collision, Computed, Item, Mode, Node, Projection, Special};
 
-use crate::error::Error;
+use crate::Error;
 
 /// What a projection does with a path.
 #[derive(Debug)]

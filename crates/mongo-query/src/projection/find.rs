@@ -12,7 +12,7 @@ use document::{Number, ValueRef};
 use pipeline::project::Computed;
 
 use super::build::{Builder, Leaf};
-use crate::{error::Error, field_path::check_path, filter};
+use crate::{Error, field_path::check_path, filter};
 
 /// Parses an operator at a path. Returns `None` if the operator is to be parsed as an expression,
 /// such as a `$slice` with other operands.

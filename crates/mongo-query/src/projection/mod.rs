@@ -21,7 +21,7 @@ use pipeline::{
     project::{Computed, Projection},
 };
 
-use crate::{error::Error, expression, field_path::check_path};
+use crate::{Error, expression, field_path::check_path};
 use build::{Builder, Leaf};
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The supported parts of MongoDB's language. `docs/compat/mongodb.md` is generated from these
 //! tables, and tests compare them with the parsers, so that the page is complete and correct.
+//! This file has the operators of filters, projections, sorts and updates.
 
-/// Filters, projections, sorts and updates.
-pub mod operators;
 /// The stages, expressions and accumulators of pipelines.
 pub mod pipelines;
+
+use Support::{Differs, NotYet, Works};
 
 /// How far a feature of MongoDB is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,3 +17,131 @@ pub enum Support {
     /// Refused with an error that names the feature.
     NotYet,
 }
+
+/// The part of the language to which an operator belongs. A name may have meanings in several
+/// parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LanguagePart {
+    /// An operator of a filter.
+    Filter,
+    /// An operator of a find's projection.
+    Projection,
+    /// An operator of a sort.
+    Sort,
+    /// An operator of an update.
+    Update,
+    /// A modifier next to `$each` in an array operator of an update.
+    UpdateModifier,
+}
+
+/// One operator and its level of support.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Part of the language to which the operator belongs.
+    pub part: LanguagePart,
+    /// Name of the operator, including the `$`.
+    pub name: &'static str,
+    /// How far the operator is supported.
+    pub support: Support,
+}
+
+const fn row(part: LanguagePart, name: &'static str, support: Support) -> Row {
+    Row { part, name, support }
+}
+
+/// How regular expressions differ from those of MongoDB.
+const REGEX: &str = "matched in linear time, so look-behind, backreferences, recursion, conditions, verbs, atomic groups, \
+                     possessive quantifiers and \\C, \\G, \\K, \\X are refused by name";
+/// How sorts by paths through arrays differ from MongoDB.
+const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
+                          where MongoDB refuses them";
+/// How a timestamp of `$currentDate` differs from MongoDB's.
+const TIMESTAMP: &str = "a timestamp's increment is the millisecond of its second, counted from 1";
+
+/// Every operator of MongoDB 8 in these parts. A test parses the shortest use of each supported
+/// operator, and checks that all others are refused with an error text that names them.
+pub const TABLE: &[Row] = &[
+    row(LanguagePart::Filter, "$eq", Works),
+    row(LanguagePart::Filter, "$ne", Works),
+    row(LanguagePart::Filter, "$gt", Works),
+    row(LanguagePart::Filter, "$gte", Works),
+    row(LanguagePart::Filter, "$lt", Works),
+    row(LanguagePart::Filter, "$lte", Works),
+    row(LanguagePart::Filter, "$in", Works),
+    row(LanguagePart::Filter, "$nin", Works),
+    row(LanguagePart::Filter, "$and", Works),
+    row(LanguagePart::Filter, "$or", Works),
+    row(LanguagePart::Filter, "$nor", Works),
+    row(LanguagePart::Filter, "$not", Works),
+    row(LanguagePart::Filter, "$exists", Works),
+    row(LanguagePart::Filter, "$type", Works),
+    row(LanguagePart::Filter, "$expr", Works),
+    row(LanguagePart::Filter, "$mod", Works),
+    row(LanguagePart::Filter, "$regex", Differs(REGEX)),
+    row(LanguagePart::Filter, "$options", Works),
+    row(LanguagePart::Filter, "$all", Works),
+    row(LanguagePart::Filter, "$elemMatch", Works),
+    row(LanguagePart::Filter, "$size", Works),
+    row(LanguagePart::Filter, "$bitsAllSet", Works),
+    row(LanguagePart::Filter, "$bitsAnySet", Works),
+    row(LanguagePart::Filter, "$bitsAllClear", Works),
+    row(LanguagePart::Filter, "$bitsAnyClear", Works),
+    row(LanguagePart::Filter, "$comment", Works),
+    row(LanguagePart::Filter, "$alwaysTrue", Works),
+    row(LanguagePart::Filter, "$alwaysFalse", Works),
+    row(LanguagePart::Filter, "$jsonSchema", NotYet),
+    row(LanguagePart::Filter, "$text", NotYet),
+    row(LanguagePart::Filter, "$where", NotYet),
+    row(LanguagePart::Filter, "$sampleRate", NotYet),
+    row(LanguagePart::Filter, "$geoIntersects", NotYet),
+    row(LanguagePart::Filter, "$geoWithin", NotYet),
+    row(LanguagePart::Filter, "$geoNear", NotYet),
+    row(LanguagePart::Filter, "$near", NotYet),
+    row(LanguagePart::Filter, "$nearSphere", NotYet),
+    row(LanguagePart::Filter, "$within", NotYet),
+    row(LanguagePart::Filter, "$geometry", NotYet),
+    row(LanguagePart::Filter, "$box", NotYet),
+    row(LanguagePart::Filter, "$center", NotYet),
+    row(LanguagePart::Filter, "$centerSphere", NotYet),
+    row(LanguagePart::Filter, "$polygon", NotYet),
+    row(LanguagePart::Filter, "$maxDistance", NotYet),
+    row(LanguagePart::Filter, "$minDistance", NotYet),
+    row(LanguagePart::Filter, "$uniqueDocs", NotYet),
+    row(LanguagePart::Projection, "$", Works),
+    row(LanguagePart::Projection, "$elemMatch", Works),
+    row(LanguagePart::Projection, "$slice", Works),
+    row(LanguagePart::Projection, "$meta", NotYet),
+    row(LanguagePart::Sort, "1", Differs(ARRAY_SORT)),
+    row(LanguagePart::Sort, "-1", Differs(ARRAY_SORT)),
+    row(LanguagePart::Sort, "$meta", NotYet),
+    row(
+        LanguagePart::Sort,
+        "$natural",
+        Differs("only as the whole sort of a `find`; the order is that of `_id`"),
+    ),
+    row(LanguagePart::Update, "$set", Works),
+    row(LanguagePart::Update, "$setOnInsert", Works),
+    row(LanguagePart::Update, "$unset", Works),
+    row(LanguagePart::Update, "$inc", Works),
+    row(LanguagePart::Update, "$mul", Works),
+    row(LanguagePart::Update, "$min", Works),
+    row(LanguagePart::Update, "$max", Works),
+    row(LanguagePart::Update, "$rename", Works),
+    row(LanguagePart::Update, "$currentDate", Differs(TIMESTAMP)),
+    row(LanguagePart::Update, "$push", Works),
+    row(LanguagePart::Update, "$addToSet", Works),
+    row(LanguagePart::Update, "$pop", Works),
+    row(LanguagePart::Update, "$pull", Works),
+    row(LanguagePart::Update, "$pullAll", Works),
+    row(LanguagePart::Update, "$bit", Works),
+    row(LanguagePart::Update, "$", Works),
+    row(LanguagePart::Update, "$[]", Works),
+    row(LanguagePart::Update, "$[<identifier>]", Works),
+    row(LanguagePart::UpdateModifier, "$each", Works),
+    row(LanguagePart::UpdateModifier, "$position", Works),
+    row(LanguagePart::UpdateModifier, "$slice", Works),
+    row(LanguagePart::UpdateModifier, "$sort", Works),
+];
+
+#[cfg(test)]
+mod tests;

@@ -298,7 +298,7 @@ mod tests {
     use document::{Document, Value};
 
     use super::*;
-    use crate::{error::Error, expression, pipeline};
+    use crate::{Error, expression, pipeline};
 
     /// Returns the names of a table, asserting that they are distinct.
     fn names(table: &[(&'static str, Support)]) -> BTreeSet<&'static str> {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use document::{ArrayRef, DocRef};
 use pipeline::edit::ElementFilter;
 
-use crate::{error::Error, filter};
+use crate::{Error, filter};
 
 /// Parses the filters, which must have distinct identifiers.
 ///

@@ -11,7 +11,7 @@
 use document::{DocRef, Number, Value, ValueRef, shell};
 use pipeline::edit::{Pull, Push, PushOrder};
 
-use crate::{error::Error, filter, sort};
+use crate::{Error, filter, sort};
 
 /// The modifiers of `$push` with their parsers; the table of supported operators lists them, too.
 pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[

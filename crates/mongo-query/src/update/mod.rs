@@ -21,7 +21,7 @@ use document::{ArrayRef, DocRef, ValueRef, shell};
 use evaluation::as_program;
 use pipeline::edit::{Edit, EditPath, EditStep, Operator, Operators, PathOperator};
 
-use crate::{error::Error, pipeline::parse_update};
+use crate::{Error, pipeline::parse_update};
 
 #[cfg(test)]
 pub(crate) use arrays::PUSH_MODIFIERS;
@@ -69,14 +69,9 @@ fn is_replacement(update: DocRef<'_>) -> bool {
 
 fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
     for (name, _) in update.iter() {
-        refuse_dollar(name)?;
+        pipeline::edit::check_root_name(name)?;
     }
     Ok(Edit::Replacement(update.to_tree()))
-}
-
-/// Fails if the name of a root field starts with `$`.
-fn refuse_dollar(name: &str) -> Result<(), Error> {
-    Ok(pipeline::edit::check_root_name(name)?)
 }
 
 /// Parses operators. Each has an object of paths with operands. As in mongod, an array filter that

@@ -9,7 +9,7 @@ use document::{Number, Value, ValueRef, shell};
 use pipeline::edit::{BitOperator, EditPath, Operator};
 
 use super::arrays;
-use crate::error::Error;
+use crate::Error;
 
 /// Parses the operand of an operator at a path.
 type Parse = fn(&str, ValueRef<'_>) -> Result<Operator, Error>;

@@ -4,8 +4,7 @@
 use std::{fmt::Write, path::PathBuf};
 
 use mongo_query::support::{
-    Support,
-    operators::{LanguagePart, TABLE},
+    LanguagePart, Support, TABLE,
     pipelines::{ACCUMULATORS, EXPRESSIONS, STAGES},
 };
 

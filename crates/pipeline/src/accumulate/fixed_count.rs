@@ -6,7 +6,7 @@ use std::{cmp::Ordering, collections::VecDeque};
 use document::{ArrayRef, Number, Value, ValueRef, compare};
 use evaluation::{Error, Evaluated, memory_of};
 
-use crate::{failure::invalid_request, shown::shown};
+use crate::{invalid_request, shown};
 
 /// Parses the argument `n`: a whole number above 0, such as `2.0`. Each of the three errors has its
 /// own number, on which clients depend.

@@ -8,7 +8,7 @@ use document::{
 };
 use evaluation::{Error, Evaluated, memory_of};
 
-use crate::failure::{invalid_request, type_mismatch};
+use crate::{invalid_request, type_mismatch};
 
 /// All values in the order of their rows (`$push`), null included. Missing values are skipped.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
 
-use crate::failure::invalid_request;
+use crate::invalid_request;
 
 /// The numbers and the requested percentiles. Memory grows with the numbers of a group, and is
 /// counted; nothing is approximated.

@@ -14,7 +14,11 @@ use super::{
     path::{EditPath, EditStep},
     target::{self, ResolvedPath},
 };
-use crate::{filter::Filter, limits::MAX_NAMED_BYTES};
+use crate::filter::Filter;
+
+/// Maximum memory of the concrete paths of one update's positional operators, in bytes: more than
+/// those of any document that can be stored.
+const MAX_NAMED_BYTES: usize = 256 * 1024 * 1024;
 
 /// A filter of array elements that paths refer to by name (`arrayFilters`).
 #[derive(Clone, Debug)]

@@ -7,7 +7,6 @@ mod arithmetic;
 mod array;
 mod check;
 mod expansion;
-mod identical;
 mod insert;
 mod operator;
 mod operators;
@@ -25,9 +24,9 @@ use crate::{
 };
 
 pub use array::{Pull, Push, PushOrder};
+pub use check::is_identical;
 pub use check::{id_type as check_id_type, root_name as check_root_name};
 pub use expansion::ElementFilter;
-pub use identical::is_identical;
 pub use operator::{BitOperator, Operator};
 pub use operators::{Operators, PathOperator};
 pub use path::{EditPath, EditStep};

@@ -14,8 +14,7 @@ use foldhash::fast::RandomState;
 
 use super::{
     Meter, Row,
-    operator::{Operator, Poll},
-    slot::Slot,
+    operator::{Operator, Poll, Slot},
 };
 use crate::path::{PathEnd, any_value};
 

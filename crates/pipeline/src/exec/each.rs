@@ -9,15 +9,13 @@ use evaluation::{Context, Error, Evaluated, Kind, readable_bytes};
 
 use super::{
     Row, Stage,
-    operator::{Operator, Poll},
+    operator::{Operator, Poll, Slot},
     redact,
     size::{checked_size, room_for},
-    slot::Slot,
 };
 use crate::{
     expr::{Env, Expr},
-    failure::invalid_request,
-    shown::{shown, shown_or_missing},
+    invalid_request, shown, shown_or_missing,
 };
 
 /// A running stage. It refers to the pipeline and its position in it, because a row with joined

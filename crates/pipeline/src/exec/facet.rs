@@ -14,7 +14,7 @@ use super::{
     operator::{Operator, Poll},
     size::{checked_size, room_for},
 };
-use crate::limits::MAX_STAGE_BYTES;
+use crate::exec::meter::MAX_STAGE_BYTES;
 
 /// Memory charged for a result row in addition to its bytes.
 const PLACE: usize = 64;

@@ -20,9 +20,8 @@ use evaluation::{Context, Error, memory_of};
 use super::{
     Meter, Request, Row, Source,
     joins::set_at_path,
-    operator::{Operator, Poll},
+    operator::{Operator, Poll, Slot},
     size::checked_size,
-    slot::Slot,
 };
 use crate::{
     expr::{Env, Expr},

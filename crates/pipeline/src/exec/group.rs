@@ -25,8 +25,7 @@ use foldhash::fast::RandomState;
 
 use super::{
     Meter, Row,
-    group_error::in_group,
-    group_fields::{GroupFields, MAX_GROUP_FIELDS},
+    group_fields::{GroupFields, MAX_GROUP_FIELDS, in_group},
     group_row::{group_row, new_states},
     operator::{Operator, Poll},
     spilling::{

@@ -12,9 +12,8 @@ use evaluation::{Context, Error, Kind, MAX_MADE_BYTES, OperationMemory, STEP, me
 use super::{
     Meter, Request, Row, Stage,
     joins::{Sources, set_at_path},
-    operator::{Operator, Poll},
+    operator::{Operator, Poll, Slot},
     size::{checked_size, room_for},
-    slot::Slot,
 };
 use crate::{
     expr::{Env, Expr},

@@ -6,7 +6,10 @@ use evaluation::{Error, Kind, OperationMemory, Spill};
 use memory::Share;
 
 use super::spilling::stage_exceeded;
-use crate::limits::MAX_STAGE_BYTES;
+
+/// Maximum memory of one blocking stage (sort, group, ...), in bytes (MongoDB: 100 MB). Beyond it a
+/// stage spills to temporary files, if it can and the request allows it.
+pub(super) const MAX_STAGE_BYTES: usize = 100 * 1024 * 1024;
 
 /// The memory of one stage.
 #[derive(Debug)]

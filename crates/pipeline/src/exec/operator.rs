@@ -1,4 +1,5 @@
-//! The interface of a running stage, and the operator of each stage of a plan.
+//! The interface of a running stage, the operator of each stage of a plan, and the state of a stage
+//! that processes one row at a time.
 
 use std::sync::Arc;
 
@@ -122,5 +123,26 @@ fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     match (own, behind) {
         (Some(own), Some(behind)) => Some(own.min(behind)),
         (own, behind) => own.or(behind),
+    }
+}
+
+/// A row in a stage, and whether the input has ended. It implements the rules of `Need` and `Done`
+/// for all such stages.
+#[derive(Debug, Default)]
+pub(super) struct Slot {
+    /// The row, until it is taken.
+    pub(super) row: Option<Row>,
+    /// Whether the input has ended.
+    pub(super) ended: bool,
+}
+
+impl Slot {
+    /// Takes the row; if the slot is empty, returns whether a row can still follow.
+    pub(super) fn poll_slot(&mut self) -> Poll {
+        match self.row.take() {
+            Some(row) => Poll::Row(row),
+            None if self.ended => Poll::Done,
+            None => Poll::Need,
+        }
     }
 }

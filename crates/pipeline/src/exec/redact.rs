@@ -6,8 +6,7 @@ use evaluation::{Context, Error};
 
 use crate::{
     expr::{Env, Expr, Variable, VariableScope},
-    failure::invalid_request,
-    shown::shown_or_missing,
+    invalid_request, shown_or_missing,
 };
 
 /// Returns the remaining document; `None` if nothing remains. The verdicts are strings that the

@@ -8,12 +8,11 @@ use evaluation::{Context, Error, OperationMemory};
 use super::{
     Meter, Row,
     count_pipeline::count_document,
-    operator::{Operator, Poll},
-    slot::Slot,
+    operator::{Operator, Poll, Slot},
 };
 use crate::{
     expr::{Env, Expr},
-    failure::invalid_request,
+    invalid_request,
 };
 
 /// Keeps the first rows. Ends with the last of them, so that no further input is read.

@@ -9,7 +9,7 @@ use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, Evaluated, Growth, Kind, check_held};
 
 use crate::{
-    failure::invalid_request,
+    invalid_request,
     path::{self, read_path},
 };
 

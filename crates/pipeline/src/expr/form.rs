@@ -18,10 +18,7 @@ use document::{ArrayRef, Document, Value, ValueRef};
 use evaluation::{Error, Evaluated, STEP, Size, check_built};
 
 use super::{Env, Expr, Variable, VariableScope, sorted::sort_values};
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::{shown, shown_or_missing},
-};
+use crate::{invalid_request, shown, shown_or_missing, type_mismatch};
 
 /// `$map`: evaluates a body for each element of an array.
 #[derive(Clone, Debug)]

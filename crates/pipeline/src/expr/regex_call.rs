@@ -6,7 +6,7 @@ use document::{Document, Value, ValueRef};
 use evaluation::{Context, Error, Evaluated, Kind, Pattern, Size};
 
 use super::{Env, Expr};
-use crate::failure::{invalid_request, type_mismatch};
+use crate::{invalid_request, type_mismatch};
 
 /// The result to compute. All three forms have the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,11 +11,7 @@
 use document::{Document, Value, ValueRef};
 use evaluation::{Error, Evaluated};
 
-use super::{
-    arguments::{AccumulatorArguments, AccumulatorShape},
-    state::GroupState,
-    top::Top,
-};
+use super::{AccumulatorArguments, AccumulatorShape, state::GroupState, top::Top};
 use crate::{
     accumulate::{
         Avg, DistinctValues, Extreme, FirstOrLast, JoinedArrays, MinOrMax, Percentiles,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use document::Value;
 use evaluation::{Error, memory_of};
 
-use super::arguments::AccumulatorArguments;
+use super::AccumulatorArguments;
 use crate::{
     expr::Env,
     path::read_path,

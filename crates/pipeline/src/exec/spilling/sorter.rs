@@ -26,8 +26,7 @@ use super::{
     merge::Merge,
 };
 use crate::{
-    exec::{Meter, Row, joins::Shared},
-    limits::MAX_STAGE_BYTES,
+    exec::{Meter, Row, joins::Shared, meter::MAX_STAGE_BYTES},
     sort::{Sort, SortKey},
 };
 

@@ -9,14 +9,14 @@
 use document::{Value, ValueRef};
 use evaluation::Error;
 
-use super::super::OptionalValue;
 use super::{
+    super::OptionalValue,
     Arity::{Any, Named},
     Call, Function, Param, required, row,
 };
 use crate::{
     accumulate::{Extreme, Mean, StandardDeviation, Sum, parse_count, pick_n},
-    failure::{invalid_request, type_mismatch},
+    invalid_request, type_mismatch,
 };
 
 /// The arguments of `$firstN`, `$lastN`, `$maxN` and `$minN`.

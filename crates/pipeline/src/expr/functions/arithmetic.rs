@@ -14,17 +14,14 @@
 use document::{Decimal128, Number, Rounding, Value, ValueRef};
 use evaluation::Error;
 
-use super::super::OptionalValue;
 use super::{
+    super::OptionalValue,
     Arity::{Any, Exactly},
     Call, Function, decimal_logs,
     number::{is_int, number_value, to_decimal},
     row,
 };
-use crate::{
-    accumulate::Sum,
-    failure::{invalid_request, type_mismatch},
-};
+use crate::{accumulate::Sum, invalid_request, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$abs", Exactly(1), abs, "absolute value of a number"),

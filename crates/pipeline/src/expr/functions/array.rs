@@ -11,18 +11,16 @@
 use document::{ArrayRef, Number, Value, ValueRef, compare};
 use evaluation::Error;
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
-use super::number::int32_of;
-use super::substring::bound_argument;
 use super::{
+    super::OptionalValue,
     Arity::{Between, Exactly},
-    Call, Function, row,
+    Call, Function,
+    arithmetic::NULL,
+    number::int32_of,
+    row,
+    substring::bound_argument,
 };
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
-};
+use crate::{invalid_request, shown, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row(

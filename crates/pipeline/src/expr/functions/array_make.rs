@@ -3,19 +3,16 @@
 use document::{ArrayRef, Document, MAX_DOCUMENT_BYTES, Number, Value, ValueRef};
 use evaluation::{Error, Kind, Size};
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
-use super::number::int32_of;
 use super::{
+    super::OptionalValue,
     Arity::{Any, Between, Exactly, Named},
     Call, Function,
+    arithmetic::NULL,
     fields::Fields,
+    number::int32_of,
     optional, required, row,
 };
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
-};
+use crate::{invalid_request, shown, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$arrayToObject", Exactly(1), to_object, "object of an array's names and values"),

@@ -2,14 +2,15 @@
 
 use document::{Number, Value};
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
-use super::number::{is_int, number_value};
 use super::{
+    super::OptionalValue,
     Arity::{Any, Exactly},
-    Call, Function, row,
+    Call, Function,
+    arithmetic::NULL,
+    number::{is_int, number_value},
+    row,
 };
-use crate::failure::type_mismatch;
+use crate::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$bitAnd", Any, |c| fold_bits(c, -1, |a, b| a & b), "bitwise AND"),

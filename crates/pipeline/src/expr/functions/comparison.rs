@@ -1,4 +1,5 @@
-//! Comparisons in the total order of values, in which missing is less than null.
+//! Comparisons in the total order of values, in which missing is less than null, and `$not`. `$and`
+//! and `$or` are not functions but forms, since they do not evaluate all arguments.
 //!
 //! Unlike in filters, values of different types are comparable: `{$lt: [5, "a"]}` is true, since
 //! numbers sort before strings.
@@ -18,6 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$lt", Exactly(2), |c| compare_as(c, Ordering::is_lt), "less"),
     row("$lte", Exactly(2), |c| compare_as(c, Ordering::is_le), "less or equal"),
     row("$ne", Exactly(2), |c| compare_as(c, Ordering::is_ne), "not equal"),
+    row("$not", Exactly(1), not, "the opposite truth"),
 ];
 
 /// Compares the two arguments in MongoDB's order of all types. Missing counts as undefined, which
@@ -33,4 +35,9 @@ fn cmp(call: &Call<'_>) -> OptionalValue {
 
 fn compare_as(call: &Call<'_>, holds: fn(Ordering) -> bool) -> OptionalValue {
     Ok(Some(Value::Bool(holds(order_of(call)))))
+}
+
+/// `$not`: whether the argument does not count as true; true for a missing one.
+fn not(call: &Call<'_>) -> OptionalValue {
+    Ok(Some(Value::Bool(!call.arg_at(0).is_truthy())))
 }

@@ -11,17 +11,17 @@
 use document::{Decimal128, Kind as Type, Number, ObjectId, Rounding, Value, ValueRef};
 use evaluation::{Error, Evaluated};
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
-use super::hexadecimal;
-use super::number::to_decimal;
 use super::{
+    super::OptionalValue,
     Arity::{Exactly, Named},
-    Call, Function, date_parse, optional, required, row,
+    Call, Function,
+    arithmetic::NULL,
+    date_parse, hexadecimal,
+    number::to_decimal,
+    optional, required, row,
 };
 use crate::{
-    failure::invalid_request,
-    shown::shown,
+    invalid_request, shown,
     text::{date_text, whole_double_text},
 };
 

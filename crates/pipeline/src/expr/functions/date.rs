@@ -15,18 +15,16 @@ use evaluation::{
     calendar::{self, DAY_MS, DateParts},
 };
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
-use super::number::need_date;
-use super::zone::Zone;
 use super::{
+    super::OptionalValue,
     Arity::{DateOrNamed, Named},
-    Call, Function, Param, optional, required, row,
+    Call, Function, Param,
+    arithmetic::NULL,
+    number::need_date,
+    optional, required, row,
+    zone::Zone,
 };
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
-};
+use crate::{invalid_request, shown, type_mismatch};
 
 const PARTS: &[Param] = &[
     optional("year"),

@@ -2,7 +2,7 @@
 
 use evaluation::Error;
 
-use crate::failure::invalid_request;
+use crate::invalid_request;
 
 /// A text and the read position.
 pub(super) struct Cursor<'a> {

@@ -15,15 +15,11 @@ use evaluation::{
     calendar::{DAY_MS, DateParts, date_of_days, days_in_month, days_of_date, iso_weekday},
 };
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
-use super::number::date_of;
-use super::zone::Zone;
-use super::{Arity::Named, Call, Function, Param, optional, required, row};
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
+use super::{
+    super::OptionalValue, Arity::Named, Call, Function, Param, arithmetic::NULL, number::date_of,
+    optional, required, row, zone::Zone,
 };
+use crate::{invalid_request, shown, type_mismatch};
 
 /// The arguments of `$dateAdd` and `$dateSubtract`.
 const ADD: &[Param] =

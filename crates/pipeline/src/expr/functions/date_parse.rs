@@ -15,10 +15,12 @@ use evaluation::{
     calendar::{self, DAY_MS, days_in_month},
 };
 
-use super::date_cursor::Cursor;
-use super::date_text::month_named;
-use super::zone::{Zone, offset_ms};
-use crate::failure::invalid_request;
+use super::{
+    date_cursor::Cursor,
+    date_text::month_named,
+    zone::{Zone, offset_ms},
+};
+use crate::invalid_request;
 
 /// The parts read so far; missing ones have a default or make the date incomplete.
 #[derive(Default)]

@@ -14,15 +14,11 @@ use evaluation::{
     calendar::{self, DAY_MS, DateParts, MONTHS},
 };
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
-use super::number::need_date;
-use super::zone::Zone;
-use super::{Arity::Named, Call, Function, date_parse, optional, required, row};
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
+use super::{
+    super::OptionalValue, Arity::Named, Call, Function, arithmetic::NULL, date_parse,
+    number::need_date, optional, required, row, zone::Zone,
 };
+use crate::{invalid_request, shown, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row(

@@ -13,7 +13,6 @@ mod arithmetic;
 mod array;
 mod array_make;
 mod bits;
-mod boolean;
 mod comparison;
 mod convert;
 mod date;
@@ -195,13 +194,12 @@ impl Function {
     }
 }
 
-static FAMILIES: [&[Function]; 19] = [
+static FAMILIES: [&[Function]; 18] = [
     accumulate::FUNCTIONS,
     arithmetic::FUNCTIONS,
     array::FUNCTIONS,
     array_make::FUNCTIONS,
     bits::FUNCTIONS,
-    boolean::FUNCTIONS,
     comparison::FUNCTIONS,
     convert::FUNCTIONS,
     date::FUNCTIONS,

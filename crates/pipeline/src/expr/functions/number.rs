@@ -4,7 +4,7 @@
 use document::{Decimal128, Number, Value, ValueRef};
 use evaluation::Error;
 
-use crate::failure::invalid_request;
+use crate::invalid_request;
 
 /// Returns the value of a number; integers are `int` if they fit and `narrow` is set.
 pub(crate) fn number_value(number: Number, narrow: bool) -> Value {

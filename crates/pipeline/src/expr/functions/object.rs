@@ -3,15 +3,15 @@
 use document::{Value, ValueRef};
 use evaluation::Size;
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
 use super::{
+    super::OptionalValue,
     Arity::{Any, Named},
     Call, Function,
+    arithmetic::NULL,
     fields::Fields,
     required, row,
 };
-use crate::{failure::type_mismatch, shown::shown};
+use crate::{shown, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row(

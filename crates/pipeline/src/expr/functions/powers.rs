@@ -10,8 +10,8 @@
 use document::{Decimal128, Number, Value};
 use evaluation::Error;
 
-use super::super::OptionalValue;
 use super::{
+    super::OptionalValue,
     Arity::Exactly,
     Call, Function,
     arithmetic::{NULL, only_number, some_value},
@@ -19,10 +19,7 @@ use super::{
     number::{is_int, number_value, to_decimal},
     row,
 };
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
-};
+use crate::{invalid_request, shown, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$exp", Exactly(1), exp, "e raised to a power"),

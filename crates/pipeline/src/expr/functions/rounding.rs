@@ -3,11 +3,15 @@
 use document::{Decimal128, Number, Rounding};
 use evaluation::Error;
 
-use super::super::OptionalValue;
-use super::arithmetic::{NULL, some_value};
-use super::number::{int32_of, is_int, number_value, truncated};
-use super::{Arity::Between, Call, Function, row};
-use crate::failure::{invalid_request, type_mismatch};
+use super::{
+    super::OptionalValue,
+    Arity::Between,
+    Call, Function,
+    arithmetic::{NULL, some_value},
+    number::{int32_of, is_int, number_value, truncated},
+    row,
+};
+use crate::{invalid_request, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$round", Between(1, 2), round, "number rounded half to even at a decimal place"),

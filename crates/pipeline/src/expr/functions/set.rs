@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use document::{ArrayRef, BsonOrder, Value, ValueRef};
 use evaluation::{Error, Growth, Size};
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
 use super::{
+    super::OptionalValue,
     Arity::{Any, Between, Exactly},
-    Call, Function, row,
+    Call, Function,
+    arithmetic::NULL,
+    row,
 };
-use crate::failure::type_mismatch;
+use crate::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$allElementsTrue", Exactly(1), all_true, "whether all elements are true"),

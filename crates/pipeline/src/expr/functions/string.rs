@@ -15,16 +15,17 @@ use std::cmp::Ordering;
 use document::{Value, ValueRef};
 use evaluation::{Error, Evaluated, Size, TrimEnds, check_text, trim_chars, trim_ends};
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
 use super::{
+    super::OptionalValue,
     Arity::{Any, Exactly, Named},
-    Call, Function, Param, optional, required, row,
+    Call, Function, Param,
+    arithmetic::NULL,
+    optional, required, row,
 };
 use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::{shown, shown_or_missing},
+    invalid_request, shown, shown_or_missing,
     text::{date_text, whole_double_text},
+    type_mismatch,
 };
 
 /// The arguments of `$trim`, `$ltrim` and `$rtrim`.

@@ -4,18 +4,16 @@
 use document::{Number, Value, ValueRef};
 use evaluation::Error;
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
-use super::number::{int32_of, truncated};
-use super::string::{coerced_text, text_of};
 use super::{
+    super::OptionalValue,
     Arity::{Between, Exactly},
-    Call, Function, row,
+    Call, Function,
+    arithmetic::NULL,
+    number::{int32_of, truncated},
+    row,
+    string::{coerced_text, text_of},
 };
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
-};
+use crate::{invalid_request, shown, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row(

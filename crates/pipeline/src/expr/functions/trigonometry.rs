@@ -2,14 +2,15 @@
 
 use document::{Decimal128, Number, Value};
 
-use super::super::OptionalValue;
-use super::arithmetic::{NULL, only_number};
-use super::powers::through_double;
-use super::{Arity::Exactly, Call, Function, row};
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
+use super::{
+    super::OptionalValue,
+    Arity::Exactly,
+    Call, Function,
+    arithmetic::{NULL, only_number},
+    powers::through_double,
+    row,
 };
+use crate::{invalid_request, shown, type_mismatch};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$acos", Exactly(1), |c| bounded_function(c, f64::acos, -1.0, 1.0, "[-1,1]"), "arc cosine"),

@@ -3,13 +3,14 @@
 use document::{DocRef, Value, ValueRef};
 use evaluation::{MAX_RETURNED_BYTES, too_large};
 
-use super::super::OptionalValue;
-use super::arithmetic::NULL;
 use super::{
+    super::OptionalValue,
     Arity::{Exactly, Named},
-    Call, Function, row,
+    Call, Function,
+    arithmetic::NULL,
+    row,
 };
-use crate::failure::type_mismatch;
+use crate::type_mismatch;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$binarySize", Exactly(1), binary_size, "size in bytes of a string or of binary data"),

@@ -11,10 +11,7 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
-use crate::{
-    failure::{invalid_request, type_mismatch},
-    shown::shown,
-};
+use crate::{invalid_request, shown, type_mismatch};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Zone {

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{LanguagePart, Row, TABLE};
 use crate::{
-    error::Error, filter, projection, shell_text::document, sort, support::Support, update,
+    Error, filter, projection,
+    shell_text::document,
+    sort,
+    support::{LanguagePart, Row, Support, TABLE},
+    update,
 };
 
 /// Returns the shortest use of an operator.
