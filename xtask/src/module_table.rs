@@ -63,7 +63,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "form",
             "identity",
             "number",
-            "properties",
             "order",
             "aggregate",
             "equal",
@@ -74,14 +73,10 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "sarg",
             "plan",
             "eval",
-            "limits",
             "statement",
         ],
     ),
-    (
-        "cosmos-sql",
-        &["error", "ast", "limits", "bind", "token", "lexer", "parser", "printer", "plan"],
-    ),
+    ("cosmos-sql", &["error", "ast", "bind", "token", "lexer", "parser", "printer", "plan"]),
     ("hybrid-row", &["error", "cursor", "types", "schema", "row", "record_io", "batch"]),
     ("expiry", &["class", "dates", "header", "floors", "settings"]),
     (

@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+/// Maximum number of mistakes reported for one query: a text could have one per name, each with a
+/// position and a message.
+pub const MAX_DIAGNOSTICS: usize = 100;
+
 /// A range of bytes of the text; `end` is exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {

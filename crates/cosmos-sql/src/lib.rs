@@ -7,19 +7,18 @@
 //! ```
 //!
 //! Every step is bounded: the length of the text, the depth of the tree, the number of operators
-//! and joins (`limits`). An error has Azure Cosmos DB's code and the position in the text.
+//! and joins. An error has Azure Cosmos DB's code and the position in the text.
 
 mod ast;
 mod bind;
 mod error;
 mod lexer;
-pub mod limits;
 mod parser;
 mod plan;
 mod printer;
 mod token;
 
-pub use error::{Diagnostic, SqlError};
+pub use error::{Diagnostic, MAX_DIAGNOSTICS, SqlError};
 
 use error::Fault;
 

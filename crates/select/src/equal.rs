@@ -3,10 +3,7 @@
 
 use document::{ArrayRef, DocRef, ValueRef};
 
-use crate::{
-    order::compare_values,
-    properties::{compare_counts, sorted_by_name},
-};
+use crate::order::{compare_counts, compare_values, sorted_by_name};
 
 /// Returns whether two values are equal. Agrees with
 /// [`compare_values`](crate::order::compare_values) but is faster, since it stops at the first

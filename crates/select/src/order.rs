@@ -1,11 +1,9 @@
 //! The total order of JSON values: null, false, true, numbers, strings, arrays, objects. It agrees
-//! with `is_equal`.
+//! with `is_equal`, and both compare the properties of objects independently of their order.
 
 use std::cmp::Ordering;
 
 use document::{ArrayRef, DocRef, Number, ValueRef, compare_numbers};
-
-use crate::properties::{compare_counts, sorted_by_name};
 
 /// Compares two values: strings by code point, arrays element by element and then by length,
 /// objects by their number of properties and then by the properties in the order of their names.
@@ -101,6 +99,25 @@ impl Ord for InOrder<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         compare_values(self.0, other.0)
     }
+}
+
+/// Compares the numbers of properties. Stops at the end of the smaller object, so that its size
+/// bounds the work.
+pub(crate) fn compare_counts(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+    let (mut a, mut b) = (a.iter(), b.iter());
+    loop {
+        match (a.next().is_some(), b.next().is_some()) {
+            (true, true) => {}
+            (a, b) => return a.cmp(&b),
+        }
+    }
+}
+
+/// Returns the properties sorted by name.
+pub(crate) fn sorted_by_name(object: DocRef<'_>) -> Vec<(&str, ValueRef<'_>)> {
+    let mut fields: Vec<_> = object.iter().collect();
+    fields.sort_by_key(|(name, _)| *name);
+    fields
 }
 
 #[cfg(test)]

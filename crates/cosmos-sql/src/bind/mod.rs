@@ -31,8 +31,8 @@ use self::{
 };
 use crate::{
     ast::{Item, Node, NodeKind, PathStep, Query, Selection, TextPosition},
-    error::{Clause, Fault, Span},
-    limits::{MAX_DIAGNOSTICS, MAX_PARAMETER_DEPTH},
+    bind::parameters::MAX_PARAMETER_DEPTH,
+    error::{Clause, Fault, MAX_DIAGNOSTICS, Span},
 };
 
 pub(crate) use call::has_aggregate as aggregates;

@@ -7,8 +7,13 @@ use super::Binder;
 use crate::{
     ast::{ClauseCount, NodeKind, Query},
     error::{Fault, Span},
-    limits::MAX_FILLED_BYTES,
 };
+
+/// Maximum nesting of a parameter's value. Stored documents have a separate limit.
+pub(super) const MAX_PARAMETER_DEPTH: usize = 128;
+/// Maximum total size of parameter values in the plan, in bytes. A parameter that is used several
+/// times counts as often.
+const MAX_FILLED_BYTES: usize = 64 * 1024 * 1024;
 
 /// Returns whether a value is nested at most `depth` levels. Values come from clients and are later
 /// processed recursively. The recursion of this check is bounded by `depth`.

@@ -15,8 +15,7 @@ use super::{
 };
 use crate::{
     ast::{Item, Node, NodeKind, PathStep, Query, Selection},
-    error::{Clause, Fault, Span},
-    limits::MAX_DIAGNOSTICS,
+    error::{Clause, Fault, MAX_DIAGNOSTICS, Span},
 };
 
 impl<'q> Binder<'q> {

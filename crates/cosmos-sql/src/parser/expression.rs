@@ -19,9 +19,14 @@ use super::{
 use crate::{
     ast::{Field, Node, NodeKind, PathStep, Subquery, TextPosition, Unary},
     error::{Fault, Span},
-    limits::{MAX_IN_ITEMS, MAX_LOGIC},
     token::{Keyword, Punctuation, TokenKind},
 };
+
+/// Maximum number of AND and OR operators. They do not deepen the tree, but each operand is bound
+/// and evaluated.
+const MAX_LOGIC: usize = 2_000;
+/// Maximum number of items of one IN.
+const MAX_IN_ITEMS: usize = 16_000;
 
 impl Parser<'_> {
     /// Parses an expression: predicates with AND and OR or one BETWEEN, then `??`, then `?:`, from

@@ -3,8 +3,12 @@
 use crate::{
     ast::{Node, Query},
     error::Fault,
-    limits::MAX_HEIGHT,
 };
+
+/// Maximum height of the tree. It can exceed the nesting of the text: operators of different
+/// precedence nest in the tree without parentheses in the text, and the parser does not recurse for
+/// them.
+const MAX_HEIGHT: usize = 150;
 
 /// Refuses a query whose tree is too high. The walk stops at the limit, so that its recursion is
 /// bounded. The parser has limited the nesting of the text, but one level of nesting can make

@@ -17,9 +17,18 @@ use crate::{
     },
     error::{Fault, Span},
     lexer,
-    limits::{MAX_DEPTH, MAX_JOINS, MAX_KEYS, MAX_TEXT_BYTES},
     token::{Keyword, Punctuation, Token, TokenKind},
 };
+
+/// Maximum size of a query text, in bytes.
+const MAX_TEXT_BYTES: usize = 512 * 1024;
+/// Maximum nesting of parentheses, brackets, calls, prefix operators and queries. The parser
+/// recurses once per level.
+const MAX_DEPTH: usize = 100;
+/// Maximum number of JOINs of a query, including its subqueries.
+const MAX_JOINS: usize = 10;
+/// Maximum number of GROUP BY keys, and of ORDER BY items.
+const MAX_KEYS: usize = 64;
 
 /// Parses a text as a query. Fails with the first fault.
 pub(crate) fn parse(text: &str) -> Result<Box<Query>, Fault> {

@@ -1,7 +1,7 @@
 //! Queries that are refused because they are too long or too deep. All other errors are in the
 //! table.
 
-use cosmos_sql::{SqlError, compile, limits::MAX_DIAGNOSTICS};
+use cosmos_sql::{MAX_DIAGNOSTICS, SqlError, compile};
 
 use crate::harness::{answer, value};
 

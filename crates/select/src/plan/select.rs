@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::{Aggregate, Expr};
-use crate::sarg::Sarg;
+use super::Expr;
+use crate::{aggregate::AggregateKind, sarg::Sarg};
 
 /// Names of the properties that the system adds to a stored document.
 pub const SYSTEM_PROPERTIES: [&str; 5] = ["_rid", "_self", "_etag", "_ts", "_attachments"];
@@ -142,4 +142,15 @@ impl Select {
     pub fn sarg(&self) -> &Sarg {
         &self.sarg
     }
+}
+
+/// An aggregate in the plan of a query.
+#[derive(Debug)]
+pub struct Aggregate {
+    /// The aggregate function that is computed.
+    pub kind: AggregateKind,
+    /// The expression whose value is aggregated for each row.
+    pub of: Expr,
+    /// The slot that receives the aggregate's result.
+    pub slot: usize,
 }

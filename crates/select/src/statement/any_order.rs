@@ -16,9 +16,11 @@ use evaluation::{Context, Error, Evaluated, Kind, Size, numbers::LIMIT_EXCEEDED}
 use super::{Flow, Output, Run};
 use crate::{
     eval::Env,
-    limits::MAX_RUN_BYTES,
     plan::{Clauses, DOCUMENT, Group, Projection, Select},
 };
+
+/// Maximum size of rows, groups and keys that a run of a query holds in memory, in bytes.
+const MAX_RUN_BYTES: usize = 256 * 1024 * 1024;
 
 impl Run {
     /// Returns how many results the page may need, and whether OFFSET skips none of them. The

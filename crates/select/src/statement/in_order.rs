@@ -15,9 +15,13 @@ use evaluation::Error;
 use super::{Flow, Output, Page, Resume, Run, ahead::LookAhead, source::expand_rows};
 use crate::{
     eval::Env,
-    limits::LOOK_AHEAD,
     plan::{Clauses, Input, Select},
 };
+
+/// Number of rows that are read after a full page to determine whether a next page exists. If none
+/// of them decides it, a continuation token is returned for a page that may turn out to be empty,
+/// because reading further could take as long as the query itself.
+const LOOK_AHEAD: usize = 100;
 
 impl Run {
     /// Makes results of a document, in the order of results. A row before the resume position is

@@ -16,8 +16,11 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::limits::{HASH_BYTES, RESUME_BYTES};
-
+/// Bytes of a long sort position that a continuation token keeps; a hash replaces the rest. Tokens
+/// travel in a header, which clients and proxies limit to a few kilobytes.
+const RESUME_BYTES: usize = 512;
+/// Bytes of the hash at the end of a truncated sort position.
+const HASH_BYTES: usize = 16;
 /// Version of the token's format.
 const VERSION: u8 = 1;
 /// Flag of a token: its sort position is not truncated.
