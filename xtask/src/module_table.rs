@@ -3,8 +3,8 @@
 /// A crate and its modules; each may import only from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("clock", &["checkpoint", "steps", "machine", "shared", "database", "start", "waiting"]),
-    ("memory", &["pressure", "account", "plan", "share"]),
-    ("metrics", &["histogram", "latency"]),
+    ("memory", &["pressure", "account", "plan"]),
+    ("metrics", &["histogram"]),
     (
         "document",
         &[
@@ -24,7 +24,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "validate",
         ],
     ),
-    ("spill", &["error", "area", "file", "run"]),
+    ("spill", &["area", "file", "run"]),
     (
         "evaluation",
         &[
@@ -77,7 +77,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("cosmos-sql", &["error", "ast", "bind", "token", "lexer", "parser", "printer", "plan"]),
-    ("hybrid-row", &["error", "cursor", "types", "schema", "row", "record_io", "batch"]),
+    ("hybrid-row", &["cursor", "types", "schema", "row", "record_io", "batch"]),
     ("expiry", &["class", "dates", "header", "floors", "settings"]),
     (
         "auth",

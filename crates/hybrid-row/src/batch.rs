@@ -2,7 +2,7 @@
 //! and texts.
 
 use crate::{
-    error::Result,
+    Result,
     record_io::{Records, push_record, push_segment},
     row::{Values, read_row, write_row},
     schema::{OPERATION, RESULT},

@@ -1,6 +1,6 @@
 //! A read position in a stream, limited to a part of it.
 
-use crate::error::{Invalid, Result};
+use crate::{Invalid, Result};
 
 /// Maximum length of a variable-length number in bytes.
 const MAX_VARUINT_BYTES: usize = 10;

@@ -12,7 +12,6 @@
 
 mod batch;
 mod cursor;
-mod error;
 mod record_io;
 mod row;
 mod schema;
@@ -22,7 +21,27 @@ pub use batch::{
     Operation, OperationResult, ResultWriter, count_records, read_operations, read_results,
     write_operations,
 };
-pub use error::Invalid;
+
+use std::fmt;
+
+/// Why a byte stream cannot be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// Description of the mistake, for the error message.
+    pub what: &'static str,
+    /// Offset of the invalid byte in the stream.
+    pub at: usize,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}", self.what, self.at)
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+pub(crate) type Result<T> = std::result::Result<T, Invalid>;
 
 /// Returns whether a body is in this format. JSON text never starts with the version byte of a row.
 pub fn is_hybrid_row(body: &[u8]) -> bool {

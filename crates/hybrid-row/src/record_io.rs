@@ -3,8 +3,8 @@
 //! body, which is a row.
 
 use crate::{
+    Result,
     cursor::Cursor,
-    error::Result,
     row::{push_header, read_header},
     types::skip_value,
 };

@@ -1,8 +1,8 @@
 //! Rows: a header, a byte of presence bits, fixed and variable columns in order, sparse columns.
 
 use crate::{
+    Result,
     cursor::Cursor,
-    error::Result,
     schema::{Column, MAX_COLUMNS, Schema, Storage},
     types::{Type, Value, skip_value},
 };

@@ -2,8 +2,8 @@
 //! clients may add sparse columns.
 
 use crate::{
+    Result,
     cursor::{Cursor, push_binary},
-    error::Result,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

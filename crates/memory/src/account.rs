@@ -340,7 +340,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::share::Share;
+    use crate::Share;
 
     #[test]
     fn answers_are_those_of_small_holders_where_memory_is_scarce() {

@@ -2,7 +2,7 @@
 
 use document::{ArrayRef, DocRef, RawElements, ValueRef};
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 
 /// The body of a reply, still encoded.
 #[derive(Clone, Copy, Debug)]

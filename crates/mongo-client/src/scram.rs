@@ -7,7 +7,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 
 /// Maximum number of hash iterations that a server may request. Higher numbers would only keep the
 /// client busy.

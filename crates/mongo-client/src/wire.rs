@@ -8,7 +8,7 @@
 
 use document::DocBuf;
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 
 pub(crate) const OP_MSG: i32 = 2013;
 /// Length of the message header in bytes.

@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use crate::error::Error;
+use crate::Error;
 
 const MB: u64 = 1024 * 1024;
 /// This part (1/`PART`) of the device is kept free for the data, within the following bounds.

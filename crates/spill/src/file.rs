@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use crate::{area::Area, error::Error};
+use crate::{Error, area::Area};
 
 /// A file without a name. Clones share it, and dropping the last one deletes it.
 #[derive(Clone, Debug)]

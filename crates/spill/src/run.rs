@@ -7,7 +7,7 @@
 //! chunk  | length record | length record | ... |        checked by CRC-32C as a whole
 //! ```
 
-use crate::{error::Error, file::TempFile};
+use crate::{Error, file::TempFile};
 
 /// Number of bytes that are buffered before they are written.
 const CHUNK: usize = 64 * 1024;
