@@ -124,5 +124,5 @@ fn damage(content: &mut Vec<u8>, at: usize, what: u8, how: u8) {
 
 /// Reads a list of tables, and the end of a table. Each is refused or read without a panic.
 pub(crate) fn tables(bytes: &[u8]) {
-    store_tree::fuzzing::read_lists(bytes);
+    store_tree::read_lists(bytes);
 }

@@ -17,7 +17,6 @@ mod contract;
 mod disk;
 mod entry;
 mod errors;
-mod folder;
 mod folder_opener;
 mod group;
 pub mod laws;

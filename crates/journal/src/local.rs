@@ -8,10 +8,9 @@ use store::{Error, Kind};
 
 use crate::{
     contract::{AppendFailure, Journal, JournalExtent},
-    disk::Disk,
+    disk::{Disk, Folder},
     entry::{EncodedEntry, Entry},
     errors::{from_io, invalid},
-    folder::Folder,
     group::{GroupHead, HEAD_BYTES},
     log::{GroupLocation, Log},
     options::JournalOptions,

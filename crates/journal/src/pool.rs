@@ -220,7 +220,7 @@ impl Drop for Preallocator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::folder::Folder;
+    use crate::disk::Folder;
 
     #[test]
     fn what_is_too_much_is_used_again_and_removed_at_rest() {

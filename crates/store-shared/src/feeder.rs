@@ -1,7 +1,7 @@
 //! The thread that applies events to the tree of a shard, in order, so that the driver, the thread
-//! that runs the cluster protocol, never waits for a disk. While the tree fails, the published role
-//! of the shard is `Failed`, and recovery is retried with each save of the position, with growing
-//! delays.
+//! that runs the cluster protocol, never waits for a disk. It publishes the role of the node in the
+//! shard: while the tree fails it is `Failed`, and recovery is retried with each save of the
+//! position, with growing delays.
 //!
 //! * Normal: events are applied to the tree.
 //! * `Waits`: the tree failed; recovery is retried. A damaged copy is deleted here and loaded anew.
@@ -21,13 +21,12 @@ use tokio::sync::{
 };
 
 use crate::{
-    entries::entries_of,
     local_copy::{BaseMessage, FIRST, LocalCopy},
-    node_clock::NodeClock,
     outstanding::{Outstanding, backlog_of},
     position_file::PositionRecord,
     replicator::{Command, Commands, Replicator},
-    role::Role,
+    shard_clock::NodeClock,
+    shard_copy::entries_of,
 };
 
 /// Maximum number of entries passed to the tree at once.
@@ -275,4 +274,28 @@ impl Feeder {
             }
         }
     }
+}
+
+/// The role of a node in a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The node applies entries that the owner has committed.
+    Following,
+    /// The node owns the shard, and the clock has started.
+    Opened {
+        /// Epoch of the term that was opened.
+        epoch: u64,
+        /// Clock state inherited from the preceding owner.
+        lower_bounds: Arc<ClockLowerBounds>,
+    },
+    /// The node owns the shard and may serve requests.
+    Serving {
+        /// Epoch of the term that serves.
+        epoch: u64,
+    },
+    /// The node neither follows nor serves, for this reason: the local copy failed or is damaged,
+    /// or an entry is missing in the cluster's journal. An owner releases the shard, so services
+    /// have to stop as after any change of role. The node retries automatically and becomes
+    /// `Following` when it succeeds, with the same store object.
+    Failed(String),
 }

@@ -17,30 +17,27 @@
 
 mod bases;
 mod driver;
-mod entries;
 mod feeder;
 mod first_base;
 mod journal;
 mod local_copy;
 mod loss_acceptance;
 mod node;
-mod node_clock;
 mod node_host;
 mod outstanding;
 mod position_file;
 mod replicator;
 mod requests;
-mod role;
 mod shard;
 mod shard_clock;
 mod shard_copy;
 mod shard_driver;
 
+pub use feeder::Role;
 pub use first_base::FirstBase;
 pub use loss_acceptance::{Loss, LossInspection};
 pub use node::{NodeOptions, SharedNode};
-pub use node_clock::NodeClock;
-pub use role::Role;
 pub use shard::{ShardOptions, SharedShard};
+pub use shard_clock::NodeClock;
 pub use shard_clock::{ClockSources, ShardClock, ShardClockOptions};
 pub use shard_copy::{CopyOptions, CopyResult, open_stopped};

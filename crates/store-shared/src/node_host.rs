@@ -6,7 +6,7 @@ use bytes::Bytes;
 use cluster::{Backlog, ClockLowerBounds, Host};
 use uuid::Uuid;
 
-use crate::{node_clock::NodeClock, outstanding::Outstanding, shard_driver::ShardDriver};
+use crate::{outstanding::Outstanding, shard_clock::NodeClock, shard_driver::ShardDriver};
 
 /// Clock and backlog of each shard, by number.
 pub(crate) struct NodeHost(Vec<(Arc<dyn NodeClock>, Arc<Outstanding>)>);

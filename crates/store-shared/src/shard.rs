@@ -18,13 +18,12 @@ use tokio::sync::{
 };
 
 use crate::{
-    feeder::{Feeder, Step},
+    feeder::{Feeder, Role, Step},
     journal::NodeJournal,
     local_copy::{LocalCopy, SavedPosition},
-    node_clock::NodeClock,
     outstanding::Outstanding,
     replicator::{BaseRequest, Command, Commands, Replicator},
-    role::Role,
+    shard_clock::NodeClock,
     shard_driver::ShardDriver,
 };
 

@@ -1,6 +1,7 @@
-//! The clock of a shard on its owner. Each term gets a new clock, which starts after every instant
-//! that a preceding owner could have used, depends on the node's lease, and ends with the term.
-//! Between terms there is no clock.
+//! The clock of a shard: its interface to the protocol, from before a claim to the end of the
+//! node's term, and its implementation on the owner. Each term gets a new clock, which starts after
+//! every instant that a preceding owner could have used, depends on the node's lease, and ends with
+//! the term. Between terms there is no clock.
 //!
 //! ```text
 //!  follower ──opened──▶ begun ──beat with its checkpoint applied──▶ runs ──the term ends──▶ ended
@@ -17,7 +18,32 @@ use parking_lot::Mutex;
 use store::{CommitClock, Error, Kind};
 use tokio::sync::oneshot;
 
-use crate::node_clock::NodeClock;
+/// A shard's clock on one node. The protocol treats checkpoints as opaque bytes.
+pub trait NodeClock: Send + Sync {
+    /// Returns a checkpoint of the instant at which a clock with these lower bounds would start
+    /// now.
+    fn begin(&self, lower_bounds: &ClockLowerBounds) -> Bytes;
+
+    /// Starts the clock because the node owns the shard. No instant may be used before a heartbeat
+    /// has carried a checkpoint.
+    fn open(&self, lower_bounds: &ClockLowerBounds) -> Result<(), Error>;
+
+    /// Returns a checkpoint for a heartbeat that is sent now.
+    fn checkpoint(&self) -> Bytes;
+
+    /// Returns whether the clock has a checkpoint that no heartbeat carries yet.
+    fn has_new_checkpoint(&self) -> bool;
+
+    /// Notes that the last heartbeat with a checkpoint was applied.
+    fn confirm_checkpoint(&self);
+
+    /// Ends the use of the clock for a release, and returns a checkpoint with the last used
+    /// instant.
+    fn finish(&self) -> Bytes;
+
+    /// Stops the clock because the node no longer owns the shard.
+    fn end(&self);
+}
 
 /// A boot id that no machine has, so that the boot clock in the checkpoint is ignored.
 const NO_BOOT: BootId = [0xff; 16];

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use cluster::{
     BaseRecord, JournalReader, Ledger, NodeRecord, Position, Reply, Request, ShardRecord,
     TermRecord,
@@ -12,10 +13,7 @@ use store::{Error, Kind};
 use store_tree::{TreeOptions, TreeStore};
 use uuid::Uuid;
 
-use crate::{
-    entries::entries_of,
-    requests::{all_nodes, pause, send_request, shard_of},
-};
+use crate::requests::{all_nodes, pause, send_request, shard_of};
 
 /// Number of times that the copy restarts because the base being read was deleted.
 const ATTEMPTS: u32 = 3;
@@ -260,4 +258,21 @@ impl ShardCopy<'_> {
 
 fn terms_of(nodes: &[NodeRecord]) -> Vec<TermRecord> {
     nodes.iter().flat_map(|node| node.terms.iter().cloned()).collect()
+}
+
+/// Splits the body of a cluster entry into journal entries; each starts with its length. Malformed
+/// data is an error of the cluster's journal.
+pub(crate) fn entries_of(body: Bytes) -> Result<Vec<EncodedEntry>, Error> {
+    let mut entries = Vec::new();
+    let mut rest = body;
+    while !rest.is_empty() {
+        let first = EncodedEntry::first_of(&rest);
+        let (entry, behind) = first.map_err(|error| {
+            let text = format!("the cluster's journal cannot be followed: {error}");
+            Error::new(Kind::Refused, text)
+        })?;
+        entries.push(entry);
+        rest = behind;
+    }
+    Ok(entries)
 }

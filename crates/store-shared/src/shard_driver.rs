@@ -13,9 +13,9 @@ use tokio::{sync::mpsc::UnboundedSender, task::AbortHandle};
 use crate::{
     bases::{self, BaseOutcome, BaseSchedule},
     feeder::Step,
-    node_clock::NodeClock,
     outstanding::Outstanding,
     replicator::{Committed, moved},
+    shard_clock::NodeClock,
 };
 
 pub(crate) struct ShardDriver {

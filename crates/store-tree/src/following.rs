@@ -14,10 +14,10 @@ use crate::{
     base::{self, BaseReader},
     errors::from_io,
     filter::PredicateInForce,
-    images::Images,
     messages::{CommitterMessage, FollowedEntry},
     open::TreeStore,
     options::TreeOptions,
+    shared::Images,
     store::{closed_error, request_committer, send_to_committer},
     wipe,
 };

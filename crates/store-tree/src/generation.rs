@@ -1,5 +1,6 @@
-//! One opening of the store with its threads. After a disk failure the state of memory and disk is
-//! unknown, so the store is closed and reopened like at a start.
+//! One opening of the store with its threads, and the state that persists across openings. After a
+//! disk failure the state of memory and disk is unknown, so the store is closed and reopened like
+//! at a start.
 //!
 //! A start proceeds in this order:
 //!
@@ -18,10 +19,10 @@ use std::{
     thread::JoinHandle,
 };
 
-use journal::{Entry, Journal};
+use journal::{Entry, Journal, OpenJournal};
 use lsm_tree::{AbstractTree as _, SequenceNumberCounter};
 use parking_lot::{Mutex, RwLock};
-use store::{Error, Kind, Space};
+use store::{CommitClock, Error, InFlight, Kind, Space};
 
 use crate::{
     appender::Appender,
@@ -33,21 +34,42 @@ use crate::{
     compactor,
     compactor_mailbox::CompactorMailbox,
     directory::{self, DIRECTORY, DirectoryContents},
+    disk_space::DiskSpace,
     durable_watermark::{DurableWatermark, Watermark},
     errors::from_io,
+    filter::PredicateInForce,
     filter_progress::FilterProgress,
     flusher,
     inner::{Applied, OpenStore},
     messages::CommitterMessage,
-    options::{Archiving, TREES},
+    metrics::TreeMetrics,
+    options::{Archiving, TREES, TreeOptions},
     published::{Published, SpaceTrees, number_after},
     replay::Replayed,
-    retained::RetainedState,
-    thread::spawn_named,
     trees::Trees,
     wipe,
     writeback::{self, Writeback},
 };
+
+/// The state of a store that persists when it is reopened.
+pub(crate) struct RetainedState {
+    pub(crate) options: TreeOptions,
+    /// The journal that the trees follow.
+    pub(crate) journal: Arc<dyn OpenJournal>,
+    /// Whether commits are accepted; otherwise the store follows the journal.
+    pub(crate) leads: Arc<AtomicBool>,
+    pub(crate) time: Arc<dyn CommitClock>,
+    /// Shared by all openings, because views also wait for batches of a stopped one.
+    pub(crate) in_flight: Arc<InFlight>,
+    /// The newest `seq` that a reader has seen, over all openings.
+    pub(crate) published: Arc<AtomicU64>,
+    /// Metrics, counted since the start of the process.
+    pub(crate) metrics: Arc<TreeMetrics>,
+    /// The predicate for compactions, which the engine sets once.
+    pub(crate) predicate: PredicateInForce,
+    /// Free space of the device.
+    pub(crate) disk_space: Arc<DiskSpace>,
+}
 
 /// Spaces that every store has, with their tree numbers.
 const FIRST_SPACES: [(u64, Space); 2] = [(1, Space::Catalog), (2, Space::Counts)];
@@ -274,4 +296,14 @@ fn last_applied(journal: &dyn Journal) -> Result<Applied, Error> {
     let last = journal.read(end - 1, 1)?;
     let applied = |entry: &Entry| Applied { n: entry.n, under: entry.under, stamp: entry.last };
     Ok(last.last().map_or(nothing, applied))
+}
+
+pub(crate) fn spawn_named(
+    name: &str,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, Error> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(run)
+        .map_err(|error| from_io("start a thread", &error))
 }

@@ -16,7 +16,7 @@
 //!  writeback: starts writing growing tables to disk
 //! ```
 //!
-//! One opening is a `generation.rs`; what persists across openings is in `retained.rs`. A failed
+//! One opening is a `generation.rs`; its `RetainedState` persists across openings. A failed
 //! write or sync of the journal ends a generation, because the state on disk is then unknown.
 
 mod appender;
@@ -39,10 +39,7 @@ mod filter;
 mod filter_progress;
 mod flusher;
 mod following;
-#[doc(hidden)]
-pub mod fuzzing;
 mod generation;
-mod images;
 mod inner;
 mod inputs;
 mod manifest;
@@ -56,23 +53,23 @@ mod pins;
 mod published;
 mod replay;
 mod reserve;
-mod retained;
 mod shared;
 mod snapshot;
 mod space_tree;
 mod store;
 mod supervisor;
-mod thread;
 mod trees;
 mod wipe;
 mod writeback;
 
 pub use base::BaseReader;
 pub use entry_reader::EntryReader;
-pub use images::Images;
 pub use manifest::damaged_tables;
+#[doc(hidden)]
+pub use manifest::read_lists;
 pub use metrics::{OldViews, StoredBytes, TreeMetrics};
 pub use open::TreeStore;
 pub use options::{Archiving, OldViewsBound, TreeOptions};
 pub use piece_checker::PieceChecker;
+pub use shared::Images;
 pub use snapshot::TreeSnapshot;

@@ -1,6 +1,6 @@
 //! Verifies what the tree trusts blindly when it is opened: the table list of each tree, and the
 //! contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but does
-//! not verify before using the data.
+//! not verify before using the data. The parsers are also exposed to fuzz tests.
 //!
 //! ```text
 //!  trees/N/current ─▶ v7 (list of tables, checksum in `current`) ─▶ tables/12, tables/15 …
@@ -240,6 +240,13 @@ fn has_good_end(path: &Path) -> io::Result<bool> {
     let mut bytes = vec![0; usize::try_from(list).unwrap_or(0)];
     file.read_exact_at(&mut bytes, at)?;
     Ok(xxh3_128(&bytes) == checksum)
+}
+
+/// Parses bytes as a version pointer, as a file trailer and as a table list, for fuzz tests.
+pub fn read_lists(bytes: &[u8]) {
+    let _ = parse_version(bytes);
+    let _ = parse_trailer(bytes, bytes.len() as u64);
+    let _ = parse_tables(bytes);
 }
 
 #[cfg(test)]

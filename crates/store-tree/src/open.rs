@@ -19,13 +19,11 @@ use crate::{
     disk_space::DiskSpace,
     errors::from_io,
     filter::PredicateInForce,
-    generation::Generation,
+    generation::{Generation, RetainedState, spawn_named},
     metrics::{OldViews, StoredBytes, TreeMetrics},
     options::TreeOptions,
-    retained::RetainedState,
     shared::StoreShared,
     supervisor,
-    thread::spawn_named,
 };
 
 /// The clock of a store that accepts no commits and so stamps nothing.

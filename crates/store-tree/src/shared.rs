@@ -1,5 +1,7 @@
 //! The store across its openings: the current one, or why the store is absent. Users hold this
-//! instead of an opening, so that they continue when the store is reopened.
+//! instead of an opening, so that they continue when the store is reopened. To copy the
+//! store, they hold [`Images`] of it, which are read concurrently with commits and end when the
+//! store is closed.
 
 use std::sync::{
     Arc,
@@ -8,10 +10,14 @@ use std::sync::{
 
 use arc_swap::ArcSwapOption;
 use parking_lot::Mutex;
-use store::{Error, Health, Kind};
+use store::{Error, Health, Kind, Stamp};
 use tokio::sync::Notify;
 
-use crate::{generation::Generation, retained::RetainedState};
+use crate::{
+    base::BaseReader,
+    entry_reader::EntryReader,
+    generation::{Generation, RetainedState},
+};
 
 /// State shared by the store, its snapshots and its supervisor.
 pub(crate) struct StoreShared {
@@ -84,4 +90,28 @@ impl StoreShared {
 /// Returns the error for operations that cannot wait for the reopening.
 fn opening_error() -> Error {
     Error::new(Kind::Unavailable, "the store is being reopened")
+}
+
+/// Access to images of a store, without keeping the store open.
+#[derive(Clone)]
+pub struct Images(pub(crate) Arc<StoreShared>);
+
+impl std::fmt::Debug for Images {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Images").finish_non_exhaustive()
+    }
+}
+
+impl Images {
+    /// Returns a reader of everything visible now.
+    pub fn base(&self) -> Result<BaseReader, Error> {
+        let live = self.0.open_generation()?;
+        BaseReader::new(&live.inner, &self.0.retained.predicate)
+    }
+
+    /// Returns a reader of the entries after this one, which must have this stamp, up to the last
+    /// entry that is visible now.
+    pub fn entries_after(&self, entry: u64, stamp: Stamp) -> Result<EntryReader, Error> {
+        EntryReader::new(&self.0.open_generation()?.inner, entry, stamp)
+    }
 }

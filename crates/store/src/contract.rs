@@ -1,4 +1,4 @@
-//! The traits a storage engine implements.
+//! The traits a storage engine implements, and the health that it reports.
 
 use std::{fmt, future::Future, sync::Arc};
 
@@ -7,7 +7,6 @@ use bytes::Bytes;
 use crate::{
     commit::{Commit, Outcome},
     error::Error,
-    health::Health,
     in_flight::InFlight,
     space::Space,
 };
@@ -235,4 +234,18 @@ impl fmt::Debug for dyn DropPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("DropPredicate")
     }
+}
+
+/// Whether a store accepts commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Health {
+    /// The store works and accepts commits.
+    #[default]
+    Good,
+    /// The store refuses commits for this reason, and accepts them again when the cause is removed.
+    Refusing(Error),
+    /// The store was reopened after a failure. Commits of unknown outcome may have been applied, so
+    /// it accepts new ones only after its user has re-read its cached state and called
+    /// [`resume_commits`](Store::resume_commits).
+    Reopened,
 }

@@ -7,7 +7,6 @@ mod contract;
 mod delegate;
 mod error;
 mod faulty;
-mod health;
 mod in_flight;
 pub mod laws;
 mod memory;
@@ -15,13 +14,13 @@ mod sequencer;
 mod space;
 
 pub use commit::{Commit, Condition, Fence, MakeMutations, Mutation, Outcome, Refusal, Stamp};
+pub use contract::Health;
 pub use contract::{
     Capabilities, CommitClock, Direction, DropFilter, DropPredicate, KeyRange, Limit, Page,
     Snapshot, Store,
 };
 pub use error::{Error, Kind};
 pub use faulty::{Fault, FaultyStore};
-pub use health::Health;
 pub use in_flight::InFlight;
 pub use memory::{Gate, MemorySnapshot, MemoryStore};
 pub use sequencer::{FoldedSums, OrderedBatch, Sequencer, decode_count, encode_count};

@@ -19,9 +19,9 @@ use store_tree::TreeStore;
 use test_kit::{Setup, TtlField, context, default_ttl, equal, ids_of};
 
 use crate::{
+    Owned,
     clocks::{Timed, start},
     nodes::{Nodes, wait_until_level},
-    owned::Owned,
 };
 
 /// Number of histories, and operations of each.

@@ -4,8 +4,8 @@
 use store::laws::{self, Bench, ManualTime};
 
 use crate::{
+    Owned,
     nodes::{Machine, Nodes},
-    owned::Owned,
 };
 
 /// The owner after a crash.

@@ -18,10 +18,10 @@ use tokio::sync::Notify;
 use crate::{
     commit::{Commit, Mutation, Outcome, Stamp},
     contract::{
-        Capabilities, CommitClock, Direction, DropPredicate, KeyRange, Limit, Page, Snapshot, Store,
+        Capabilities, CommitClock, Direction, DropPredicate, Health, KeyRange, Limit, Page,
+        Snapshot, Store,
     },
     error::{Error, Kind},
-    health::Health,
     in_flight::InFlight,
     sequencer::{OrderedBatch, Sequencer, decode_count, encode_count},
     space::Space,
