@@ -44,7 +44,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "transfer",
         &[
-            "limits",
             "interfaces",
             "extended",
             "table",

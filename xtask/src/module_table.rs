@@ -142,7 +142,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         &[
             "error",
             "host",
-            "limits",
             "ended_sessions",
             "session",
             "access",
@@ -339,12 +338,9 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "support",
         ],
     ),
-    ("test-kit", &["build", "pausing", "task", "kit"]),
-    (
-        "fuzz-targets",
-        &["bounds", "documents", "texts", "queries", "headers", "bodies", "logins", "stored"],
-    ),
-    ("sim", &["shape", "op", "model", "cursor", "dialect", "path", "world", "history", "names"]),
+    ("test-kit", &["build", "pausing", "kit"]),
+    ("fuzz-targets", &["documents", "texts", "queries", "requests", "logins", "stored"]),
+    ("sim", &["op", "model", "cursor", "path", "world", "history", "names"]),
 ];
 
 /// A crate, modules of it that import each other, and the reason why that is permitted.

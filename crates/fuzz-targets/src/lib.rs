@@ -1,19 +1,24 @@
 //! One function for each parser of external bytes, for fuzzers: each accepts any bytes, must not
 //! panic, and checks that input which the parser accepts is consistent. `fuzz/` passes libFuzzer's
-//! inputs to these functions; a test in this crate replays the stored inputs. The crate is not part
-//! of the server.
+//! inputs to these functions; a test in this crate replays the stored inputs. A long evaluation of
+//! an input is ended, as by a time limit. The crate is not part of the server.
 
-mod bodies;
-mod bounds;
 mod documents;
-mod headers;
 mod logins;
 mod queries;
+mod requests;
 mod stored;
 mod texts;
 
 pub use documents::bson;
 pub use queries::{run_pipeline, run_query};
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use evaluation::{Budget, Context, Error, Kind, Watch};
 
 /// A target: passes arbitrary bytes to some parsers.
 pub type Target = fn(&[u8]);
@@ -27,13 +32,13 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("patterns", texts::patterns),
     ("queries", queries::queries),
     ("pipelines", queries::pipelines),
-    ("heads", headers::heads),
-    ("tokens", headers::tokens),
-    ("items", bodies::items),
-    ("binary_json", bodies::binary_json),
-    ("patches", bodies::patches),
-    ("batches", bodies::batches),
-    ("hybrid_rows", bodies::hybrid_rows),
+    ("heads", requests::heads),
+    ("tokens", requests::tokens),
+    ("items", requests::items),
+    ("binary_json", requests::binary_json),
+    ("patches", requests::patches),
+    ("batches", requests::batches),
+    ("hybrid_rows", requests::hybrid_rows),
     ("scram", logins::scram),
     ("signatures", logins::signatures),
     ("rows", stored::rows),
@@ -41,3 +46,25 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("segments", stored::segments),
     ("tables", stored::tables),
 ];
+
+/// Maximum number of checks in an evaluation. There is one check every few milliseconds.
+const LOOKS: u32 = 20;
+
+/// Ends an evaluation after too many checks.
+#[derive(Debug, Default)]
+struct Ends(AtomicU32);
+
+impl Watch for Ends {
+    fn check_end(&self) -> Result<(), Error> {
+        if self.0.fetch_add(1, Ordering::Relaxed) < LOOKS {
+            return Ok(());
+        }
+        Err(Error::new(Kind::TooLarge, 50, "it takes too long"))
+    }
+}
+
+/// Returns a context with bounded evaluations.
+pub(crate) fn context() -> Context {
+    let budget = Arc::new(Budget::watched(Ends::default()));
+    Context { budget, ..Context::default() }
+}

@@ -10,7 +10,7 @@ use pipeline::{
     exec::{Exec, Next, Row},
 };
 
-use crate::bounds::context;
+use crate::context;
 
 fn samples() -> Vec<DocBuf> {
     let list = || Value::Array(vec![Value::Int32(1), Value::from("b"), Value::Null]);

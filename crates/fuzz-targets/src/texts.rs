@@ -9,7 +9,7 @@ use document::{
 use evaluation::Pattern;
 use select::statement::{Flow, PageLimit, Resume, Run};
 
-use crate::bounds::context;
+use crate::context;
 
 /// Maximum nesting depth, below serde_json's limit.
 const DEPTH: usize = 100;

@@ -2,8 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderValue};
 
-use crate::limits::MAX_ACTIVITY_BYTES;
-
+/// Maximum length of an activity id of a client. A longer id is replaced by a generated one.
+const MAX_ACTIVITY_BYTES: usize = 64;
 /// The header with the activity id in requests and responses, which Azure's clients use.
 pub(crate) const ACTIVITY: &str = "x-ms-activity-id";
 

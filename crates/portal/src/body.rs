@@ -1,5 +1,7 @@
 //! Reads request bodies completely, within size and time limits.
 
+use std::time::Duration;
+
 use axum::{
     body::Body,
     http::{StatusCode, header, request::Parts},
@@ -7,10 +9,10 @@ use axum::{
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
-use crate::{
-    error::{Error, Result},
-    limits::BODY_TIMEOUT,
-};
+use crate::error::{Error, Result};
+
+/// Longest time for a body to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Reads a body of at most `limit` bytes. 413 if it is larger, before reading it if its length is
 /// declared; 408 if it takes longer than [`BODY_TIMEOUT`]; 400 if the client disconnects.

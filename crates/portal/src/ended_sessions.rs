@@ -11,7 +11,9 @@ use std::{collections::BTreeMap, fmt, io};
 
 use parking_lot::Mutex;
 
-use crate::limits::MAX_ENDED_SESSIONS;
+/// Maximum number of ended sessions that are stored individually. Beyond it, all sessions up to an
+/// expiry are ended, as `ended_sessions.rs` describes.
+const MAX_ENDED_SESSIONS: usize = 10_000;
 
 /// Stores a text in place of the previous text; durable on return.
 pub type StoreText = dyn Fn(&str) -> io::Result<()> + Send + Sync;

@@ -18,7 +18,6 @@ mod error;
 mod files;
 mod gate;
 mod host;
-mod limits;
 mod login;
 mod mount;
 mod portal;

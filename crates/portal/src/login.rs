@@ -17,10 +17,12 @@ use crate::{
     apis::Apis,
     body,
     error::{Error, Result},
-    limits::MAX_LOGIN_BYTES,
     portal::Portal,
     session::{AuthMethod, Session, no_cookie, session_cookie},
 };
+
+/// Largest body of a login in bytes; it contains one key.
+const MAX_LOGIN_BYTES: usize = 4 * 1024;
 
 /// Handles `GET /_portal/api/session`: returns whether a login is needed, the sender's right, and
 /// the CSRF token for changes.

@@ -16,10 +16,12 @@ use crate::{
     apis::{Apis, Refused, Sender},
     body,
     error::{Error, Result},
-    limits::MAX_BODY_BYTES,
     portal::{NOSQL, Portal},
 };
 
+/// Largest body in bytes that is relayed to an API: the size of the largest command of the MongoDB
+/// API. An API may have a lower limit.
+const MAX_BODY_BYTES: usize = 16 * 1024 * 1024 + 16 * 1024;
 /// Headers for the portal itself, which are removed before relaying.
 const OWN: [HeaderName; 2] = [header::COOKIE, header::AUTHORIZATION];
 

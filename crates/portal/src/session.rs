@@ -12,10 +12,10 @@ use arc_swap::ArcSwap;
 use auth::{CurrentKeys, InvalidKey, Key, Keys, Right, Secret};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use crate::{
-    ended_sessions::{EndedSessions, SessionStore},
-    limits::SESSION_SECONDS,
-};
+use crate::ended_sessions::{EndedSessions, SessionStore};
+
+/// Lifetime of a session in seconds from its login; use does not extend it.
+const SESSION_SECONDS: i64 = 12 * 60 * 60;
 
 /// How a sender was authenticated.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use engine::{BatchLimit, Cursor, Kind, Plan};
 use pipeline::{Filter, exec::Stage};
 use test_kit::{Kit, PausingStore, ready, sort_by};
 
-use crate::{model::Model, shape::id_of};
+use crate::{model::Model, op::id_of};
 
 #[derive(Debug)]
 pub(crate) struct OpenCursor {

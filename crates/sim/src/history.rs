@@ -15,9 +15,8 @@ use engine::Rules;
 
 use crate::{
     model::Model,
-    op::{self, Op},
+    op::{self, Index, Op},
     path::Path,
-    shape::Index,
     world::{StopPoint, World},
 };
 

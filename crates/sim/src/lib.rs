@@ -11,18 +11,29 @@
 //! A seed determines a history completely, so that a failure can be reproduced by the number of its
 //! seed. Operations are polled by hand, so that they can be held between stamp and publication, or
 //! stopped during their reads, at chosen points (`world.rs`). Names of collections have separate
-//! histories (`names.rs`).
+//! histories (`names.rs`). Stored filters of partial indexes are in the MongoDB API's language.
 
 mod cursor;
-mod dialect;
 mod history;
 mod model;
 mod names;
 mod op;
 mod path;
-mod shape;
 mod world;
 
-pub use dialect::ParsedDialect;
 pub use history::{run_caught, run_history};
 pub use names::run_names;
+
+use document::DocRef;
+use engine::{Dialect, Model};
+use pipeline::Filter;
+
+/// Parses stored filters with `mongo_query`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParsedDialect;
+
+impl Dialect for ParsedDialect {
+    fn parse_filter(&self, _: Model, filter: DocRef<'_>) -> Result<Filter, String> {
+        mongo_query::filter::parse(filter).map_err(|error| error.message)
+    }
+}

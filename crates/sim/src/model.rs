@@ -8,10 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use document::{Document, Number, Value};
 
-use crate::{
-    op::{Op, Outcome},
-    shape::{Index, id_of},
-};
+use crate::op::{Index, Op, Outcome, id_of};
 
 /// A document and its current life.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,6 @@
 //! Operations, their execution by the engine, and their results. The same value is applied to the
-//! engine ([`Op::run_op`]) and to the model, and the results are compared.
+//! engine ([`Op::run_op`]) and to the model, and the results are compared. Both use the types for
+//! an index and the id of a document.
 
 use std::sync::Arc;
 
@@ -12,8 +13,6 @@ use pipeline::edit::Edit;
 use test_kit::{
     PausingStore, TtlField, context, default_ttl, equal, first_failure, insert_one, plain_index,
 };
-
-use crate::shape::{Index, id_of};
 
 /// An operation that may change something.
 #[derive(Clone, Debug, PartialEq)]
@@ -319,5 +318,26 @@ pub(crate) fn random_ttl(rng: &mut fastrand::Rng) -> Option<Value> {
         1..=3 => Some(Value::Int32(rng.i32(1..6))),
         4 => Some(Value::Double(2.0)),
         _ => None,
+    }
+}
+
+/// The properties of an index that the model needs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Index {
+    pub(crate) path: &'static str,
+    /// Whether no two live documents may have the same value. Missing values do not count.
+    pub(crate) unique: bool,
+    /// Whether the index holds only documents with `p: 1`.
+    pub(crate) partial: bool,
+    /// Number of seconds between the date and the expiration; `None` for an index that does not
+    /// expire documents.
+    pub(crate) after: Option<i64>,
+}
+
+/// Returns the id of a document.
+pub(crate) fn id_of(body: &Document) -> i32 {
+    match body.get("_id") {
+        Some(Value::Int32(id)) => *id,
+        _ => -1,
     }
 }

@@ -10,7 +10,7 @@ use pipeline::{
 };
 use test_kit::{Direction, PausingStore, default_ttl, find_all};
 
-use crate::{model::Model, shape::id_of};
+use crate::{model::Model, op::id_of};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Path {

@@ -19,8 +19,8 @@ use engine::{Namespace, Rules};
 use test_kit::{Kit, START_MS, Setup, Task, ready};
 
 use crate::{
+    ParsedDialect,
     cursor::OpenCursor,
-    dialect::ParsedDialect,
     model::{Doc, Model},
     op::{Op, Outcome},
     path::{Path, ReadResult},

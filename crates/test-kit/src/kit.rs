@@ -17,7 +17,7 @@ use pipeline::{Filter, edit::Edit};
 use crate::{
     build::{EqualityDialect, TtlField, equal},
     pausing::PausingStore,
-    task::ready,
+    ready,
 };
 
 /// Initial time of test clocks.

@@ -1,5 +1,7 @@
 //! An engine inside a test: on a memory store that can be held and paused and a clock that moves on
-//! request, polled step by step. Never shipped.
+//! request, polled step by step. Never shipped. The executor is in this file: a future is polled
+//! when the test calls for it, so that the test controls every interleaving. There is no runtime and no
+//! waker: a pending future is simply polled again.
 //!
 //! ```text
 //!  let kit = Kit::default();
@@ -11,7 +13,6 @@
 mod build;
 mod kit;
 mod pausing;
-mod task;
 
 pub use build::{
     EqualityDialect, TtlField, compare, date_index, equal, plain_index, sort_by, system_index,
@@ -22,6 +23,63 @@ pub use kit::{
     replace_one, start_clock,
 };
 pub use pausing::{PausingSnapshot, PausingStore, Turnstile};
-pub use task::{Task, ready};
 
 pub use store::Direction;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, Waker},
+};
+
+/// Maximum number of polls of a future.
+const POLLS: usize = 10_000;
+
+/// An operation that a test polls step by step.
+pub struct Task<T> {
+    future: Pin<Box<dyn Future<Output = T>>>,
+}
+
+impl<T> std::fmt::Debug for Task<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Task").finish_non_exhaustive()
+    }
+}
+
+impl<T> Task<T> {
+    /// Creates a task that has not started.
+    pub fn new(future: impl Future<Output = T> + 'static) -> Self {
+        Self { future: Box::pin(future) }
+    }
+
+    /// Runs until it completes or has to wait.
+    pub fn poll(&mut self) -> Option<T> {
+        let mut context = Context::from_waker(Waker::noop());
+        match self.future.as_mut().poll(&mut context) {
+            Poll::Ready(value) => Some(value),
+            Poll::Pending => None,
+        }
+    }
+
+    /// Runs to completion; panics if it waits forever.
+    pub fn finish(mut self) -> T {
+        for _ in 0..POLLS {
+            if let Some(value) = self.poll() {
+                return value;
+            }
+        }
+        panic!("an operation never ends");
+    }
+}
+
+/// Runs an operation that does not have to wait.
+pub fn ready<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..POLLS {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+    panic!("an operation never ends");
+}

@@ -1,10 +1,12 @@
-//! Parsing of server addresses and credentials.
+//! Parsing of server addresses and credentials, and the timeout of a connection attempt.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use auth::{Key, Secret, scram::prepare_password};
 use percent_encoding::percent_decode_str;
 
+/// Timeout of a connection attempt.
+pub(crate) const CONNECTS: Duration = Duration::from_secs(10);
 /// Default port of the MongoDB API.
 const DEFAULT_PORT: u16 = 27017;
 /// Prefix of a NoSQL API address that uses TLS.

@@ -14,12 +14,13 @@ use crate::{
     input::{Batch, Input, Item, TableRules},
     input_file::InputFile,
     interfaces::{Mode, Outcome, RunMonitor, Sink},
-    limits::{BATCH_BYTES, LISTED_EXISTING},
-    refusals::Refusals,
+    refusals::{LISTED_EXISTING, Refusals},
     state::{self, ImportState},
     texts::FilePosition,
 };
 
+/// Size of the input after which a batch is sent, with any number of documents.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Suffix of the state file.
 const STATE: &str = ".import-state";
 

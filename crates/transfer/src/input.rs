@@ -13,10 +13,12 @@ use document::DocBuf;
 use crate::{
     extended::{Reading, parse_document},
     format::Format,
-    limits::{KEPT_LINE_BYTES, MAX_LINE_BYTES, MAX_RECORD_BYTES},
     table::Columns,
-    texts::{FilePosition, Text, Texts, open_at},
+    texts::{FilePosition, KEPT_LINE_BYTES, MAX_LINE_BYTES, Text, Texts, open_at},
 };
+
+/// Maximum size of a table record.
+const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A text of JSON, or a record of a table.
 #[derive(Debug)]

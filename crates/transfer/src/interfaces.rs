@@ -4,6 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use document::{DocBuf, DocBuilder, ObjectId, ValueRef};
 
+/// Maximum number of documents per page.
+pub(crate) const PAGE_DOCUMENTS: i32 = 1000;
+
 /// Connects a run with its caller: interruption, progress and delays.
 pub trait RunMonitor: std::fmt::Debug + Send + Sync {
     /// Returns whether the run may continue; if not, the run ends and can be resumed later.

@@ -28,7 +28,6 @@ mod importing;
 mod input;
 mod input_file;
 mod interfaces;
-mod limits;
 mod mongo;
 mod nosql;
 mod refusals;

@@ -11,7 +11,10 @@ use std::{
 
 use serde::Serialize;
 
-use crate::{files, limits::KEPT_LINE_BYTES};
+use crate::{files, texts::KEPT_LINE_BYTES};
+
+/// Number of refused documents with existing ids that are listed individually.
+pub(crate) const LISTED_EXISTING: u64 = 1000;
 
 #[derive(Serialize)]
 struct Refusal<'a> {

@@ -9,7 +9,7 @@ use serde::{
     de::{Error as _, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 
-use super::read::{DocumentSeed, ParseContext};
+use super::{DocumentSeed, ParseContext};
 
 /// Names of the wrappers. `$regex` is excluded because it is an operator in filters.
 const NAMES: [&str; 16] = [

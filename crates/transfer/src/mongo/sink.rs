@@ -4,7 +4,7 @@
 use document::{DocBuf, DocBuilder, DocRef, ObjectId, ValueRef};
 use mongo_client::{Error, Sequence, whole_number};
 
-use super::connection::{Connection, begin};
+use super::{Connection, begin};
 use crate::{
     endpoint::MongoAddress,
     interfaces::{Mode, Outcome, SharedMonitor, Sink, with_field},

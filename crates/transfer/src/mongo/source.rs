@@ -4,12 +4,11 @@
 use document::{DocBuf, DocBuilder, ValueRef};
 use mongo_client::commands::begin_command;
 
-use super::connection::{Connection, begin};
+use super::{Connection, begin};
 use crate::{
     endpoint::MongoAddress,
     extended::{Reading, Style, parse_document, write_document},
-    interfaces::{Page, SharedMonitor, Source},
-    limits::PAGE_DOCUMENTS,
+    interfaces::{PAGE_DOCUMENTS, Page, SharedMonitor, Source},
 };
 
 /// Query of an export from the MongoDB API.

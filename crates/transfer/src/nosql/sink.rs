@@ -6,13 +6,13 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use document::{DocBuf, ObjectId, ValueRef};
 
 use super::{
+    Service,
     item::{body, partition_key, path_of},
-    service::Service,
 };
 use crate::{
     endpoint::NoSqlAddress,
     interfaces::{Mode, Outcome, SharedMonitor, Sink, with_field},
-    limits::WORKERS,
+    nosql::WORKERS,
 };
 
 /// Text by which a server's message about an existing id is recognized.

@@ -2,14 +2,11 @@
 
 use document::{DocBuf, Value, json};
 
-use super::{
-    item,
-    service::{Response, Service},
-};
+use super::{Response, Service, item};
 use crate::{
     endpoint::NoSqlAddress,
-    interfaces::{Page, SharedMonitor, Source},
-    limits::{MAX_DEPTH, PAGE_DOCUMENTS},
+    extended::MAX_DEPTH,
+    interfaces::{PAGE_DOCUMENTS, Page, SharedMonitor, Source},
 };
 
 /// A container as the source of documents.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use document::{Decimal128, Document, ObjectId, Value};
 
-use crate::{extended::date, limits::MAX_DEPTH};
+use crate::extended::{MAX_DEPTH, date};
 
 /// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Elements of a JSON array that fills a file. Brackets and quotes determine the end of an element.
 //! Errors within an element are left to the parser; an error between two elements ends the reading.
 
-use super::{Bytes, Text, bounded::Bounded};
+use super::{Bounded, Bytes, Text};
 
 pub(crate) struct Elements {
     bytes: Bytes,

@@ -1,6 +1,6 @@
 //! Reads a file with one document per line; empty lines are skipped.
 
-use super::{Bytes, Text, bounded::Bounded};
+use super::{Bounded, Bytes, Text};
 
 pub(crate) struct Lines {
     bytes: Bytes,

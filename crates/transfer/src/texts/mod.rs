@@ -1,5 +1,6 @@
 //! Splits a JSON file into texts of one document each: its lines, or the elements of an array. It
-//! determines their positions and does not parse them.
+//! determines their positions and does not parse them. Of a text that is too long only the start is
+//! kept.
 
 use std::{
     fs::File,
@@ -7,12 +8,17 @@ use std::{
     path::Path,
 };
 
-mod bounded;
 mod elements;
 mod lines;
 
 use elements::Elements;
 use lines::Lines;
+
+/// Maximum length of an input line. A document of 16 MiB takes at most six times that in Extended
+/// JSON, if all its bytes are control characters.
+pub(crate) const MAX_LINE_BYTES: usize = 128 * 1024 * 1024;
+/// Maximum length of a refused line in the refusals file.
+pub(crate) const KEPT_LINE_BYTES: usize = 64 * 1024;
 
 /// A position in a file between two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +142,30 @@ impl Bytes {
                 None => self.take(length),
             }
         }
+    }
+}
+
+/// The text and its length; if it is longer than [`MAX_LINE_BYTES`], only its start is kept.
+#[derive(Debug, Default)]
+pub(super) struct Bounded {
+    pub(super) bytes: Vec<u8>,
+    length: usize,
+}
+
+impl Bounded {
+    pub(super) fn push(&mut self, part: &[u8]) {
+        if self.length + part.len() <= MAX_LINE_BYTES {
+            self.bytes.extend_from_slice(part);
+        } else if self.length <= MAX_LINE_BYTES {
+            // The start of a text that is too long is kept for the error report only.
+            self.bytes.truncate(KEPT_LINE_BYTES);
+            self.bytes.shrink_to_fit();
+        }
+        self.length += part.len();
+    }
+
+    pub(super) const fn is_complete(&self) -> bool {
+        self.length <= MAX_LINE_BYTES
     }
 }
 
