@@ -28,7 +28,8 @@ impl Source {
         self.path.to_string_lossy().replace('\\', "/")
     }
 
-    fn is_test(&self) -> bool {
+    /// Returns whether all of the file is tests, or never shipped.
+    pub fn is_test(&self) -> bool {
         let name = self.name();
         let never_shipped = ["crates/fuzz-targets/", "crates/sim/", "crates/test-kit/"];
         name.contains("/tests/")
@@ -37,10 +38,15 @@ impl Source {
             || never_shipped.iter().any(|folder| name.starts_with(folder))
     }
 
+    /// Returns the text before the unit tests at the end.
+    pub fn production_text(&self) -> &str {
+        let end = self.text.find("#[cfg(test)]\nmod tests {").unwrap_or(self.text.len());
+        self.text.get(..end).unwrap_or_default()
+    }
+
     /// Returns the number of lines before the unit tests at the end.
     fn production_lines(&self) -> usize {
-        let end = self.text.find("#[cfg(test)]\nmod tests {").unwrap_or(self.text.len());
-        self.text.get(..end).unwrap_or_default().lines().count()
+        self.production_text().lines().count()
     }
 }
 
