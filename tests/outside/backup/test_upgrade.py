@@ -3,9 +3,9 @@ their contents, and other formats are refused with a hint how to convert them.""
 
 import json
 import shutil
-import tarfile
 
 import pytest
+from lib.archives import unpack
 from lib.server import Server
 
 from backup import fixture
@@ -16,8 +16,7 @@ from backup.tools import refused, restore, run, sound
 def directory(request, tmp_path):
     """A data directory that an earlier version made, or that is restored from its backup."""
     if request.param == "directory":
-        with tarfile.open(fixture.HERE / "data-2.tar.xz") as archive:
-            archive.extractall(tmp_path, filter="data")
+        unpack(fixture.HERE / "data-2.tar.xz", tmp_path)
         return tmp_path / "data"
     restore(fixture.HERE / "backup-1.ebb", tmp_path / "data")
     return tmp_path / "data"

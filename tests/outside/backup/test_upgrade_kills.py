@@ -9,12 +9,12 @@ POINTS is the number of calls, chosen evenly, and ROUNDS the number of random ti
 import json
 import os
 import random
-import tarfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
+from lib.archives import unpack
 from lib.points import CHANGING, ENDS, KILLED, chosen
 from lib.seed import SEED, TORTURE
 from lib.server import FOUND, Server, copied, spawn
@@ -112,8 +112,7 @@ class Opened:
 def directory(tmp_path_factory):
     """The data directory as the earlier version left it."""
     home = tmp_path_factory.mktemp("released")
-    with tarfile.open(fixture.HERE / "data-2.tar.xz") as archive:
-        archive.extractall(home, filter="data")
+    unpack(fixture.HERE / "data-2.tar.xz", home)
     return home / "data"
 
 

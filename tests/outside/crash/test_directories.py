@@ -301,6 +301,10 @@ def test_a_read_only_directory(used):
         assert str(copy) in ended.stderr
         assert fingerprint(copy) == before
     finally:
+        # An ordinary user cannot delete the files of a directory that is read-only.
+        for path in [copy, *copy.rglob("*")]:
+            if path.is_dir():
+                path.chmod(0o755)
         shutil.rmtree(home)
 
 

@@ -112,7 +112,20 @@ impl Node {
     /// Makes this node hand its shard over to another one.
     pub(super) async fn hand_over_to(&self, name: &str) {
         let body = json!({ "shard": 0, "to": name }).to_string();
-        let told = self.server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
+        let hand_over = async {
+            loop {
+                let path = "/_ebb/cluster/hand-over";
+                let answer = self.server.ask_admin("POST", path, &body).await;
+                // A node that has just started is refused until it follows the owner.
+                if answer.status != 409 {
+                    break answer;
+                }
+                background::wait_for(Duration::from_millis(20)).await;
+            }
+        };
+        let answer = tokio::time::timeout(PATIENCE, hand_over).await.unwrap();
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let told = answer.json();
         assert_eq!(told["shards"][0]["owner"], name, "{told}");
     }
 
