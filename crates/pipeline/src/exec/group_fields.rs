@@ -50,7 +50,7 @@ fn place_of_field(expr: &Expr, names: &mut Vec<String>) -> Option<usize> {
     held
 }
 
-/// The usual number, the start of the text, and the number inside a group.
+/// For each error: the usual number, the start of the text, and the number inside a group.
 const NUMBERS: [(i32, &str, i32); 3] = [
     (2, "can't $divide by zero", 4_848_401),
     (16_610, "can't $mod by zero", 4_848_403),
