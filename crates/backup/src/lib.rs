@@ -29,7 +29,7 @@ pub use writer::Writer;
 
 use std::{fmt, io};
 
-/// The reason why a stream could not be read or written. as a sentence for the operator.
+/// The reason why a stream could not be read or written, as a sentence for the operator.
 #[derive(Debug)]
 pub enum Error {
     /// An I/O error of the stream that is read or written.
