@@ -87,6 +87,11 @@ pub(crate) fn authorize<S: Store>(
     if request.operation == Operation::ChangeFeed {
         request.may_write = may_write_items(principal, api, request);
     }
+    // Only the portal reads an item that was cut again before it shows or writes it. Other clients
+    // would write the cut values back, so the header has no effect for them.
+    if matches!(sender, Sender::Known(_)) {
+        request.cuts = request.headers.may_cut()?;
+    }
     Ok(())
 }
 

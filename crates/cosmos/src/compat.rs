@@ -212,7 +212,10 @@ value that the service does not know is 400: a version that was never published,
 `Default`, `Include` and `Exclude`, a format other than `JsonText`, `CosmosBinary` and `HybridRow`. So is a
 `x-ms-documentdb-responsecontinuationtokenlimitinkb` below 1. `x-ms-offer-type` `S1`, `S2` or `S3` is shown as
 the type of the offer; another one is 400. With `x-ms-exclude-system-properties` answers to reads and writes of
-one item have neither `_self` nor `_attachments`.";
+one item have neither `_self` nor `_attachments`. `x-ebb-cut` is a header of this server's portal: with `true`,
+pages of queries and of the change feed have items above 16 KB cut to the start of each field, and list their
+positions in `_cut`; a value other than `true` and `false` is 400. From all other clients it is ignored, and
+they get whole items.";
 
 /// Request headers that are accepted and ignored, with the reason.
 const IGNORED: &[(&str, &str)] = &[

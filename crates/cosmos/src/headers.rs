@@ -87,6 +87,7 @@ headers! {
         offer_type = "x-ms-offer-type",
         autoscale = "x-ms-cosmos-offer-autopilot-settings",
         expiry_seconds = "x-ms-documentdb-expiry-seconds",
+        cut = "x-ebb-cut",
     }
     flags {
         is_query = "x-ms-documentdb-isquery",
@@ -190,6 +191,17 @@ impl Headers {
         refused(format, self.content_format(), |text| is_one_of(text, FORMATS))?;
         refused(directive, self.indexing_directive(), is_indexing_directive)?;
         refused(limit, self.continuation_limit(), |text| matches!(text.parse::<i64>(), Ok(1..)))
+    }
+
+    /// Returns whether the client accepts large items of lists cut to the start of each field.
+    pub(crate) fn may_cut(&self) -> Result<bool> {
+        match self.cut() {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(text) => Err(Failure::bad_request(format!(
+                "Invalid value '{text}' specified for header x-ebb-cut."
+            ))),
+        }
     }
 
     /// Returns the requested page size; -1 requests the maximum.
@@ -365,6 +377,23 @@ mod tests {
             let headers = Headers::read(map(&[(name, text.as_bytes())])).unwrap();
             let found = headers.check_values().map_err(|failure| failure.fault.status());
             assert_eq!(found, if good { Ok(()) } else { Err(400) }, "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn values_of_the_header_for_cut_items() {
+        for (text, want) in [
+            (None, Ok(false)),
+            (Some("true"), Ok(true)),
+            (Some("false"), Ok(false)),
+            (Some(""), Err(400)),
+            (Some("True"), Err(400)),
+            (Some("16384"), Err(400)),
+        ] {
+            let pair = text.map(|text: &str| ("x-ebb-cut", text.as_bytes()));
+            let headers = Headers::read(map(pair.as_slice())).unwrap();
+            let found = headers.may_cut().map_err(|failure| failure.fault.status());
+            assert_eq!(found, want, "{text:?}");
         }
     }
 

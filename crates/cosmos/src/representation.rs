@@ -68,6 +68,8 @@ pub(crate) struct Feed {
     /// The JSON text so far, without the brackets that close it.
     text: Vec<u8>,
     count: usize,
+    /// Positions of the entries of which only the start was written.
+    cut: Vec<usize>,
     held: Share,
 }
 
@@ -80,7 +82,7 @@ impl Feed {
         text.push(b',');
         json::write_string(name, &mut text);
         text.extend_from_slice(b":[");
-        Self { text, count: 0, held: account.share() }
+        Self { text, count: 0, cut: Vec::new(), held: account.share() }
     }
 
     /// Appends an entry written by `write`.
@@ -88,11 +90,24 @@ impl Feed {
         &mut self,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), InsufficientMemory> {
+        self.push_entry_or_start(|out| {
+            write(out);
+            false
+        })
+    }
+
+    /// Appends an entry; `write` returns whether it has written only the start of it.
+    pub(crate) fn push_entry_or_start(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> bool,
+    ) -> Result<(), InsufficientMemory> {
         if 0 < self.count {
             self.text.push(b',');
         }
+        if write(&mut self.text) {
+            self.cut.push(self.count);
+        }
         self.count += 1;
-        write(&mut self.text);
         self.held.set(self.text.capacity())
     }
 
@@ -106,9 +121,14 @@ impl Feed {
         self.text.len()
     }
 
-    /// Returns the response with the feed.
+    /// Returns the response with the feed. Its property `_cut` lists the positions of entries of
+    /// which only the start was written, if there are any.
     pub(crate) fn into_reply(mut self) -> Reply {
-        self.text.extend_from_slice(format!("],\"_count\":{}}}", self.count).as_bytes());
+        self.text.extend_from_slice(format!("],\"_count\":{}", self.count).as_bytes());
+        if !self.cut.is_empty() {
+            self.text.extend_from_slice(format!(",\"_cut\":{:?}", self.cut).as_bytes());
+        }
+        self.text.push(b'}');
         Reply { count: Some(self.count), held: self.held, ..Reply::json(200, self.text) }
     }
 }
@@ -175,6 +195,16 @@ mod tests {
         }
         assert_eq!(feed.count(), 2);
         let want = format!(r#"{{"_rid":"r","Things":[{want},1],"_count":2}}"#);
+        assert_eq!(String::from_utf8(feed.into_reply().body).unwrap(), want);
+        let mut feed = Feed::new("r", "X", &account);
+        for (entry, is_cut) in [("0", true), ("1", false), ("2", true)] {
+            let write = |out: &mut Vec<u8>| {
+                out.extend_from_slice(entry.as_bytes());
+                is_cut
+            };
+            feed.push_entry_or_start(write).unwrap();
+        }
+        let want = r#"{"_rid":"r","X":[0,1,2],"_count":3,"_cut":[0, 2]}"#;
         assert_eq!(String::from_utf8(feed.into_reply().body).unwrap(), want);
         let empty = Feed::new("", "X", &account).into_reply();
         assert_eq!(empty.body, br#"{"_rid":"","X":[],"_count":0}"#);

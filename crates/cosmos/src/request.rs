@@ -34,6 +34,9 @@ pub(crate) struct Request {
     /// Whether the sender of a change feed request may also write items. Set once the sender is
     /// authorized.
     pub(crate) may_write: bool,
+    /// Whether large items of a list are cut to the start of each field. Set once the sender is
+    /// authorized.
+    pub(crate) cuts: bool,
     /// The client connection that waits for the response.
     pub(crate) client: Arc<Client>,
     /// Rows examined and access path of the request, for the log.
@@ -66,6 +69,7 @@ impl Request {
             scheme,
             seen: 0,
             may_write: false,
+            cuts: false,
             client,
             stats: Arc::default(),
             authority,

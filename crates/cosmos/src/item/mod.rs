@@ -4,10 +4,12 @@
 //! `_rid` from the commit that created it, `_etag` from its last change, and `_ts` from the second
 //! of that change. A stored item therefore cannot contradict its row.
 
+mod cut;
 mod item_ttl;
 mod new_item;
 mod render;
 
+pub(crate) use cut::ItemCutter;
 pub(crate) use item_ttl::{TtlRules, item_lifetime};
 pub(crate) use new_item::{NewItem, check_id};
 pub(crate) use render::{ItemRenderer, write_item, write_item_without_links};

@@ -5,13 +5,14 @@
 //! version. The response's etag is the position after the page, and the client sends it back in
 //! `if-none-match`; a page without items is 304.
 
+use document::ValueRef;
 use engine::{ChangeQuery, Item, Store};
 
 use super::{all_versions, container_part, shared};
 use crate::{
     api::NoSqlApi,
     failure::{Failure, Result},
-    item::{self, ItemRenderer},
+    item::{self, ItemCutter, ItemRenderer},
     limits::PAGE_ITEMS,
     reply::Reply,
     representation,
@@ -52,10 +53,12 @@ pub(crate) async fn read_changes<S: Store>(api: &NoSqlApi<S>, request: &Request)
     session::check_seen(request.seen, found.seq)?;
     // SDKs that read both feeds with the same code request the format of the other feed.
     let wrapped = request.headers.wire_format().is_some();
+    let cutter = request.cuts.then(|| ItemCutter::new(container.key.paths()));
     let items = found.items.iter().filter(|item| part.contains_item(container, item));
     let mut feed = representation::Feed::new(&container.rid, "Documents", &api.settings.memory);
     for item in items {
-        feed.push_entry(|out| write_entry(&container.renderer, item, wrapped, out))?;
+        let form = (wrapped, cutter);
+        feed.push_entry_or_start(|out| write_entry(&container.renderer, item, form, out))?;
     }
     let reply = feed_page(feed, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
@@ -75,12 +78,25 @@ pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Re
 }
 
 /// Writes an entry of the feed: the item with its position, or, if `wrapped`, item and metadata
-/// side by side as in the feed of all versions and deletes.
-fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
+/// side by side as in the feed of all versions and deletes. With a `cutter`, a large item is cut.
+/// Returns whether it was.
+fn write_entry(
+    renderer: &ItemRenderer,
+    item: &Item,
+    (wrapped, cutter): (bool, Option<ItemCutter<'_>>),
+    text: &mut Vec<u8>,
+) -> bool {
     if wrapped {
         text.extend_from_slice(b"{\"current\":");
     }
-    item::write_item(renderer, item, text);
+    let mut is_cut = false;
+    match cutter {
+        Some(cutter) => {
+            let whole = renderer.complete_document(item);
+            is_cut = cutter.write_value(ValueRef::Document(whole.as_ref()), text);
+        }
+        None => item::write_item(renderer, item, text),
+    }
     if wrapped {
         let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
         text.extend_from_slice(metadata.as_bytes());
@@ -89,6 +105,7 @@ fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut V
         text.pop();
         text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
     }
+    is_cut
 }
 
 /// Parses the etag of a feed response to the position after which the feed continues.
@@ -122,7 +139,7 @@ mod tests {
             ),
         ] {
             let mut text = Vec::new();
-            write_entry(&ItemRenderer::new(1, 2), &item, wrapped, &mut text);
+            assert!(!write_entry(&ItemRenderer::new(1, 2), &item, (wrapped, None), &mut text));
             let text = String::from_utf8(text).unwrap();
             assert!(text.starts_with(start) && text.ends_with(end), "{text}");
         }

@@ -39,7 +39,7 @@ use crate::{
     api::NoSqlApi,
     catalog::Container,
     failure::{Failure, Result},
-    item::ItemRenderer,
+    item::{ItemCutter, ItemRenderer},
     limits::{MAX_ANSWER_BYTES, PAGE_END, PAGE_ITEMS},
     pages_ahead::{PageAhead, PagesAhead},
     reply::Reply,
@@ -82,18 +82,25 @@ pub(super) fn resume_query<S: Store>(
 }
 
 /// Builds the response with a page. `rid` and `name` are the resource id and the array name of the
-/// queried feed.
+/// queried feed. With a `cutter`, large items are cut.
 pub(super) fn page_reply<S: Store>(
     api: &NoSqlApi<S>,
     about: &[&[u8]],
     comes: ScanOrder,
     (rid, name): (&str, &str),
     page: &Page,
+    cutter: Option<ItemCutter<'_>>,
 ) -> Result<Reply> {
     // The page's values stay in memory while its text is written; both are accounted separately.
     let mut feed = representation::Feed::new(rid, name, &api.settings.memory);
     for value in &page.values {
-        feed.push_entry(|out| json::write(value.as_ref(), out))?;
+        feed.push_entry_or_start(|out| match cutter {
+            Some(cutter) => cutter.write_value(value.as_ref(), out),
+            None => {
+                json::write(value.as_ref(), out);
+                false
+            }
+        })?;
         // A page is limited by the stored size of its rows; escapes can make the text several times
         // as long.
         if MAX_ANSWER_BYTES < feed.bytes() {
@@ -231,7 +238,8 @@ fn reply_with_page<S: Store>(
     comes: ScanOrder,
     (page, scanned, times): (&Page, &Scanned, QueryTimes),
 ) -> Result<Reply> {
-    let reply = page_reply(api, about, comes, (&container.rid, "Documents"), page)?;
+    let cutter = request.cuts.then(|| ItemCutter::new(container.key.paths()));
+    let reply = page_reply(api, about, comes, (&container.rid, "Documents"), page, cutter)?;
     let bytes = reply.body.len();
     let read = RowsRead::of_page(scanned, page.values.len(), bytes);
     let mut reply = reply.with_units(Work::Rows(read.rows), bytes);
@@ -263,7 +271,8 @@ async fn count_items<S: Store>(
     times.record_page(None);
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
-    let reply = page_reply(api, about, ScanOrder::ByKey, (&container.rid, "Documents"), &page)?;
+    let feed = (container.rid.as_str(), "Documents");
+    let reply = page_reply(api, about, ScanOrder::ByKey, feed, &page, None)?;
     let bytes = reply.body.len();
     let mut reply = reply.with_units(Work::Rows(0), bytes);
     reply.seq = seq;

@@ -80,7 +80,7 @@ fn query_resources<S: Store>(
         }
     }
     let page = run.finish_page(all).map_err(engine::Error::from)?;
-    let reply = page_reply(api, &about, ScanOrder::ByKey, (rid, name), &page)?;
+    let reply = page_reply(api, &about, ScanOrder::ByKey, (rid, name), &page, None)?;
     let bytes = reply.body.len();
     Ok(reply.with_units(Work::Rows(resources.len() as u64), bytes))
 }

@@ -9,6 +9,7 @@ mod client_keys;
 mod compat;
 mod connections;
 mod containers_without_keys;
+mod cut_items;
 mod endings;
 mod exchanges;
 mod expiry;
