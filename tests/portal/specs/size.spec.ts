@@ -113,3 +113,51 @@ test('large documents of a list are cut by the server, and changed as a whole', 
   await expect(pane.getByText(/object of \d+ bytes/)).toHaveCount(0);
   await expect(pane).toContainText('xxxx');
 });
+
+test('large items of a list are cut by the server, and changed as a whole', async ({
+  page,
+  server,
+}) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  const { container } = await database.containers.create({
+    id: 'log',
+    partitionKey: { paths: ['/owner/name'] },
+  });
+  const text = 'x'.repeat(270_000);
+  const lines = Array.from({ length: 5_000 }, (_, at) => at);
+  const nested = { a: 'y'.repeat(9_000) };
+  const owner = { name: 'ada', about: 'z'.repeat(9_000) };
+  for (let n = 0; n < 20; n += 1)
+    await container.items.create({ id: String(n), owner, text, lines, nested, n });
+  const stored = async (id: string) => (await container.item(id, 'ada').read()).resource;
+  let received = 0;
+  page.on('response', async (response) => {
+    if (!response.url().includes('/_portal/api/nosql/')) return;
+    received += (await response.body().catch(() => Buffer.alloc(0))).length;
+  });
+  await page.goto('/nosql/app/log/items');
+  const grid = page.getByRole('grid');
+  await expect(grid.getByRole('gridcell', { name: '19', exact: true }).first()).toBeVisible();
+  await expect(grid.getByText(/object of \d+ bytes/).first()).toBeVisible();
+  expect(received).toBeLessThan(200_000);
+
+  await page.getByRole('checkbox', { name: 'Select 3', exact: true }).check();
+  const bar = page.getByRole('toolbar', { name: 'Selection' });
+  await bar.getByRole('button', { name: 'Change a field…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Field', { exact: true }).fill('n');
+  await dialog.getByLabel('Value', { exact: true }).fill('33');
+  await expect(dialog).toContainText('Of 1: 1 will change');
+  await dialog.getByRole('button', { name: 'Change 1 item' }).click();
+  await expect(dialog).toHaveCount(0);
+  expect(await stored('3')).toMatchObject({ n: 33, owner, text, lines, nested });
+
+  await grid.getByRole('gridcell', { name: '7', exact: true }).first().click();
+  const pane = page.getByRole('region', { name: 'Item 7', exact: true });
+  await expect(pane.getByText(/object of \d+ bytes/)).toHaveCount(0);
+  await expect(pane).toContainText('xxxx');
+  await edit(page, '"edited": 1');
+  await saveItem(page).click();
+  await noted(page, 'Successfully updated item 7');
+  expect(await stored('7')).toMatchObject({ edited: 1, owner, text, lines, nested });
+});

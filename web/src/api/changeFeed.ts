@@ -1,6 +1,6 @@
 // Reads the change feed of a container (latest versions) from an ETag on. It runs in the
-// background, so failures are not shown.
-import { ask, type Item, link, type Place } from './nosql';
+// background, so failures are not shown. Large items are cut: only their keys and ETags are used.
+import { ask, CUT, type Item, link, type Place } from './nosql';
 
 export interface FeedPage {
   items: Item[];
@@ -17,6 +17,7 @@ export async function changesSince(
   signal: AbortSignal,
 ): Promise<FeedPage> {
   const headers = {
+    ...CUT,
     'a-im': 'Incremental feed',
     'if-none-match': since ?? '*',
     'x-ms-max-item-count': String(MOST),

@@ -1,6 +1,8 @@
 // Lets the server cut large documents of a list, so that they do not cross the network for cells of
 // 200 characters. A pipeline stage wraps each document: `d` is the document, or of a large one the
 // start of each field; `n` is its size in bytes. A field of a user cannot be taken for the wrapper.
+// Items of the NoSQL API are cut by the server itself, with the same limits
+// (`crates/cosmos/src/item/cut.rs`).
 import type { Document } from 'bson';
 import { viewOf } from './bsonLayout';
 

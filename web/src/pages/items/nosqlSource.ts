@@ -36,6 +36,9 @@ import { itemTemplate, type Template } from './template';
 const SYSTEM = ['_rid', '_self', '_etag', '_attachments', '_ts'] as const;
 const SYSTEM_SET: ReadonlySet<string> = new Set(SYSTEM);
 
+/** Number of concurrent requests for whole items. */
+const TOGETHER = 8;
+
 interface Ref {
   id: string;
   partition: readonly unknown[];
@@ -74,7 +77,10 @@ export class NosqlSource implements Source {
     this.at = { database: target.database, container: target.collection };
     this.paths = container.partitionKey.paths;
     this.policy = container.indexingPolicy;
-    this.many = new NosqlMany(this.at, (text) => this.opened(text).row);
+    this.many = new NosqlMany(this.at, {
+      rowOf: (text) => this.opened(text).row,
+      complete: (rows, signal) => this.complete(rows, signal),
+    });
     this.keys = this.paths.map((path) => `/${partsOf(path).join('/')}`);
     this.defaultTtl = container.defaultTtl ?? null;
   }
@@ -92,9 +98,29 @@ export class NosqlSource implements Source {
     return JSON.stringify(value) ?? '';
   }
 
-  /** Rows are never cut: the server limits a page to 4 MB. */
-  complete(rows: readonly Row[]): Promise<readonly Row[]> {
-    return Promise.resolve(rows);
+  async complete(rows: readonly Row[], signal?: AbortSignal): Promise<readonly Row[]> {
+    const waiting = rows.filter(({ isCut }) => isCut === true);
+    if (waiting.length === 0) return rows;
+    const whole = new Map<string, Row>();
+    const lane = async () => {
+      for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+        const found = await this.wholeOf(row, signal);
+        if (found !== null) whole.set(row.key, found);
+      }
+    };
+    await Promise.all(Array.from({ length: TOGETHER }, lane));
+    return rows.flatMap((row) => (row.isCut === true ? (whole.get(row.key) ?? []) : [row]));
+  }
+
+  private async wholeOf(row: Row, signal?: AbortSignal): Promise<Row | null> {
+    const { id, partition } = refOf(row);
+    try {
+      const { text } = await nosql.readItem(this.at, id, partition, signal);
+      return this.row(JSON.parse(text) as nosql.Item);
+    } catch (error) {
+      if (isStatus(error, 404)) return null;
+      throw error;
+    }
   }
 
   async json(row: Row): Promise<string> {
@@ -118,12 +144,17 @@ export class NosqlSource implements Source {
     return printJson({ ...read.root, entries });
   }
 
-  private row(value: nosql.Item): Row {
+  private rows({ rows, cut }: nosql.Page<nosql.Item>): Row[] {
+    const isCut = new Set(cut);
+    return rows.map((value, at) => this.row(value, isCut.has(at)));
+  }
+
+  private row(value: nosql.Item, isCut = false): Row {
     const ref: Ref = {
       id: value.id,
       partition: this.paths.map((path) => valueAt(value, partsOf(path))),
     };
-    return { key: keyOf(ref), name: value.id, value, expiry: this.expiry(value), ref };
+    return { key: keyOf(ref), name: value.id, value, isCut, expiry: this.expiry(value), ref };
   }
 
   private expiry(value: nosql.Item): Expiry {
@@ -155,9 +186,9 @@ export class NosqlSource implements Source {
     const found = new Map<string, Row[]>();
     let continuation: string | null = null;
     do {
-      const options = { parameters, continuation, maxItems: size, signal };
+      const options = { parameters, continuation, maxItems: size, mayCut: true, signal };
       const page: nosql.Page<nosql.Item> = await nosql.query(this.at, text, options);
-      for (const row of page.rows.map((value) => this.row(value))) {
+      for (const row of this.rows(page)) {
         // Items in different partitions may have equal ids.
         const key = placeOf(row.value.id, row.expiry.expiresAtMs);
         found.set(key, [...(found.get(key) ?? []), row]);
@@ -172,7 +203,7 @@ export class NosqlSource implements Source {
   }
 
   async load(
-    { filter, sort }: LoadAsk,
+    { filter, sort, whole = false }: LoadAsk,
     cursor: Cursor | null,
     size: number,
     signal: AbortSignal,
@@ -184,8 +215,9 @@ export class NosqlSource implements Source {
     const order =
       sort === null ? '' : ` ORDER BY c${sqlPath(names)} ${sort.direction < 0 ? 'DESC' : 'ASC'}`;
     const text = `${this.filterHint} ${filter}${order}`;
-    const page = await nosql.query(this.at, text, { continuation, maxItems: size, signal });
-    const rows = page.rows.map((value) => this.row(value));
+    const options = { continuation, maxItems: size, mayCut: !whole, signal };
+    const page = await nosql.query(this.at, text, options);
+    const rows = this.rows(page);
     return { rows, cursor: page.continuation === null ? null : { next: page.continuation } };
   }
 

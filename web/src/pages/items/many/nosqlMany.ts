@@ -68,12 +68,19 @@ function restoring(now: Row['value'], before: Row['value'], paths: readonly Path
   });
 }
 
+/** The reading of the source whose items are changed. */
+interface Reading {
+  rowOf(text: ItemText): Row;
+  /** Returns the rows with whole values; omits rows whose items no longer exist. */
+  complete(rows: readonly Row[], signal: AbortSignal): Promise<readonly Row[]>;
+}
+
 export class NosqlMany implements Many {
   readonly most = 100;
 
   constructor(
     private readonly at: Place,
-    private readonly rowOf: (text: ItemText) => Row,
+    private readonly reading: Reading,
   ) {}
 
   private about(row: Row, signal: AbortSignal): About {
@@ -83,7 +90,7 @@ export class NosqlMany implements Many {
 
   private async patch(row: Row, operations: unknown[], signal: AbortSignal): Promise<Row> {
     const etag = String(row.value._etag);
-    return this.rowOf(await patchOne(this.about(row, signal), operations, etag));
+    return this.reading.rowOf(await patchOne(this.about(row, signal), operations, etag));
   }
 
   /** Processes the rows with bounded concurrency until the signal is aborted. */
@@ -97,6 +104,27 @@ export class NosqlMany implements Many {
       }
     };
     await Promise.all(Array.from({ length: TOGETHER }, lane));
+    return outcome;
+  }
+
+  /** Like `each`, with whole values of rows that the server has cut. */
+  private async eachWhole(rows: readonly Row[], one: One, signal: AbortSignal): Promise<Outcome> {
+    let complete: readonly Row[];
+    try {
+      complete = await this.reading.complete(rows, signal);
+    } catch (error) {
+      return signal.aborted ? nothingDone() : failed(rows.length, words(error));
+    }
+    const whole = new Map(complete.map((row) => [row.key, row]));
+    const outcome = nothingDone();
+    const wanted: Row[] = [];
+    for (const { key, value } of rows) {
+      const row = whole.get(key);
+      if (row === undefined) outcome.gone.push(key);
+      else if (row.value._etag !== value._etag) outcome.theirs.push(key);
+      else wanted.push(row);
+    }
+    add(outcome, await this.each(wanted, one, signal));
     return outcome;
   }
 
@@ -124,14 +152,12 @@ export class NosqlMany implements Many {
         },
         signal,
       );
-    return this.each(
-      rows,
-      async (row) => {
-        const operations = operationsOf(row, act);
-        return operations.length === 0 ? row : this.patch(row, operations, signal);
-      },
-      signal,
-    );
+    const one: One = async (row) => {
+      const operations = operationsOf(row, act);
+      return operations.length === 0 ? row : this.patch(row, operations, signal);
+    };
+    // A change of a field depends on its value, and undo writes the former one.
+    return act.kind === 'field' ? this.eachWhole(rows, one, signal) : this.each(rows, one, signal);
   }
 
   async restore(
