@@ -89,14 +89,14 @@ def item_halves(container, rows):
     return wrong
 
 
-def compare(server, clients, shared):
-    """Returns all errors in a server that no client uses."""
+def compare(server, clients, shared, also=()):
+    """Returns all errors in a server that no client uses. `also` are databases of other clients."""
     wrong = [text for client in clients for text in client.wrong]
     doors = {documents: documents.Documents, items: items.Items}
     found = {}
     for door, kind in doors.items():
         own = [client for client in clients if isinstance(client, kind)]
-        known = {*door.COMMON, *(name for client in own for name in client.databases)}
+        known = {*also, *door.COMMON, *(name for client in own for name in client.databases)}
         walked, odd = (collections if door is documents else containers)(server, known)
         wrong += odd
         found.update({name: ids for name, ids in walked.items() if name[1] in door.COMMON})
