@@ -98,7 +98,8 @@ impl<S: Store> Engine<S> {
         reaper.lock().retain(|id, _| known.contains(id));
         for collection in all.values() {
             let record = &collection.state().record;
-            if record.settings.can_expire() || keeps_any(record) {
+            if record.settings.can_expire() || record.running_feed().is_some() || keeps_any(record)
+            {
                 match self.reap_collection(collection, elapsed).await {
                     Ok(()) => {}
                     // The collection has been dropped since.
@@ -212,11 +213,12 @@ impl<S: Store> Engine<S> {
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
             of.allowed = Some(Arc::clone(&allowed));
             let Some(estimate) = estimate else { return Ok(()) };
-            let expired = estimate.expired.minus(of.reaped);
+            let expired = estimate.expired.minus(of.reaped).bytes;
+            let expired = expired.saturating_add(estimate.event_bytes);
             // A dropped index is compacted away regardless of how little has expired.
             let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
-            let enough = MIN_REAP_BYTES <= expired.bytes
-                && (estimate.live.bytes <= expired.bytes || REAP_BYTES <= expired.bytes);
+            let enough = MIN_REAP_BYTES <= expired
+                && (estimate.live.bytes <= expired || REAP_BYTES <= expired);
             if (!enough || same) && !owed {
                 return Ok(());
             }
@@ -343,6 +345,9 @@ struct Estimate {
     expired: Amount,
     live: Amount,
     oldest_expired_s: i64,
+    /// Bytes of events beyond the retention of a feed, as far as they decide whether the collection
+    /// is compacted; 0 unless they were scanned.
+    event_bytes: i64,
 }
 
 impl Estimate {
@@ -372,7 +377,11 @@ impl<S: Store> LiveView<S> {
             floors = floors.lower_of_both(&self.published_up_to(begun).await?);
             events_before_s = feed.kept_from(at);
         }
-        let estimate = self.estimate_expired(&floors, walk).await?;
+        let mut estimate = self.estimate_expired(&floors, walk).await?;
+        if let Some(estimate) = estimate.as_mut().filter(|_| walk && i64::MIN < events_before_s) {
+            let most = estimate.live.bytes.clamp(MIN_REAP_BYTES, REAP_BYTES);
+            estimate.event_bytes = self.event_bytes_before(events_before_s, most).await?;
+        }
         let dropped = record.dropped.clone();
         Ok((ReapFloors { floors, dropped, events_before_s }, estimate))
     }
@@ -395,6 +404,6 @@ impl<S: Store> LiveView<S> {
         };
         // Status pages show this age as the lag of reaping.
         let oldest_expired_s = self.oldest_expired_s().await?;
-        Ok(Some(Estimate { expired, live: total.minus(expired), oldest_expired_s }))
+        Ok(Some(Estimate { expired, live: total.minus(expired), oldest_expired_s, event_bytes: 0 }))
     }
 }

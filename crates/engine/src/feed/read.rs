@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use evaluation::Context;
+use expiry::Header;
 use store::{Direction, KeyRange, Store};
 
 use super::Event;
@@ -15,6 +16,7 @@ use crate::{
     keys,
     retry::read_in_view,
     view::{LiveView, Pages, charge_keys},
+    yielding::yield_now,
 };
 
 /// Selects the events that a page contains.
@@ -77,6 +79,25 @@ impl<S: Store> LiveView<S> {
         let page = self.including_expired().next_entries(&mut last).await?.unwrap_or_default();
         let event = page.rows.first().and_then(|(key, _)| keys::stamp_of_change(key));
         Ok(self.last_change_shown().max(event.unwrap_or(0)))
+    }
+
+    /// Returns the bytes of the events recorded before this second, up to about `most`. They come
+    /// before all other events, since events are stored in the order of commits.
+    pub(crate) async fn event_bytes_before(&self, second: i64, most: i64) -> Result<i64, Halt> {
+        let (start, end) = (keys::events_after(0), Some(keys::events_after(u64::MAX)));
+        let mut pages = Pages::of(KeyRange { start, end }).growing_slowly();
+        let mut bytes = 0_i64;
+        while let Some(page) = self.including_expired().next_entries(&mut pages).await? {
+            for (_, value) in page.rows {
+                let (header, _) = Header::split(&value)?;
+                if second <= header.ts || most <= bytes {
+                    return Ok(bytes);
+                }
+                bytes = bytes.saturating_add(i64::try_from(value.len()).unwrap_or(i64::MAX));
+            }
+            yield_now().await;
+        }
+        Ok(bytes)
     }
 
     async fn read_events(

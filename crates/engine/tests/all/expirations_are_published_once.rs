@@ -1,12 +1,13 @@
 //! The feed of all versions and expirations contains every write and every expiration once, in
 //! order, with the previous image, also with reaping, restarts and setting changes in between.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use document::{Document, ValueRef, doc};
 use engine::{
     ContainerDefinition, DefaultTtl, Event, EventKind, EventQuery, ItemAction, ItemRange,
 };
+use store::{Space, Store as _};
 use test_kit::{START_MS, ready};
 
 use crate::items::{Shelf, body, definition, write};
@@ -139,6 +140,31 @@ fn events_are_kept_for_their_time_and_not_shown_again() {
     assert_eq!(all(&held), Vec::<String>::new());
     held.kit.restart();
     assert_eq!(all(&held), Vec::<String>::new());
+}
+
+#[test]
+fn events_beyond_their_time_leave_the_disk_without_expirations_too() {
+    for default in [DefaultTtl::Off, DefaultTtl::Seconds(1_000_000)] {
+        let held = Shelf::with(&with_feed(default));
+        for n in 0..300 {
+            held.upsert("a", "1", doc! { "n": n, "text": "x".repeat(500) });
+        }
+        held.kit.move_to(500_000);
+        held.upsert("a", "1", doc! { "n": 300 });
+        let bytes = || held.kit.store.space_bytes(Space::Index(held.container().id));
+        let full = bytes();
+        // Far apart, since scans are limited to a share of the time.
+        let pass = |number: u64| {
+            ready(held.engine().reap_once(Duration::from_secs(1_000 * number))).unwrap();
+        };
+        (1..4).for_each(pass);
+        assert_eq!(bytes(), full, "all events are within their time");
+        held.kit.move_to(601_000);
+        (4..7).for_each(pass);
+        assert!(bytes() < full / 10, "{} of {full}", bytes());
+        assert_eq!(all(&held), ["Replace 1 299>300 at 500"]);
+        held.check();
+    }
 }
 
 /// A model of the expected events.
