@@ -6,13 +6,15 @@
 
 use crate::{
     error::{Error, Kind},
-    limits::MAX_ATTEMPTS,
+    limits::{MAX_ATTEMPTS, MAX_ENDED_VIEWS},
 };
 
 /// Counts the attempts of one operation.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     left: usize,
+    /// Number of further attempts permitted after a view was ended.
+    ended_views_left: usize,
     /// Description of the conflict, for the error when attempts are exhausted.
     contention: &'static str,
 }
@@ -20,7 +22,7 @@ pub(crate) struct Attempts {
 impl Attempts {
     /// Creates a counter with all attempts left; `contention` is the error's message.
     pub(crate) fn new(contention: &'static str) -> Self {
-        Self { left: MAX_ATTEMPTS, contention }
+        Self { left: MAX_ATTEMPTS, ended_views_left: MAX_ENDED_VIEWS, contention }
     }
 
     /// Creates a counter for the attempts of a read.
@@ -41,11 +43,21 @@ impl Attempts {
     /// Starts counting from zero again, because the operation made progress.
     pub(crate) fn start_over(&mut self) {
         self.left = MAX_ATTEMPTS;
+        self.ended_views_left = MAX_ENDED_VIEWS;
     }
 
     /// Returns whether the current attempt is the first.
     pub(crate) fn is_first(&self) -> bool {
         self.left + 1 == MAX_ATTEMPTS
+    }
+
+    /// Counts a view that was ended because old versions kept for it used too much disk space.
+    /// Returns whether the operation may try again: a short operation rarely meets this twice, and
+    /// one that lasts long would meet it again and again.
+    pub(crate) fn may_follow_ended_view(&mut self) -> bool {
+        let left = self.ended_views_left.checked_sub(1);
+        self.ended_views_left = left.unwrap_or_default();
+        left.is_some()
     }
 
     /// Starts another attempt.

@@ -31,6 +31,9 @@ pub const MAX_EXPIRY_POSITION_BYTES: usize = 16 << 10;
 pub const CANDIDATE_WORK: usize = 1024;
 /// Maximum number of attempts of an operation that conflicts with others.
 pub const MAX_ATTEMPTS: usize = 10_000;
+/// Maximum number of attempts of an operation that follow the end of its view for too much disk
+/// space.
+pub const MAX_ENDED_VIEWS: usize = 8;
 /// Maximum indexes of a collection (MongoDB: 64).
 pub const MAX_INDEXES: usize = 64;
 /// Maximum fields of an index (MongoDB: 32).

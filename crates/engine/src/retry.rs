@@ -1,16 +1,17 @@
 //! Reads with retries: while a view is undecidable, resolves the reason and reads again in a new
 //! view.
 //!
-//! Apart from failures there are three reasons ([`Halt`]): commits in flight (or a reopening of the
-//! store, for which the next view's snapshot waits), an index that must be marked as multikey, and
-//! an expiration that must be published. [`Engine::resolve`] handles all of them, and every loop
-//! counts its attempts.
+//! Apart from failures there are four reasons ([`Halt`]): commits in flight (or a reopening of the
+//! store, for which the next view's snapshot waits), a view that was ended for too much disk space,
+//! an index that must be marked as multikey, and an expiration that must be published.
+//! [`Engine::resolve`] handles all of them, and every loop counts its attempts.
 
 use store::Store;
 
 use crate::{
+    attempts::Attempts,
     engine::Engine,
-    error::{Error, Halt},
+    error::{Error, Halt, Kind},
     view::LiveView,
 };
 
@@ -35,7 +36,7 @@ macro_rules! read_in_view {
             match $read {
                 Ok(found) => break Ok((found, $view)),
                 Err(halt) => {
-                    if let Err(error) = $engine.resolve(&$view, halt).await {
+                    if let Err(error) = $engine.resolve(&$view, halt, &mut attempts).await {
                         break Err(error);
                     }
                 }
@@ -48,8 +49,23 @@ pub(crate) use read_in_view;
 impl<S: Store> Engine<S> {
     /// Waits for or removes the cause of a halt, so that the operation can be retried in a new
     /// view.
-    pub(crate) async fn resolve(&self, view: &LiveView<S>, halt: Halt) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// The error of [`Halt::Failed`]. If it is [`Kind::ViewEnded`], the operation is retried a few
+    /// times first.
+    pub(crate) async fn resolve(
+        &self,
+        view: &LiveView<S>,
+        halt: Halt,
+        attempts: &mut Attempts,
+    ) -> Result<(), Error> {
         match halt {
+            Halt::Failed(error)
+                if error.kind == Kind::ViewEnded && attempts.may_follow_ended_view() =>
+            {
+                Ok(())
+            }
             Halt::Failed(error) => Err(error),
             Halt::LookAgain => {
                 view.wait_for_in_flight(&self.inner.views).await;

@@ -38,6 +38,8 @@ pub struct Turnstile {
     /// Number of times that snapshots were ended. A snapshot that was taken when this number was
     /// lower has ended.
     ended: AtomicU64,
+    /// Whether snapshots end for too much disk space instead of a reopening.
+    for_space: AtomicBool,
 }
 
 /// Counts down to zero; returns whether this call reached zero.
@@ -65,8 +67,10 @@ impl Turnstile {
         stopped.iter().for_each(Waker::wake_by_ref);
     }
 
-    /// Ends all snapshots at the `nth` read from now on, as a reopened store does.
-    pub fn end_snapshots_at(&self, nth: u64) {
+    /// Ends all snapshots at the `nth` read from now on, as a reopened store does or, with
+    /// `for_space`, a store whose old versions use too much disk space.
+    pub fn end_snapshots_at(&self, nth: u64, for_space: bool) {
+        self.for_space.store(for_space, Ordering::SeqCst);
         self.until_end.store(nth, Ordering::SeqCst);
     }
 
@@ -99,6 +103,9 @@ impl Turnstile {
             .await;
         }
         if taken < self.ended.load(Ordering::SeqCst) {
+            if self.for_space.load(Ordering::SeqCst) {
+                return Err(Error::new(Kind::ViewEnded, "old versions use too much disk space"));
+            }
             return Err(Error::new(Kind::Reopened, "the store was reopened during the read"));
         }
         Ok(())

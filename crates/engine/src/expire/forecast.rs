@@ -161,7 +161,7 @@ impl<S: Store> Engine<S> {
                     // If one collection is undecidable, all start over, since they need the same
                     // instant.
                     Err(halt) => {
-                        self.resolve(view, halt).await?;
+                        self.resolve(view, halt, &mut attempts).await?;
                         continue 'again;
                     }
                 }

@@ -164,7 +164,7 @@ impl<S: Store> Engine<S> {
             let (commit, pending) = match built {
                 Ok(built) => built,
                 Err((at, halt)) => {
-                    let resolved = self.resolve(&view, halt).await;
+                    let resolved = self.resolve(&view, halt, &mut attempts).await;
                     resolved.map_err(|error| ItemFailure { at, error })?;
                     continue;
                 }

@@ -62,13 +62,14 @@ impl<S: Store> Engine<S> {
                 Ok(Some(None)) if !update.upsert => return Ok(Edited::default()),
                 Ok(Some(None)) => {
                     drop(view);
-                    if let Some(edited) = self.insert_upserted(collection, update, receipts).await?
+                    if let Some(edited) =
+                        self.insert_upserted(collection, update, receipts, &mut attempts).await?
                     {
                         return Ok(edited);
                     }
                 }
                 Ok(None) => {}
-                Err(halt) => self.resolve(&view, halt).await?,
+                Err(halt) => self.resolve(&view, halt, &mut attempts).await?,
             }
         }
     }
@@ -106,6 +107,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         update: &Update<'_>,
         receipts: Option<&dyn Receipts>,
+        attempts: &mut Attempts,
     ) -> Result<Option<Edited>, Error> {
         // Built from the filter's equalities and the edit, before any view is open.
         let made = update.edit.insert(&update.find.filter, &update.context)?;
@@ -126,7 +128,7 @@ impl<S: Store> Engine<S> {
                 return Err(duplicate_id(made.as_ref()));
             }
             Err(halt) => {
-                self.resolve(&view, halt).await?;
+                self.resolve(&view, halt, attempts).await?;
                 return Ok(None);
             }
         }
@@ -144,7 +146,7 @@ impl<S: Store> Engine<S> {
                 }))
             }
             Err(halt) => {
-                self.resolve(&view, halt).await?;
+                self.resolve(&view, halt, attempts).await?;
                 Ok(None)
             }
         }
@@ -177,7 +179,7 @@ impl<S: Store> Engine<S> {
             match self.remove_first(&view, (find, context), receipts, &used, &mut turns).await {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
-                Err(halt) => self.resolve(&view, halt).await?,
+                Err(halt) => self.resolve(&view, halt, &mut attempts).await?,
             }
         }
     }

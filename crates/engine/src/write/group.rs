@@ -35,7 +35,7 @@ use super::{
 use crate::{
     catalog::Collection,
     engine::Engine,
-    error::{Error, Halt},
+    error::{Error, Halt, Kind},
     limits::{GROUP_VIEW_MS, UNIT_BYTES},
     read::Find,
     view::LiveView,
@@ -256,6 +256,7 @@ impl<S: Store> WriteGroup<'_, S> {
 fn fitting<T>(drafted: Result<Option<T>, Halt>) -> Result<Option<T>, Error> {
     match drafted {
         Ok(drafted) => Ok(drafted),
+        Err(Halt::Failed(error)) if error.kind == Kind::ViewEnded => Ok(None),
         Err(Halt::Failed(error)) => Err(error),
         Err(Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished | Halt::NeedsMemory) => {
             Ok(None)

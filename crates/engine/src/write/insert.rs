@@ -119,7 +119,8 @@ impl<S: Store> Engine<S> {
             // Limited, so that the committer takes a round in one batch.
             let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
             let batch = InsertBatch::new(ordering, receipts);
-            let mut refused = self.insert_some(collection, waiting, batch, &mut out).await?;
+            let mut refused =
+                self.insert_some(collection, waiting, batch, &mut out, &mut attempts).await?;
             if ordering == ListOrdering::Ordered && !out.failed.is_empty() {
                 return Ok(out);
             }
@@ -137,6 +138,7 @@ impl<S: Store> Engine<S> {
         documents: Vec<(usize, NewDocument)>,
         mut batch: InsertBatch<'_>,
         out: &mut Inserted,
+        attempts: &mut Attempts,
     ) -> Result<Vec<(usize, NewDocument)>, Error> {
         let view = self.view(collection).await?;
         let ordered = batch.ordered;
@@ -165,7 +167,7 @@ impl<S: Store> Engine<S> {
                     commits.push(commit);
                     sent.push((at, new));
                 }
-                Err(Halt::Failed(error)) => {
+                Err(Halt::Failed(error)) if error.kind != Kind::ViewEnded => {
                     out.failed.push((at, error));
                     if ordered {
                         stopped = Some((at, new));
@@ -174,7 +176,7 @@ impl<S: Store> Engine<S> {
                 }
                 // Resolved at once, so that the next round can continue; the document is retried.
                 Err(halt) => {
-                    self.resolve(&view, halt).await?;
+                    self.resolve(&view, halt, attempts).await?;
                     again.push((at, new));
                     if ordered {
                         again.extend(documents.by_ref());

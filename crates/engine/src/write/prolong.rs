@@ -40,7 +40,7 @@ impl<S: Store> Engine<S> {
                         pages = next;
                         break commits;
                     }
-                    Err(halt) => self.resolve(&view, halt).await?,
+                    Err(halt) => self.resolve(&view, halt, &mut attempts).await?,
                 }
             };
             let Some(commits) = commits else { return Ok(count) };

@@ -171,7 +171,7 @@ impl<S: Store> Engine<S> {
             let view = self.view(&collection).await?;
             match draft_receipts(&view, puts).await {
                 Ok(commits) => return Ok(commits),
-                Err(halt) => self.resolve(&view, halt).await?,
+                Err(halt) => self.resolve(&view, halt, &mut attempts).await?,
             }
         }
     }

@@ -44,7 +44,7 @@ impl<S: Store> Engine<S> {
             match self.remove_in(&view, &mut finder, many, &mut removed, &mut turns).await {
                 Ok(true) => return Ok(removed),
                 Ok(false) => {}
-                Err(halt) => self.resolve(&view, halt).await?,
+                Err(halt) => self.resolve(&view, halt, &mut attempts).await?,
             }
         }
     }

@@ -112,7 +112,7 @@ impl<S: Store> Engine<S> {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(halt) => {
-                    self.resolve(&view, halt).await?;
+                    self.resolve(&view, halt, &mut attempts).await?;
                     continue;
                 }
             }
@@ -121,7 +121,9 @@ impl<S: Store> Engine<S> {
             if 0 < updated.matched || !update.upsert {
                 return Ok(updated);
             }
-            if let Some(edited) = self.insert_upserted(collection, update, None).await? {
+            if let Some(edited) =
+                self.insert_upserted(collection, update, None, &mut attempts).await?
+            {
                 updated.upserted = edited.upserted;
                 return Ok(updated);
             }
