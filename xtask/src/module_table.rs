@@ -165,7 +165,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "data_dir",
             "failure",
             "give_way",
-            "any_store",
             "checkpoint",
             "background",
             "free_memory",

@@ -11,11 +11,10 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "space",
             "commit",
             "contract",
-            "delegate",
-            "faulty",
             "sequencer",
             "laws",
             "memory",
+            "faulty",
         ],
     ),
     (

@@ -11,7 +11,7 @@ use std::{
 
 use audit::AuditLog;
 use auth::{CurrentKeys, GuessLimiter, Hosts, Key, Secret};
-use engine::{BlockInPlace, Engine, Store};
+use engine::{BlockInPlace, Engine};
 use memory::Account;
 use metrics::{Distribution, Latencies};
 use traces::{SlowOperations, Tracer};
@@ -132,9 +132,9 @@ pub(crate) struct Counters {
 }
 
 /// An endpoint of the NoSQL API.
-pub struct NoSqlApi<S: Store> {
+pub struct NoSqlApi {
     /// The engine, which the MongoDB API may share.
-    pub(crate) engine: Engine<S>,
+    pub(crate) engine: Engine,
     pub(crate) settings: Settings,
     /// Key that signs permission and continuation tokens.
     pub(crate) secret: Key,
@@ -152,15 +152,15 @@ pub struct NoSqlApi<S: Store> {
     pub(crate) ahead: Arc<PagesAhead>,
 }
 
-impl<S: Store> std::fmt::Debug for NoSqlApi<S> {
+impl std::fmt::Debug for NoSqlApi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("NoSqlApi").field("account", &self.settings.account).finish_non_exhaustive()
     }
 }
 
-impl<S: Store> NoSqlApi<S> {
+impl NoSqlApi {
     /// Creates an API endpoint over an engine. Fails if the secret cannot be used as a key.
-    pub fn new(engine: Engine<S>, settings: Settings) -> Result<Arc<Self>, auth::InvalidKey> {
+    pub fn new(engine: Engine, settings: Settings) -> Result<Arc<Self>, auth::InvalidKey> {
         let secret = Key::of(settings.secret.bytes())?;
         let throttle = settings.enforce_throughput.then(Throttle::default);
         let ahead = Arc::new(PagesAhead::default());
@@ -180,7 +180,7 @@ impl<S: Store> NoSqlApi<S> {
     }
 
     /// Returns the engine that stores the account's data.
-    pub fn engine(&self) -> &Engine<S> {
+    pub fn engine(&self) -> &Engine {
         &self.engine
     }
 

@@ -10,7 +10,6 @@
 use std::fmt;
 
 use auth::{Authorization, Credential, Denied, Right, Signers, StringToSign, Token, check_entra};
-use engine::Store;
 
 use crate::{
     api::NoSqlApi,
@@ -69,8 +68,8 @@ impl From<Right> for Principal {
 
 /// Refuses a request whose sender is unknown or lacks the right. Stores the principal in `who` as
 /// soon as it is identified.
-pub(crate) fn authorize<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) fn authorize(
+    api: &NoSqlApi,
     request: &mut Request,
     sender: Sender,
     who: &mut Option<Principal>,
@@ -97,7 +96,7 @@ pub(crate) fn authorize<S: Store>(
 
 /// Returns whether the sender of a read request may also create items in the container that the
 /// request reads.
-fn may_write_items<S: Store>(principal: &Principal, api: &NoSqlApi<S>, request: &Request) -> bool {
+fn may_write_items(principal: &Principal, api: &NoSqlApi, request: &Request) -> bool {
     match principal {
         Principal::Owner => true,
         Principal::Reader | Principal::Named { signer: Some(Right::Read), .. } => false,
@@ -111,7 +110,7 @@ fn may_write_items<S: Store>(principal: &Principal, api: &NoSqlApi<S>, request: 
 }
 
 /// Identifies the sender by the request's signature or token.
-fn identify_sender<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Principal> {
+fn identify_sender(api: &NoSqlApi, request: &Request) -> Result<Principal> {
     let now_ms = clock::wall_ms();
     let header = request.headers.authorization().ok_or(Denied::Missing)?;
     let authorization = Authorization::parse(header)?;
@@ -151,8 +150,8 @@ fn nobody() -> Failure {
 }
 
 /// Checks an account key's signature over method, kind, link and date.
-fn check_signature<S: Store>(
-    api: &NoSqlApi<S>,
+fn check_signature(
+    api: &NoSqlApi,
     request: &Request,
     authorization: &Authorization<'_>,
     now_ms: i64,
@@ -181,7 +180,7 @@ fn check_signature<S: Store>(
 /// Returns the failure for a refused credential. Wrong signatures are counted by client address;
 /// above a limit they get 429 until the minute has passed. Nothing is counted while the public key
 /// is in use, since that key need not be guessed.
-fn count_guess<S: Store>(api: &NoSqlApi<S>, request: &Request, denied: Denied) -> Failure {
+fn count_guess(api: &NoSqlApi, request: &Request, denied: Denied) -> Failure {
     let counts = denied == Denied::Signature && !api.settings.keys.load().are_well_known();
     let wait = match counts {
         true => api.guesses.record_wrong_key(request.client.peer(), clock::monotonic_time()),
@@ -192,11 +191,7 @@ fn count_guess<S: Store>(api: &NoSqlApi<S>, request: &Request, denied: Denied) -
 
 /// Refuses a request that the principal may not make. The order of the checks determines the text
 /// if several apply.
-fn check_requirement<S: Store>(
-    principal: &Principal,
-    api: &NoSqlApi<S>,
-    request: &Request,
-) -> Result<()> {
+fn check_requirement(principal: &Principal, api: &NoSqlApi, request: &Request) -> Result<()> {
     let row = request.operation.row();
     match principal {
         Principal::Owner => Ok(()),
@@ -224,11 +219,7 @@ fn check_requirement<S: Store>(
 }
 
 /// Refuses a request that a permission does not cover.
-fn check_permission<S: Store>(
-    permission: &Permission,
-    api: &NoSqlApi<S>,
-    request: &Request,
-) -> Result<()> {
+fn check_permission(permission: &Permission, api: &NoSqlApi, request: &Request) -> Result<()> {
     let row = request.operation.row();
     if !permission.writes && row.access == Access::Writes {
         return forbidden("The token is read-only.");

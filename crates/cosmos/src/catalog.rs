@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use document::{Document, Value, ValueRef};
 use engine::{
     Collection, CollectionState, DefaultTtl, Engine, Item, ItemKey, ItemRange, Model, Namespace,
-    Space, Store,
+    Space,
 };
 use http::HeaderValue;
 use parking_lot::RwLock;
@@ -63,7 +63,7 @@ pub(crate) fn resource_number(body: &Document) -> Option<u32> {
 /// Finds a database by name or resource id. Names are tried first, since nearly all clients use
 /// them. A name and a resource id cannot be confused: no name has the form of a resource id that
 /// this server assigns.
-pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<Database> {
+pub(crate) fn find_database(engine: &Engine, name: &str) -> Option<Database> {
     if let Some(found) = engine.resource_at(&[ROOT, name]) {
         return Database::of_resource(found);
     }
@@ -72,7 +72,7 @@ pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<
 }
 
 /// Returns all databases, ordered by name.
-pub(crate) fn all_databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
+pub(crate) fn all_databases(engine: &Engine) -> Vec<Database> {
     engine.resources_below(&[ROOT]).into_iter().filter_map(Database::of_resource).collect()
 }
 
@@ -161,7 +161,7 @@ impl Container {
     /// Returns the container's disk usage in kilobytes for the headers of responses about items. It
     /// is measured at most once per [`USAGE_TIME`], and items are not counted, since every read and
     /// write of an item reports it. `now` is monotonic time.
-    pub(crate) fn usage<S: Store>(&self, engine: &Engine<S>, now: Duration) -> HeaderValue {
+    pub(crate) fn usage(&self, engine: &Engine, now: Duration) -> HeaderValue {
         let known = self.usage.read().clone();
         if let Some((since, usage)) = known
             && now.saturating_sub(since) < USAGE_TIME
@@ -301,8 +301,8 @@ impl Containers {
 
 /// Returns the container that a link names. If it or its database is missing, the failure has
 /// sub-status 1003, which distinguishes that from a missing item.
-pub(crate) fn find_container<S: Store>(
-    engine: &Engine<S>,
+pub(crate) fn find_container(
+    engine: &Engine,
     containers: &Containers,
     database: &str,
     name: &str,
@@ -324,11 +324,7 @@ pub(crate) fn find_container<S: Store>(
 
 /// Finds a collection by container name or resource id. An id is searched for among all
 /// collections; few clients use ids here, and the result is cached.
-fn find_collection<S: Store>(
-    engine: &Engine<S>,
-    database: &Database,
-    name: &str,
-) -> Option<Arc<Collection>> {
+fn find_collection(engine: &Engine, database: &Database, name: &str) -> Option<Arc<Collection>> {
     let namespace = Namespace::new(database.name.as_str(), name);
     if let Some(found) = engine.collection(Model::Items, &namespace) {
         return Some(found);
@@ -345,7 +341,7 @@ fn find_collection<S: Store>(
 }
 
 /// Returns all containers of a database, ordered by name.
-pub(crate) fn all_containers<S: Store>(engine: &Engine<S>, database: &Database) -> Vec<Container> {
+pub(crate) fn all_containers(engine: &Engine, database: &Database) -> Vec<Container> {
     let all = engine.collections(Model::Items).into_iter();
     let own = all.filter(|(namespace, _)| namespace.database == database.name);
     own.filter_map(|(namespace, collection)| {

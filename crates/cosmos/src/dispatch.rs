@@ -10,7 +10,6 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use engine::Store;
 
 use crate::{
     api::NoSqlApi,
@@ -32,8 +31,8 @@ use crate::{
     },
 };
 
-pub(crate) async fn run_request<S: Store>(
-    api: &Arc<NoSqlApi<S>>,
+pub(crate) async fn run_request(
+    api: &Arc<NoSqlApi>,
     mut request: Request,
     body: Bytes,
 ) -> Result<Reply> {
@@ -73,11 +72,7 @@ pub(crate) async fn run_request<S: Store>(
 }
 
 /// Returns the headers that describe the container, for a response about one item.
-fn find_stored<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    now: Duration,
-) -> Option<StoredHeaders> {
+fn find_stored(api: &NoSqlApi, request: &Request, now: Duration) -> Option<StoredHeaders> {
     let of_write = match request.operation {
         Op::ReadItem => false,
         Op::CreateItem | Op::UpsertItem | Op::ReplaceItem | Op::PatchItem | Op::DeleteItem => true,
@@ -90,11 +85,7 @@ fn find_stored<S: Store>(
 /// Sets the sequence number of a reply to that of the container's last change, if the reply is
 /// about a container; otherwise it is the server's newest commit. Failures carry it, too, because
 /// SDKs take a session token from any response.
-async fn number_reply<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    reply: Result<Reply>,
-) -> Result<Reply> {
+async fn number_reply(api: &NoSqlApi, request: &Request, reply: Result<Reply>) -> Result<Reply> {
     let Some(container) = named_container(api, request) else { return reply };
     // If it cannot be read, the server's newest commit is kept as an upper bound, which is valid
     // because tokens are compared with the newest commit of the whole server.
@@ -110,7 +101,7 @@ async fn number_reply<S: Store>(
 
 /// Returns the container that the request's path names, or that contains the resource named by the
 /// path.
-fn named_container<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Option<Arc<Container>> {
+fn named_container(api: &NoSqlApi, request: &Request) -> Option<Arc<Container>> {
     match (request.link.kind, &request.link.name) {
         (Resource::Containers, Some(name)) => {
             let [database, _] = &request.link.owners;
@@ -122,7 +113,7 @@ fn named_container<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Option<Arc
 
 /// Checks the throughput of a request; returns the offer that is charged, if any, or a 429 failure.
 /// A request for a missing container is not checked: its route refuses it.
-fn admit_request<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Option<String>> {
+fn admit_request(api: &NoSqlApi, request: &Request) -> Result<Option<String>> {
     let (Some(throttle), Metering::Metered) = (&api.throttle, request.operation.row().metering)
     else {
         return Ok(None);
@@ -135,7 +126,7 @@ fn admit_request<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Optio
 
 /// Returns the parent resource for the response headers, or `None` if the response does not name
 /// it. It is looked up before the route runs, since it could not be found after a deletion.
-fn find_parent<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Option<ParentHeaders> {
+fn find_parent(api: &NoSqlApi, request: &Request) -> Option<ParentHeaders> {
     match request.operation.row().parent {
         Parent::Account => None,
         Parent::Database => {
@@ -151,7 +142,7 @@ fn find_parent<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Option<ParentH
 ///
 /// All asynchronous routes but the most frequent one are boxed: a future is as large as its largest
 /// variant, and every request would otherwise move memory for a query.
-async fn route<S: Store>(api: &NoSqlApi<S>, request: &Request, body: &[u8]) -> Result<Reply> {
+async fn route(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     match request.operation {
         Op::ReadAccount => account::read_account(api, request),
         Op::ReadCertificate => account::read_certificate(&api.settings),
@@ -223,11 +214,7 @@ async fn route<S: Store>(api: &NoSqlApi<S>, request: &Request, body: &[u8]) -> R
 }
 
 /// Routes the operations on client encryption keys.
-async fn route_client_key<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+async fn route_client_key(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     match request.operation {
         Op::CreateClientKey => client_keys::create_key(api, request, body).await,
         Op::ReplaceClientKey => client_keys::replace_key(api, request, body).await,
@@ -238,8 +225,8 @@ async fn route_client_key<S: Store>(
 }
 
 /// Answers a request for a feed of all shards. Boxed like the other asynchronous routes.
-async fn shared_feed<S: Store>(
-    api: &NoSqlApi<S>,
+async fn shared_feed(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
     feed: SharedFeed,

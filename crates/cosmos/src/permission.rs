@@ -6,7 +6,7 @@
 
 use auth::Token;
 use document::{Document, Value};
-use engine::{Engine, Resource, Store};
+use engine::{Engine, Resource};
 
 use crate::{
     failure::{Failure, Fault, Result},
@@ -60,7 +60,7 @@ impl Permission {
 
     /// Returns the permission that a token names. Fails if its version is no longer that in the
     /// token.
-    pub(crate) fn of_token<S: Store>(engine: &Engine<S>, token: &Token) -> Result<Self> {
+    pub(crate) fn of_token(engine: &Engine, token: &Token) -> Result<Self> {
         let path: Vec<&str> = token.permission.split(SEPARATOR).collect();
         let held = engine.resource_at(&path).filter(|held| held.stamp == token.version);
         let permission = held.and_then(|held| Self::parse(&held.body).ok());

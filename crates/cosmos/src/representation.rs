@@ -2,7 +2,6 @@
 //! server sets, and feeds of resources in pages.
 
 use document::{DocRef, Document, Value, ValueRef, json};
-use engine::Store;
 use memory::{Account, InsufficientMemory, Share};
 
 use crate::{
@@ -135,8 +134,8 @@ impl Feed {
 
 /// Returns a page of a feed of resources, ordered by id. The continuation token holds the last id,
 /// so that resources created or deleted between two pages do not shift the position.
-pub(crate) fn feed_page<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) fn feed_page(
+    api: &NoSqlApi,
     request: &Request,
     rid: &str,
     name: &str,

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use engine::{Engine, Store};
+use engine::Engine;
 
 use crate::{
     catalog::{self, Containers},
@@ -80,11 +80,7 @@ impl ResourcePath {
 
     /// Replaces the resource ids of database and container by their names. A part that does not
     /// exist is left unchanged.
-    pub(crate) fn resolve_names<S: Store>(
-        mut self,
-        engine: &Engine<S>,
-        known: &Containers,
-    ) -> Self {
+    pub(crate) fn resolve_names(mut self, engine: &Engine, known: &Containers) -> Self {
         if let [(Resource::Databases, database), rest @ ..] = self.0.as_mut_slice() {
             if let Some(found) = catalog::find_database(engine, database) {
                 *database = found.name;
@@ -101,7 +97,7 @@ impl ResourcePath {
     /// Returns whether the path identifies an item only together with a partition key. That is so
     /// if it has the item's id, which is unique only within a logical partition, and the container
     /// has a partition key.
-    pub(crate) fn needs_partition<S: Store>(&self, engine: &Engine<S>, known: &Containers) -> bool {
+    pub(crate) fn needs_partition(&self, engine: &Engine, known: &Containers) -> bool {
         let [(_, database), (_, container), (Resource::Documents, name)] = self.0.as_slice() else {
             return false;
         };

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use engine::Store;
 use evaluation::ExecutionStats;
 use traces::told;
 
@@ -34,7 +33,7 @@ pub(crate) struct FinishedRequest<'a> {
 
 /// Sends an event to the tracer, and writes a log line if the request took at least the configured
 /// time. Text chosen by clients is escaped.
-pub(crate) fn report_end<S: Store>(api: &NoSqlApi<S>, ended: &FinishedRequest<'_>) {
+pub(crate) fn report_end(api: &NoSqlApi, ended: &FinishedRequest<'_>) {
     let settings = &api.settings;
     let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
     let slow = settings.slow.as_ref().filter(|slow| slow.is_slow(ended.took));

@@ -3,14 +3,12 @@
 
 use std::sync::Arc;
 
-use store::Store;
-
 use crate::{catalog::CollectionState, view::Frozen};
 
 /// Rows that have to be added to new counters, because no writer has counted them.
-pub(crate) struct Backfill<S: Store> {
+pub(crate) struct Backfill {
     /// The collection's state that started the new counters.
     pub(crate) state: Arc<CollectionState>,
     /// A snapshot in which the rows are read; while it exists, none of them is reaped.
-    pub(crate) rows: Frozen<S>,
+    pub(crate) rows: Frozen,
 }

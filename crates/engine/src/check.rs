@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use expiry::Header;
-use store::{KeyRange, Store};
+use store::KeyRange;
 
 use crate::{
     catalog::{Collection, IndexShape},
@@ -34,7 +34,7 @@ pub struct CheckReport {
     pub differences: Differences,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Compares a collection's rows, entries and counters in one view.
     pub async fn check_collection(
         &self,
@@ -44,7 +44,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Compares rows with entries, entries with rows, and counters with rows.
     async fn compare_all(&self) -> Result<CheckReport, Halt> {
         let mut checked = CheckReport::default();

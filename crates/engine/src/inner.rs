@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use clock::Clock;
-use store::Store;
+use tokio::sync::oneshot;
 
 use crate::{
     catalog::{CollectionIds, CollectionMap, Dialect},
@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// The shared components of an engine.
-pub(crate) struct Inner<S: Store> {
+pub(crate) struct Inner {
     /// The store and the factory of its views.
-    pub(crate) views: ViewFactory<S>,
+    pub(crate) views: ViewFactory,
     /// Small records of the APIs.
     pub(crate) resources: Resources,
     /// State of the reaper, including the drop predicate of the store.
@@ -40,11 +40,14 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) moving: tokio::sync::Mutex<()>,
     /// Held from reading a manual clock until it is moved relative to that reading.
     pub(crate) clock_turns: tokio::sync::Mutex<()>,
+    /// See [`Options::gone`](crate::engine::Options::gone). The last field, so that it is dropped
+    /// after the store.
+    pub(crate) _gone: Option<oneshot::Sender<()>>,
 }
 
-impl<S: Store> Inner<S> {
+impl Inner {
     /// Returns the store; documents must be read through views.
-    pub(crate) fn store(&self) -> &Storage<S> {
+    pub(crate) fn store(&self) -> &Storage {
         &self.views.store
     }
 

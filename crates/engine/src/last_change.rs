@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Commit, Condition, Direction, KeyRange, Outcome, Space, Store};
+use store::{Commit, Condition, Direction, KeyRange, Outcome, Space};
 
 use crate::{
     catalog::{Collection, ReapFloors, put_last_change},
@@ -44,7 +44,7 @@ impl StoredChange {
     }
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns the stamp of the last change of a container's items. It never decreases and covers
     /// every write acknowledged before the call. It may belong to a commit that an open view does
     /// not show yet.
@@ -121,7 +121,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Reads the stored state of the last change.
     async fn stored_last_change(&self) -> Result<StoredChange, store::Error> {
         let [kept, _] =

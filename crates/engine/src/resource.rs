@@ -13,7 +13,7 @@ use std::{
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use document::{DocRef, Document, Value, doc, validate};
-use store::{KeyRange, Stamp, Store};
+use store::{KeyRange, Stamp};
 
 use crate::{
     error::Error,
@@ -86,19 +86,19 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    pub(crate) async fn open<S: Store>(store: &Storage<S>) -> Result<Self, Error> {
+    pub(crate) async fn open(store: &Storage) -> Result<Self, Error> {
         let held = Arc::new(ArcSwap::from_pointee(Self::stored_resources(store).await?));
         Ok(Self { held, changing: Arc::default(), changes: Arc::default() })
     }
 
-    pub(crate) async fn reload<S: Store>(&self, store: &Storage<S>) -> Result<(), Error> {
+    pub(crate) async fn reload(&self, store: &Storage) -> Result<(), Error> {
         let _one = self.changing.lock().await;
         self.held.store(Arc::new(Self::stored_resources(store).await?));
         self.changes.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
-    async fn stored_resources<S: Store>(store: &Storage<S>) -> Result<ByKey, Error> {
+    async fn stored_resources(store: &Storage) -> Result<ByKey, Error> {
         let system = store.system();
         let mut held = ByKey::new();
         let mut pages = Pages::of(KeyRange::with_prefix(&keys::resource(&[])));

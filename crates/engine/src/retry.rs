@@ -6,8 +6,6 @@
 //! an index that must be marked as multikey, and an expiration that must be published.
 //! [`Engine::resolve`] handles all of them, and every loop counts its attempts.
 
-use store::Store;
-
 use crate::{
     attempts::Attempts,
     engine::Engine,
@@ -46,7 +44,7 @@ macro_rules! read_in_view {
 }
 pub(crate) use read_in_view;
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Waits for or removes the cause of a halt, so that the operation can be retried in a new
     /// view.
     ///
@@ -56,7 +54,7 @@ impl<S: Store> Engine<S> {
     /// times first.
     pub(crate) async fn resolve(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         halt: Halt,
         attempts: &mut Attempts,
     ) -> Result<(), Error> {

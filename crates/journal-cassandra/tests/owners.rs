@@ -17,7 +17,7 @@ use bytes::Bytes;
 use clock::{ClockMode, ClockSource as _, Machine};
 use cluster::{BaseRecord, Ledger as _, Reply, Request, Settings};
 use journal_cassandra::{CassandraLedger, Options, Replication};
-use store::{Commit, Mutation, Outcome, Snapshot as _, Space, Store as _};
+use store::{Commit, Mutation, Outcome, Space, Store as _};
 use store_shared::{
     NodeOptions, Role, ShardClock, ShardClockOptions, ShardOptions, SharedNode, SharedShard,
 };

@@ -13,7 +13,7 @@ use std::{
 
 use audit::AuditLog;
 use document::ObjectId;
-use engine::{BlockInPlace, Engine, Store};
+use engine::{BlockInPlace, Engine};
 use memory::Account;
 use metrics::{Distribution, Latencies};
 use parking_lot::Mutex;
@@ -165,14 +165,14 @@ struct Connections {
 }
 
 /// The MongoDB API over one engine.
-pub struct MongoApi<S: Store> {
-    pub(crate) engine: Engine<S>,
+pub struct MongoApi {
+    pub(crate) engine: Engine,
     /// The memory account of messages and of commands parsed from them: half of the total. The
     /// other half is for replies and evaluation.
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
-    pub(crate) cursors: Arc<Cursors<S>>,
-    pub(crate) users: Users<S>,
+    pub(crate) cursors: Arc<Cursors>,
+    pub(crate) users: Users,
     /// The login delay after wrong passwords.
     pub(crate) backoff: auth::Backoff,
     /// The rows of the command table, without the functions that run them.
@@ -211,15 +211,15 @@ pub struct MongoApi<S: Store> {
 /// A client that is connected and has not sent a request. It counts as an open connection until
 /// dropped.
 #[derive(Debug)]
-pub struct Silent<S: Store>(Arc<MongoApi<S>>);
+pub struct Silent(Arc<MongoApi>);
 
-impl<S: Store> Drop for Silent<S> {
+impl Drop for Silent {
     fn drop(&mut self) {
         self.0.opened.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl<S: Store> std::fmt::Debug for MongoApi<S> {
+impl std::fmt::Debug for MongoApi {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MongoApi").field("settings", &self.settings).finish_non_exhaustive()
     }
@@ -232,10 +232,10 @@ fn new_process_id() -> ObjectId {
     ObjectId::from_parts(fastrand::u32(..), random, fastrand::u32(..1 << 24))
 }
 
-impl<S: Store> MongoApi<S> {
+impl MongoApi {
     /// Creates the API over an engine with the given command table.
     pub(crate) fn with_commands(
-        engine: Engine<S>,
+        engine: Engine,
         settings: Settings,
         commands: CommandTable,
     ) -> Arc<Self> {
@@ -289,7 +289,7 @@ impl<S: Store> MongoApi<S> {
     }
 
     /// Returns the engine under this API.
-    pub fn engine(&self) -> &Engine<S> {
+    pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
@@ -317,7 +317,7 @@ impl<S: Store> MongoApi<S> {
     }
 
     /// Counts a connected client that has not sent a request, until the returned guard is dropped.
-    pub fn count_silent(self: &Arc<Self>) -> Silent<S> {
+    pub fn count_silent(self: &Arc<Self>) -> Silent {
         self.opened.fetch_add(1, Ordering::Relaxed);
         Silent(Arc::clone(self))
     }

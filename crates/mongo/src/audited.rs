@@ -3,7 +3,6 @@
 
 use audit::{Api, Event};
 use document::{DocBuf, ValueRef};
-use engine::Store;
 
 use crate::{
     api::MongoApi,
@@ -15,11 +14,7 @@ use crate::{
 };
 
 /// Logs a command that ran or was refused, if it belongs in the audit log.
-pub(crate) fn record_command<S: Store>(
-    call: &Call<'_, S>,
-    row: &CommandRow,
-    reply: &Result<DocBuf>,
-) {
+pub(crate) fn record_command(call: &Call<'_>, row: &CommandRow, reply: &Result<DocBuf>) {
     if call.api.settings.audit.is_none() {
         return;
     }
@@ -38,7 +33,7 @@ pub(crate) fn record_command<S: Store>(
 }
 
 /// Logs a login as this user by a mechanism, successful (code 0) or not.
-pub(crate) fn record_login<S: Store>(call: &Call<'_, S>, user: &str, mechanism: &str, code: i32) {
+pub(crate) fn record_login(call: &Call<'_>, user: &str, mechanism: &str, code: i32) {
     let event = CommandEvent { action: "login", user: Some(user), object: mechanism, code };
     note(call.api, call.connection, event, true);
 }
@@ -53,12 +48,7 @@ struct CommandEvent<'a> {
 
 /// Logs an event. Events that require no right are rate limited like refusals, since any client
 /// could fill the disk with them.
-fn note<S: Store>(
-    api: &MongoApi<S>,
-    connection: &Connection,
-    event: CommandEvent<'_>,
-    requires_right: bool,
-) {
+fn note(api: &MongoApi, connection: &Connection, event: CommandEvent<'_>, requires_right: bool) {
     let Some(log) = &api.settings.audit else { return };
     let api = if connection.relayed_sender.is_some() { Api::Admin } else { Api::Mongo };
     let peer = connection.peer.as_str();

@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use engine::Store;
-
 use crate::{
     access::{Restriction, User, UserName},
     api::MongoApi,
@@ -21,7 +19,7 @@ use crate::{
     users_copy::unreached,
 };
 
-impl<S: Store> MongoApi<S> {
+impl MongoApi {
     /// Returns whether a connection must authenticate before its commands run.
     pub(crate) fn asks_for_login(&self, connection: &Connection) -> bool {
         let asks = self.settings.asks_for_login || connection.has_to_log_in;
@@ -93,7 +91,7 @@ impl<S: Store> MongoApi<S> {
 ///
 /// Fails with 13 if a required login or the right is missing. Applications and drivers match on
 /// both message texts.
-fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Result<()> {
+fn check_rights(call: &Call<'_>, row: &'static CommandRow) -> Result<()> {
     if row.before_login() || !call.api.asks_for_login(call.connection) {
         return Ok(());
     }
@@ -111,24 +109,18 @@ fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Resul
 }
 
 /// Checks rights that a command is found to need only while it runs.
-pub(crate) fn check_requirements<S: Store>(
-    call: &Call<'_, S>,
-    needs: &[Requirement],
-) -> Result<()> {
+pub(crate) fn check_requirements(call: &Call<'_>, needs: &[Requirement]) -> Result<()> {
     if call.api.permits(call.connection, needs) { Ok(()) } else { Err(refusal(call)) }
 }
 
 /// Checks that the sender still has the rights that its cursor's operation required at the start.
-pub(crate) fn check_still_permitted<S: Store>(
-    call: &Call<'_, S>,
-    operation: &Operation,
-) -> Result<()> {
+pub(crate) fn check_still_permitted(call: &Call<'_>, operation: &Operation) -> Result<()> {
     check_requirements(call, &operation.needs())
 }
 
 /// Fails with 115 unless this server stores the users (shard 0). Other commands on users are routed
 /// to that server; only a command marked as a request between shards can arrive at a different one.
-pub(crate) fn check_users<S: Store>(call: &Call<'_, S>) -> Result<()> {
+pub(crate) fn check_users(call: &Call<'_>) -> Result<()> {
     match call.api.users.copy() {
         None => Ok(()),
         Some(_) => {
@@ -142,10 +134,7 @@ pub(crate) fn check_users<S: Store>(call: &Call<'_, S>) -> Result<()> {
 /// and a recent copy of the users, if the first shard stores them.
 ///
 /// Fails with 91 if the first shard cannot be reached and the command needs a login.
-pub(crate) async fn prepare_rights<S: Store>(
-    call: &Call<'_, S>,
-    row: &'static CommandRow,
-) -> Result<()> {
+pub(crate) async fn prepare_rights(call: &Call<'_>, row: &'static CommandRow) -> Result<()> {
     let (api, connection) = (call.api, call.connection);
     if !api.asks_for_login(connection) {
         return Ok(());
@@ -177,10 +166,7 @@ pub(crate) async fn prepare_rights<S: Store>(
 
 /// Checks the rights of a sender ([`check_rights`]). If that fails and the first shard stores the
 /// users, updates the copy and checks again.
-pub(crate) async fn check_rights_of_now<S: Store>(
-    call: &Call<'_, S>,
-    row: &'static CommandRow,
-) -> Result<()> {
+pub(crate) async fn check_rights_of_now(call: &Call<'_>, row: &'static CommandRow) -> Result<()> {
     prepare_rights(call, row).await?;
     let checked = check_rights(call, row);
     let (Err(_), Some(copy)) = (&checked, call.api.users.copy()) else { return checked };
@@ -206,7 +192,7 @@ pub(crate) fn restrictions_admit(connection: &Connection, user: &User) -> bool {
 
 /// Returns error 13 with the command's name and its first argument only: other arguments may hold
 /// data that must not appear in a log.
-fn refusal<S: Store>(call: &Call<'_, S>) -> Error {
+fn refusal(call: &Call<'_>) -> Error {
     let first = call.body.iter().next().map(|(_, value)| value);
     let about = match first {
         Some(document::ValueRef::String(text)) => {

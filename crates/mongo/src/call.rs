@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use document::{DocRef, ValueRef};
-use engine::{Collection, ErrorSubject, Model, Namespace, Store};
+use engine::{Collection, ErrorSubject, Model, Namespace};
 use evaluation::{Context, OperationMemory, Spill};
 
 use crate::{
@@ -49,8 +49,8 @@ impl evaluation::Watch for Watched {
 }
 
 /// A command that is being run; it borrows from its message and its connection.
-pub(crate) struct Call<'a, S: Store> {
-    pub(crate) api: &'a Arc<MongoApi<S>>,
+pub(crate) struct Call<'a> {
+    pub(crate) api: &'a Arc<MongoApi>,
     pub(crate) connection: &'a Connection,
     /// The message that contains the command; its large documents are shared, not copied.
     pub(crate) message: &'a Message,
@@ -66,7 +66,7 @@ pub(crate) struct Call<'a, S: Store> {
     pub(crate) operation: Arc<Operation>,
 }
 
-impl<'a, S: Store> Call<'a, S> {
+impl<'a> Call<'a> {
     /// Fails with 20 if `database`, another one than the command's own, belongs to another shard.
     pub(crate) fn check_home(&self, database: &str) -> Result<()> {
         let is_home = self.api.settings.is_home.as_ref();
@@ -93,7 +93,7 @@ impl<'a, S: Store> Call<'a, S> {
     /// database name, 40571 without `$db`, and 352 for an OP_QUERY of a command that needs a login
     /// (drivers then report that they are too old).
     pub(crate) fn new(
-        api: &'a Arc<MongoApi<S>>,
+        api: &'a Arc<MongoApi>,
         connection: &'a Connection,
         message: &'a Message,
         operation: Arc<Operation>,

@@ -16,7 +16,6 @@
 
 use std::{pin::pin, sync::Arc};
 
-use engine::Store;
 use memory::{Account, InsufficientMemory};
 use tokio::{
     io::{AsyncRead, AsyncWrite, BufReader},
@@ -54,8 +53,8 @@ use crate::{
 /// Serves a client until it disconnects, sends bytes that are not a message, or `stop` changes.
 /// `peer` identifies the client; an address alone suffices. The client's cursors stay open for a
 /// while, since drivers may continue them on another connection.
-pub async fn serve<S: Store>(
-    api: Arc<MongoApi<S>>,
+pub async fn serve(
+    api: Arc<MongoApi>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send,
     peer: impl Into<Peer>,
     stop: watch::Receiver<bool>,
@@ -64,8 +63,8 @@ pub async fn serve<S: Store>(
 }
 
 /// Serves a client that may move to another server when this one stops.
-pub async fn serve_movable<S: Store>(
-    api: Arc<MongoApi<S>>,
+pub async fn serve_movable(
+    api: Arc<MongoApi>,
     client: &mut ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
     peer: impl Into<Peer>,
     stop: watch::Receiver<bool>,
@@ -87,7 +86,7 @@ pub async fn serve_movable<S: Store>(
 }
 
 /// Executes the handshake that the client sent to the previous server.
-async fn introduce<S: Store>(api: &Arc<MongoApi<S>>, connection: &Connection, said: Option<&[u8]>) {
+async fn introduce(api: &Arc<MongoApi>, connection: &Connection, said: Option<&[u8]>) {
     let Some((head, payload)) = said.and_then(<[u8]>::split_first_chunk) else { return };
     let Ok(header) = Header::read(head) else { return };
     let Ok(message) = wire::parse_message(&header, payload.to_vec()) else { return };
@@ -104,8 +103,8 @@ async fn introduce<S: Store>(api: &Arc<MongoApi<S>>, connection: &Connection, sa
 /// A client is known once its first message was answered or, where authentication is required, once
 /// it has logged in. Until then messages must be small, and their memory comes from an account that
 /// all unknown clients share: connecting alone must not take memory from working clients.
-async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
-    api: &Arc<MongoApi<S>>,
+async fn serve_messages<C: AsyncRead + AsyncWrite + Unpin + Send>(
+    api: &Arc<MongoApi>,
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
     mut stop: watch::Receiver<bool>,
@@ -190,11 +189,11 @@ fn taken(
 
 /// Returns whether a client counts as known after an answered message: where authentication is
 /// required it must have logged in.
-fn is_known_client<S: Store>(api: &MongoApi<S>, connection: &Connection) -> bool {
+fn is_known_client(api: &MongoApi, connection: &Connection) -> bool {
     !api.asks_for_login(connection) || connection.logins.lock().is_anybody()
 }
 
-fn log_malformed<S: Store>(api: &MongoApi<S>, connection: &Connection, malformed: &Malformed) {
+fn log_malformed(api: &MongoApi, connection: &Connection, malformed: &Malformed) {
     // The message is valid; it only lacked memory.
     if malformed.code != TemporarilyUnavailable {
         api.protocol_errors.report(&connection.peer, "a malformed message");
@@ -203,13 +202,13 @@ fn log_malformed<S: Store>(api: &MongoApi<S>, connection: &Connection, malformed
 
 /// Returns the memory account for a client's messages. Unknown clients share an account with a
 /// small limit.
-fn account_of<S: Store>(api: &MongoApi<S>, is_known: bool) -> &Account {
+fn account_of(api: &MongoApi, is_known: bool) -> &Account {
     if is_known { &api.messages } else { &api.settings.unknown_clients }
 }
 
 /// Returns the header if this client may send such a message; otherwise logs the reason and fails.
-fn understood_header<S: Store>(
-    api: &MongoApi<S>,
+fn understood_header(
+    api: &MongoApi,
     connection: &Connection,
     header: Option<Header>,
     is_known: bool,
@@ -239,8 +238,8 @@ async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
 }
 
 /// Runs the command of a message and sends the reply, with long commands taking turns.
-async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
-    api: &Arc<MongoApi<S>>,
+async fn answer_in_turn<C: AsyncRead + AsyncWrite + Unpin + Send>(
+    api: &Arc<MongoApi>,
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
     message: &Message,
@@ -257,7 +256,7 @@ async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
 }
 
 /// Records the client's handshake for the next server. Compressed handshakes are not kept.
-fn record_message<S: Store, C>(api: &MongoApi<S>, client: &mut ClientStream<C>, message: &Message) {
+fn record_message<C>(api: &MongoApi, client: &mut ClientStream<C>, message: &Message) {
     if !client.is_movable() {
         return;
     }
@@ -281,8 +280,8 @@ enum Answered {
 
 /// Runs the command of a message and sends its reply in the message's own format. A message that
 /// requests no reply gets none, even if it fails.
-async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
-    api: &Arc<MongoApi<S>>,
+async fn answer_message<C: AsyncRead + AsyncWrite + Unpin>(
+    api: &Arc<MongoApi>,
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
     message: &Message,
@@ -348,8 +347,8 @@ async fn report_login<C: AsyncRead + AsyncWrite + Unpin>(
 
 /// Returns whether another server should answer a message. This server must be stopping, or have
 /// lost the shard and stop within `MOVE_TIME`; and the command must be safe to repeat.
-async fn moves<S: Store>(
-    api: &MongoApi<S>,
+async fn moves(
+    api: &MongoApi,
     message: &Message,
     reply: &commands::Response,
     stop: &mut watch::Receiver<bool>,

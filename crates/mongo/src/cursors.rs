@@ -21,7 +21,7 @@ use std::{
     time::Duration,
 };
 
-use engine::{Cursor, Namespace, Store};
+use engine::{Cursor, Namespace};
 use memory::Relief;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -36,13 +36,13 @@ use crate::{
 };
 
 /// A cursor in the table.
-struct OpenCursor<S: Store> {
+struct OpenCursor {
     /// The collection that the cursor reads. A `getMore` must name this collection.
     namespace: Namespace,
     /// The session in which the cursor was opened.
     session: Option<SessionId>,
     /// The cursor; `None` while a request uses it.
-    cursor: Option<Cursor<S>>,
+    cursor: Option<Cursor>,
     /// Time of the last use, on the machine's monotonic clock.
     used: Duration,
     /// Whether the cursor has no idle timeout (`noCursorTimeout`).
@@ -60,7 +60,7 @@ struct OpenCursor<S: Store> {
     owner: Sender,
 }
 
-impl<S: Store> OpenCursor<S> {
+impl OpenCursor {
     /// Checks that this sender may use the cursor. If not, a read-only relayed sender gets 43, as
     /// if the cursor did not exist, and a user gets 13.
     fn check_sender(&self, id: i64, sender: &Sender) -> Result<()> {
@@ -94,8 +94,8 @@ impl<S: Store> OpenCursor<S> {
 }
 
 /// All open cursors of the MongoDB API.
-pub(crate) struct Cursors<S: Store> {
-    all: Mutex<HashMap<i64, OpenCursor<S>>>,
+pub(crate) struct Cursors {
+    all: Mutex<HashMap<i64, OpenCursor>>,
     /// Maximum number of open cursors.
     max_cursors: usize,
     /// Number of cursors opened since the start. `timed_out` counts those closed by the idle
@@ -105,8 +105,8 @@ pub(crate) struct Cursors<S: Store> {
 }
 
 /// The cursor that a request opens, with its owner and options.
-pub(crate) struct NewCursor<S: Store> {
-    pub(crate) cursor: Cursor<S>,
+pub(crate) struct NewCursor {
+    pub(crate) cursor: Cursor,
     /// Whether the cursor has no idle timeout.
     pub(crate) keep: bool,
     pub(crate) session: Option<SessionId>,
@@ -116,9 +116,9 @@ pub(crate) struct NewCursor<S: Store> {
 }
 
 /// A cursor that a request uses. The request must give it back or finish it.
-pub(crate) struct CursorInUse<S: Store> {
+pub(crate) struct CursorInUse {
     pub(crate) id: i64,
-    pub(crate) cursor: Cursor<S>,
+    pub(crate) cursor: Cursor,
     /// The operation that opened the cursor, which the current request continues.
     pub(crate) operation: Arc<Operation>,
 }
@@ -132,7 +132,7 @@ struct IdleCursors {
     cursors: Vec<(Duration, i64, usize)>,
 }
 
-impl<S: Store> Relief for Cursors<S> {
+impl Relief for Cursors {
     fn relieve(&self, bytes: usize) {
         // The closed cursors are dropped at the end of this function, outside the lock.
         let closed = self.take_victims(bytes);
@@ -159,7 +159,7 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
     Err(Error::new(code, format!("Cannot run getMore on cursor {id}, {message}")))
 }
 
-impl<S: Store> Cursors<S> {
+impl Cursors {
     /// Creates an empty table for at most `max_cursors` cursors.
     pub(crate) fn with_room(max_cursors: usize) -> Self {
         let (opened, timed_out) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -168,7 +168,7 @@ impl<S: Store> Cursors<S> {
 
     /// Locks the table. Nothing is awaited under this lock, and cursors are dropped after it is
     /// released, since dropping one frees memory.
-    fn lock_all(&self) -> MutexGuard<'_, HashMap<i64, OpenCursor<S>>> {
+    fn lock_all(&self) -> MutexGuard<'_, HashMap<i64, OpenCursor>> {
         self.all.lock()
     }
 
@@ -179,7 +179,7 @@ impl<S: Store> Cursors<S> {
     pub(crate) fn open(
         &self,
         namespace: Namespace,
-        opened: NewCursor<S>,
+        opened: NewCursor,
         operation: &Arc<Operation>,
     ) -> Result<i64> {
         let NewCursor { cursor, keep, session, connection, owner, about } = opened;
@@ -226,7 +226,7 @@ impl<S: Store> Cursors<S> {
         namespace: &Namespace,
         session: Option<SessionId>,
         sender: &Sender,
-    ) -> Result<CursorInUse<S>> {
+    ) -> Result<CursorInUse> {
         let mut all = self.lock_all();
         let open = all.get_mut(&id).ok_or_else(|| not_found(id))?;
         open.check_sender(id, sender)?;
@@ -248,18 +248,18 @@ impl<S: Store> Cursors<S> {
     }
 
     /// Puts back a cursor from which no batch was read, without counting a batch.
-    pub(crate) fn return_unread(&self, taken: CursorInUse<S>) {
+    pub(crate) fn return_unread(&self, taken: CursorInUse) {
         self.put_back(taken, |_| {});
     }
 
     /// Returns a cursor that produced a batch of this many documents. Returns whether it stays
     /// open: a cursor that was killed in the meantime is dropped.
-    pub(crate) fn give_back(&self, taken: CursorInUse<S>, documents: usize) -> bool {
+    pub(crate) fn give_back(&self, taken: CursorInUse, documents: usize) -> bool {
         self.put_back(taken, |about| about.record_batch(documents))
     }
 
     /// Puts a cursor back unless it was killed in the meantime, and stops its operation's clock.
-    fn put_back(&self, taken: CursorInUse<S>, note: impl FnOnce(&mut CursorDescription)) -> bool {
+    fn put_back(&self, taken: CursorInUse, note: impl FnOnce(&mut CursorDescription)) -> bool {
         let now = clock::monotonic_time();
         match self.lock_all().get_mut(&taken.id) {
             Some(open) => {
@@ -273,7 +273,7 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    pub(crate) fn finish_cursor(&self, taken: CursorInUse<S>) {
+    pub(crate) fn finish_cursor(&self, taken: CursorInUse) {
         self.close(taken.id);
     }
 
@@ -332,7 +332,7 @@ impl<S: Store> Cursors<S> {
     }
 
     /// Removes the matching cursors from the table. The caller drops them outside the lock.
-    fn remove_where(&self, closes: impl Fn(&OpenCursor<S>) -> bool) -> Vec<OpenCursor<S>> {
+    fn remove_where(&self, closes: impl Fn(&OpenCursor) -> bool) -> Vec<OpenCursor> {
         self.lock_all().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
     }
 
@@ -340,7 +340,7 @@ impl<S: Store> Cursors<S> {
     /// oldest cursor of the connection whose cursors hold the most memory, so that a client that
     /// opens many large cursors loses its own cursors first. Small cursors are spared: closing many
     /// of them would free little.
-    fn take_victims(&self, bytes: usize) -> Vec<OpenCursor<S>> {
+    fn take_victims(&self, bytes: usize) -> Vec<OpenCursor> {
         let mut all = self.lock_all();
         let mut owners: HashMap<i32, IdleCursors> = HashMap::new();
         let idle = all.iter().filter(|(_, open)| open.cursor.is_some());
@@ -377,7 +377,7 @@ impl<S: Store> Cursors<S> {
     /// Returns the sessions with open cursors, and the owner and last use of each cursor.
     pub(crate) fn sessions(&self) -> Vec<(SessionId, Sender, Duration)> {
         let all = self.lock_all();
-        let of = |open: &OpenCursor<S>| Some((open.session?, open.owner.clone(), open.used));
+        let of = |open: &OpenCursor| Some((open.session?, open.owner.clone(), open.used));
         all.values().filter_map(of).collect()
     }
 

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use document::{DocBuf, ValueRef};
-use engine::Store;
 use tokio::{
     io::{AsyncBufRead, AsyncWrite},
     sync::watch,
@@ -29,7 +28,7 @@ const SHORTEST_WAIT_MS: u64 = 100;
 /// Returns whether further replies follow without another request: the batch of a cursor that is
 /// not exhausted, or a handshake by which a client waits for changes of the server's state. Drivers
 /// take the end of a handshake stream for the loss of the server, so these streams do not end.
-pub(crate) fn is_followed<S: Store>(api: &MongoApi<S>, message: &Message, reply: &DocBuf) -> bool {
+pub(crate) fn is_followed(api: &MongoApi, message: &Message, reply: &DocBuf) -> bool {
     has_open_cursor(reply) || (waits_for_news(api, message) && says_version(reply))
 }
 
@@ -43,7 +42,7 @@ fn has_open_cursor(reply: &DocBuf) -> bool {
     })
 }
 
-fn waits_for_news<S: Store>(api: &MongoApi<S>, message: &Message) -> bool {
+fn waits_for_news(api: &MongoApi, message: &Message) -> bool {
     let args = Args::new("hello", message.body());
     let known = args.document("topologyVersion").ok().flatten();
     let process = known.and_then(|known| known.get("processId"));
@@ -59,8 +58,8 @@ fn says_version(reply: &DocBuf) -> bool {
 
 /// Sends replies until the stream ends; the command runs again for each of them. Each reply but the
 /// last announces another one, and each but the first refers to the previous one.
-pub(crate) async fn send_all<S: Store>(
-    api: &Arc<MongoApi<S>>,
+pub(crate) async fn send_all(
+    api: &Arc<MongoApi>,
     connection: &Connection,
     stream: &mut (impl AsyncBufRead + AsyncWrite + Unpin),
     message: &Message,

@@ -2,7 +2,6 @@
 //! with one, and the secret for salts.
 
 use auth::Secret;
-use engine::Store;
 
 use crate::{
     access::{RoleName, User, UserName},
@@ -14,7 +13,7 @@ use crate::{
 /// The database of the first user.
 const DATABASE: &str = "admin";
 
-impl<S: Store> MongoApi<S> {
+impl MongoApi {
     /// Creates a user with all rights, with this name and password in `admin`, unless a user
     /// exists. Called before clients are accepted, so that the user exists for all of them. In a
     /// cluster only the owner of the first shard does this.

@@ -3,7 +3,6 @@
 
 use std::{future::pending, pin::pin, time::Duration};
 
-use engine::Store;
 use memory::{Account, InsufficientMemory, Share};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt},
@@ -93,8 +92,8 @@ pub(crate) fn memory_refusal(short: InsufficientMemory) -> Malformed {
 
 /// Parses a message and reserves the memory of its parsed form. Long messages wait for their turn,
 /// so that parsing many of them does not delay short ones.
-pub(crate) async fn parse_message<S: Store>(
-    api: &MongoApi<S>,
+pub(crate) async fn parse_message(
+    api: &MongoApi,
     header: &Header,
     payload: Vec<u8>,
     held: &mut Share,

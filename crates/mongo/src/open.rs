@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Store};
+use engine::Engine;
 
 use crate::{
     api::{MongoApi, Settings},
     commands::COMMANDS,
 };
 
-impl<S: Store> MongoApi<S> {
+impl MongoApi {
     /// Creates the MongoDB API over an engine.
-    pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
+    pub fn new(engine: Engine, settings: Settings) -> Arc<Self> {
         Self::with_commands(engine, settings, COMMANDS)
     }
 }

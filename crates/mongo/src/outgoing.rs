@@ -3,7 +3,6 @@
 
 use std::pin::pin;
 
-use engine::Store;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::{
@@ -40,11 +39,7 @@ pub(crate) async fn send_refusal(
 
 /// Compresses a reply if its request was compressed. Large replies wait for their turn, since
 /// compression occupies a processor.
-pub(crate) async fn compress_reply<S: Store>(
-    api: &MongoApi<S>,
-    message: &Message,
-    reply: Vec<u8>,
-) -> Vec<u8> {
+pub(crate) async fn compress_reply(api: &MongoApi, message: &Message, reply: Vec<u8>) -> Vec<u8> {
     match message.compressor {
         Some(compressor) if api.commands.may_compress(message.body()) => {
             let long = LONG_BYTES <= reply.len();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::{Cursor, Model, Namespace, Plan, Store};
+use engine::{Cursor, Model, Namespace, Plan};
 use evaluation::Context;
 use pipeline::exec::other_collections;
 
@@ -18,12 +18,12 @@ use crate::{
 /// Starts a query of a command, whose row has checked the right to read the collection itself.
 ///
 /// Fails with 13 if the sender may not read a joined collection, and with the errors of the plan.
-pub(crate) fn begin_query<S: Store>(
-    call: &Call<'_, S>,
+pub(crate) fn begin_query(
+    call: &Call<'_>,
     namespace: &Namespace,
     plan: Plan,
     context: Arc<Context>,
-) -> Result<Cursor<S>> {
+) -> Result<Cursor> {
     let joined = other_collections(&plan.stages).into_iter().map(|(database, collection)| {
         let database = database.unwrap_or(&namespace.database);
         let other = Namespace::new(database, collection);

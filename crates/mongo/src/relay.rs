@@ -9,7 +9,6 @@ use std::{fmt, pin::pin, sync::Arc};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, ValueRef, validate};
-use engine::Store;
 
 use crate::{
     api::MongoApi,
@@ -70,12 +69,12 @@ impl fmt::Display for NoReply {
 impl std::error::Error for NoReply {}
 
 /// The connection of one relayed command.
-struct RelayedConnection<S: Store> {
-    api: Arc<MongoApi<S>>,
+struct RelayedConnection {
+    api: Arc<MongoApi>,
     connection: Arc<Connection>,
 }
 
-impl<S: Store> Drop for RelayedConnection<S> {
+impl Drop for RelayedConnection {
     fn drop(&mut self) {
         self.api.remove_connection(&self.connection);
     }
@@ -83,14 +82,14 @@ impl<S: Store> Drop for RelayedConnection<S> {
 
 /// A reply that was not delivered yet. If it is dropped, its cursor is closed: the id of the cursor
 /// is only in the reply, and a lost batch cannot be read again.
-struct Reply<S: Store> {
+struct Reply {
     bytes: Bytes,
-    cursor: UndeliveredCursor<S>,
+    cursor: UndeliveredCursor,
 }
 
-impl<S: Store> Reply<S> {
+impl Reply {
     /// Wraps the reply of a command and counts it as sent.
-    fn new(visit: &RelayedConnection<S>, reply: &DocBuf) -> Self {
+    fn new(visit: &RelayedConnection, reply: &DocBuf) -> Self {
         let cursor = reply.get("cursor").and_then(ValueRef::as_document);
         let id = cursor.and_then(|cursor| cursor.get("id"));
         let id = id.and_then(|id| if let ValueRef::Int64(id) = id { Some(id) } else { None });
@@ -106,12 +105,12 @@ impl<S: Store> Reply<S> {
 }
 
 /// A cursor that is closed on drop unless the sender has received its id.
-struct UndeliveredCursor<S: Store> {
-    api: Arc<MongoApi<S>>,
+struct UndeliveredCursor {
+    api: Arc<MongoApi>,
     id: Option<i64>,
 }
 
-impl<S: Store> Drop for UndeliveredCursor<S> {
+impl Drop for UndeliveredCursor {
     fn drop(&mut self) {
         if let Some(id) = self.id {
             self.api.cursors.close(id);
@@ -146,7 +145,7 @@ pub fn home_of_command(database: &str, command: &[u8]) -> Option<String> {
     about.map(str::to_owned)
 }
 
-impl<S: Store> MongoApi<S> {
+impl MongoApi {
     /// Runs one command on a database and returns its reply, which may be an error. A command that
     /// only reads is stopped when the future is dropped; all other commands run to completion.
     ///
@@ -184,11 +183,11 @@ impl<S: Store> MongoApi<S> {
 }
 
 /// Runs the command of a message. Takes owned arguments, since it runs in a task of its own.
-async fn run_message<S: Store>(
-    visit: RelayedConnection<S>,
+async fn run_message(
+    visit: RelayedConnection,
     message: Message,
     operation: Arc<Operation>,
-) -> Result<Reply<S>, NoReply> {
+) -> Result<Reply, NoReply> {
     let settings = &visit.api.settings;
     let mut held = settings.memory.share();
     let weight = parsed_command::parsed_bytes(&message, &visit.api.commands);

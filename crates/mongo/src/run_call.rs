@@ -2,7 +2,6 @@
 
 use std::{future::pending, pin::pin};
 
-use engine::Store;
 use tokio::{io::AsyncBufRead, sync::watch};
 
 use crate::{
@@ -13,8 +12,8 @@ use crate::{
 /// Runs a command. A read stops when its client disconnects. When the server stops, clients that
 /// wait for a change of state are disconnected immediately, and other commands are stopped after a
 /// grace period.
-pub(crate) async fn run_call<S: Store>(
-    call: &Call<'_, S>,
+pub(crate) async fn run_call(
+    call: &Call<'_>,
     stream: &mut (impl AsyncBufRead + Unpin),
     stop: &mut watch::Receiver<bool>,
 ) -> commands::Response {

@@ -8,7 +8,6 @@ use std::{
 };
 
 use document::{DocBuf, DocRef, Document, ValueRef, shell};
-use engine::Store;
 use traces::{MAX_QUERY_BYTES, Operation, told};
 
 use crate::{arguments::GENERIC, call::Call, counters::Counters, errors::Result};
@@ -30,8 +29,8 @@ impl CounterSnapshot {
 
 /// Reports a command to the tracer, and logs it if it took as long as the slow threshold. Names
 /// chosen by clients are escaped in the log.
-pub(crate) fn report_end<S: Store>(
-    call: &Call<'_, S>,
+pub(crate) fn report_end(
+    call: &Call<'_>,
     id: i32,
     took: Duration,
     before: CounterSnapshot,
@@ -91,7 +90,7 @@ pub(crate) fn report_end<S: Store>(
 
 /// Returns the query of a read command in shell syntax, without shared arguments. Writes return
 /// `None`, since documents must not be logged.
-fn query_of<S: Store>(call: &Call<'_, S>) -> Option<String> {
+fn query_of(call: &Call<'_>) -> Option<String> {
     let reads = ["find", "aggregate", "count", "distinct"];
     if !reads.contains(&call.known?.row.name)
         || 2 * MAX_QUERY_BYTES < ValueRef::Document(call.body).encoded_len()
@@ -106,7 +105,7 @@ fn query_of<S: Store>(call: &Call<'_, S>) -> Option<String> {
 }
 
 /// Returns the collection that a command names, if any.
-fn named_collection<'a, S: Store>(call: &Call<'a, S>) -> &'a str {
+fn named_collection<'a>(call: &Call<'a>) -> &'a str {
     let first = [call.name, "collection"];
     let named = first.iter().find_map(|field| match call.body.get(field) {
         Some(ValueRef::String(name)) => Some(name),

@@ -13,7 +13,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use auth::Key;
 use document::{DocRef, Document, ObjectId, Value, doc};
-use engine::{Engine, ErrorSubject, Expected, Kind, Resource, ResourceChange, Store};
+use engine::{Engine, ErrorSubject, Expected, Kind, Resource, ResourceChange};
 use parking_lot::Mutex;
 
 use crate::{
@@ -80,8 +80,8 @@ fn take(gone: &HashSet<RoleName>, roles: &mut Vec<RoleName>) -> bool {
 
 /// The users and roles of a server.
 #[derive(Debug)]
-pub(crate) struct Users<S: Store> {
-    engine: Engine<S>,
+pub(crate) struct Users {
+    engine: Engine,
     /// The local copy of the users and roles of the first shard; `None` if this server stores them.
     copy: Option<UsersCopy>,
     /// Serializes changes that read several records.
@@ -105,9 +105,9 @@ fn decode_role(record: &Resource) -> Result<Versioned<Role>> {
     Ok(Versioned { value, version: record.stamp })
 }
 
-impl<S: Store> Users<S> {
+impl Users {
     /// Creates the storage on this engine, or on the first shard's server if `first` is given.
-    pub(crate) fn new(engine: Engine<S>, first: Option<FirstShard>) -> Self {
+    pub(crate) fn new(engine: Engine, first: Option<FirstShard>) -> Self {
         let copy = first.map(UsersCopy::new);
         Self { engine, copy, changing: tokio::sync::Mutex::default(), key: Mutex::default() }
     }

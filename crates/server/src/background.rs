@@ -20,7 +20,7 @@ use store::Health;
 use tokio::sync::watch;
 use tracing::Instrument as _;
 
-use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
+use crate::checkpoint::CheckpointFile;
 
 /// How often the clock is compared with the wall clock and checkpointed. A checkpoint allows two
 /// more seconds of time (`clock::LEASE_MS`); renewing it four times as often tolerates slow writes
@@ -141,8 +141,8 @@ fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut 
 /// Starts the background tasks of an engine: care of its store, unfinished index builds, paths, and
 /// housekeeping. They run until `stop`; `serve::Running::stop` waits for them.
 pub(crate) fn start(
-    engine: &Engine<AnyStore>,
-    api: Option<Arc<MongoApi<AnyStore>>>,
+    engine: &Engine,
+    api: Option<Arc<MongoApi>>,
     unused_days: Option<u32>,
     stop: &watch::Receiver<bool>,
 ) -> [tokio::task::JoinHandle<()>; 4] {
@@ -167,13 +167,13 @@ fn log_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
 
 /// Maintains the store until `stop`, in two concurrent loops: housekeeping may wait for a slow
 /// disk, and the store's health must be polled even then.
-async fn maintain_store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
+async fn maintain_store(engine: Engine, stop: watch::Receiver<bool>) {
     tokio::join!(watch_store(&engine, stop.clone()), keep_store(&engine, stop));
 }
 
 /// Watches the store's health. After the store was reopened, makes the engine reload its state in
 /// memory; only then does the store accept commits. Logs when refusals start and stop, not each.
-async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+async fn watch_store(engine: &Engine, mut stop: watch::Receiver<bool>) {
     let mut refusing = false;
     loop {
         // The catalog first: the store refuses commits until the engine has reloaded it.
@@ -199,7 +199,7 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
 
 /// Runs the store's housekeeping, on a blocking thread because it may wait for the disk. Failures
 /// are logged only while the store accepts commits; otherwise `watch_store` has logged the reason.
-async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+async fn keep_store(engine: &Engine, mut stop: watch::Receiver<bool>) {
     loop {
         let ticked = engine.clone();
         let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
@@ -216,7 +216,7 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
 
 /// Finishes index builds that an earlier run left unfinished. Requests do not wait; those indexes
 /// are unused until then. Builds interrupted by `stop` continue at the next start.
-async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
+async fn build_indexes(engine: Engine, mut stop: watch::Receiver<bool>) {
     tokio::select! {
         built = engine.resume_builds() => {
             if let Err(error) = built {
@@ -228,11 +228,7 @@ async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>
 }
 
 /// Records until `stop` which container paths were used, and drops those unused for long.
-async fn maintain_paths(
-    engine: Engine<AnyStore>,
-    unused_days: Option<u32>,
-    mut stop: watch::Receiver<bool>,
-) {
+async fn maintain_paths(engine: Engine, unused_days: Option<u32>, mut stop: watch::Receiver<bool>) {
     loop {
         tokio::select! {
             () = wait_for(PATHS_EVERY) => {}
@@ -252,7 +248,7 @@ async fn maintain_paths(
 }
 
 /// Follows until `stop` the users, which the first shard of a cluster stores.
-pub(crate) async fn follow_users(api: Arc<MongoApi<AnyStore>>, mut stop: watch::Receiver<bool>) {
+pub(crate) async fn follow_users(api: Arc<MongoApi>, mut stop: watch::Receiver<bool>) {
     tokio::select! {
         never = api.follow_users() => match never {},
         _ = stop.changed() => {}
@@ -262,8 +258,8 @@ pub(crate) async fn follow_users(api: Arc<MongoApi<AnyStore>>, mut stop: watch::
 /// Runs the reaper and closes idle cursors until `stop`. `now` and the due times are readings of
 /// the monotonic clock. A failed pass is retried after a second.
 async fn run_housekeeping(
-    engine: Engine<AnyStore>,
-    api: Option<Arc<MongoApi<AnyStore>>>,
+    engine: Engine,
+    api: Option<Arc<MongoApi>>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut api_due = Duration::ZERO;

@@ -8,7 +8,7 @@ use clock::{Clock, MAX_STEP_MS, Started};
 use engine::Engine;
 use jiff::SignedDuration;
 
-use crate::{any_store::AnyStore, data_dir::Refused};
+use crate::data_dir::Refused;
 
 /// Refuses a start at which time would jump forward by more than `most`.
 pub(crate) fn check_jump(clock: &Clock, most: Option<Duration>) -> Result<(), Refused> {
@@ -26,7 +26,7 @@ pub(crate) fn check_jump(clock: &Clock, most: Option<Duration>) -> Result<(), Re
 }
 
 /// Logs the duration of a long downtime and the number of documents that expired during it.
-pub(crate) async fn log_downtime(engine: Engine<AnyStore>) {
+pub(crate) async fn log_downtime(engine: Engine) {
     let status = engine.clock().status();
     let Started { last: Some(last), .. } = status.started else { return };
     let off_ms = status.started.off_ms();

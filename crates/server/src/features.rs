@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use store::{Snapshot, Stamp};
 
-use crate::{any_store::AnyStore, atomic_file, data_dir::Refused};
+use crate::{atomic_file, data_dir::Refused};
 
 /// Name of the file in the data directory; JSON, see [`Stored`].
 const FILE: &str = "features.json";
@@ -66,7 +66,7 @@ enum SwitchStorage {
     /// In the cluster's data, so that the next owner reads them. The lock is held from the commit
     /// until the switch changes, so that after concurrent changes the stored value equals the
     /// switch.
-    Cluster(Engine<AnyStore>, tokio::sync::Mutex<()>),
+    Cluster(Engine, tokio::sync::Mutex<()>),
 }
 
 /// Path of the switches among the engine's small records. No API uses a path that starts like this.
@@ -74,7 +74,7 @@ const RECORD: [&str; 2] = ["_ebb", "features"];
 
 impl Features {
     /// Returns the switches of a cluster: the flag if given, else the stored value, else on.
-    pub(crate) fn of_cluster(engine: &Engine<AnyStore>, flag: Option<bool>) -> Arc<Self> {
+    pub(crate) fn of_cluster(engine: &Engine, flag: Option<bool>) -> Arc<Self> {
         let stored = engine.resource_at(&RECORD);
         let stored = stored.and_then(|record| switch_of(&record.body));
         Self::made(
@@ -134,9 +134,7 @@ impl Features {
     }
 
     /// Returns the value stored in a cluster's catalog; `None` if never changed.
-    pub(crate) async fn of_catalog(
-        snapshot: &impl Snapshot,
-    ) -> Result<Option<bool>, engine::Error> {
+    pub(crate) async fn of_catalog(snapshot: &dyn Snapshot) -> Result<Option<bool>, engine::Error> {
         let key = engine::stored_resource_key(&RECORD);
         let Some(value) = snapshot.get(Space::Catalog, &key).await? else { return Ok(None) };
         Ok(switch_of(&engine::read_stored_resource(&value)?.body))
@@ -200,7 +198,7 @@ impl Features {
     }
 
     /// Sets the switch in the cluster's data; the caller holds the lock of `storage`.
-    async fn turn_in_cluster(&self, engine: &Engine<AnyStore>, on: bool) -> io::Result<()> {
+    async fn turn_in_cluster(&self, engine: &Engine, on: bool) -> io::Result<()> {
         let body = doc! { "per_document_ttl": on };
         let there = engine.resource_at(&RECORD).is_some();
         let expected = if there { Expected::Present } else { Expected::Absent };

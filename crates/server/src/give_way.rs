@@ -24,14 +24,9 @@ pub(crate) fn give_way() {
 
 /// Runs a long `work` without a worker, for code that cannot call [`give_way`] in between. A call
 /// of `give_way` before the work would not suffice: if it returned before another thread has taken
-/// over the worker, the tasks queued on the worker would wait for the work.
+/// over the worker, the tasks queued on the worker would wait for the work. Also for work that
+/// waits for another thread: if all workers blocked, none would be left to run the awaited work.
 pub(crate) fn run_apart(work: &mut dyn FnMut()) {
-    apart(work);
-}
-
-/// Like `run_apart` for work with a result, such as waiting for another thread: if all workers
-/// blocked, none would be left to run the awaited work.
-pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
     if !on_workers() {
         return work();
     }

@@ -10,7 +10,6 @@
 
 mod addresses;
 mod admin;
-mod any_store;
 mod atomic_file;
 mod background;
 mod backup;

@@ -12,7 +12,6 @@ use engine::Engine;
 use memory::Account;
 
 use crate::{
-    any_store::AnyStore,
     checksummed,
     config::{Config, TlsMode},
     data_dir::{Refused, SECRETS_FOLDER},
@@ -98,10 +97,7 @@ pub(crate) async fn read_settings(
 }
 
 /// Creates the API's server object, and finishes changes that an earlier process left incomplete.
-pub(crate) async fn open_api(
-    engine: Engine<AnyStore>,
-    settings: Settings,
-) -> Result<Arc<NoSqlApi<AnyStore>>, Failure> {
+pub(crate) async fn open_api(engine: Engine, settings: Settings) -> Result<Arc<NoSqlApi>, Failure> {
     let api =
         NoSqlApi::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
     // On a full disk this has to wait for another start; this one serves what exists.

@@ -13,17 +13,17 @@ use clock::{Checkpoint, Clock};
 use engine::{DiscardCheckpoints, Engine, Options, Persist};
 use memory::Plan;
 use mongo::MongoDialect;
-use store::MemoryStore;
+use store::{MemoryStore, Store};
 use store_tree::{Archiving, Images, TreeMetrics, TreeOptions, TreeStore};
 
 use crate::{
-    any_store::AnyStore,
     background::Timekeeper,
     checkpoint::{CheckpointFile, boot_id},
     config::{ClockMode, Config},
     data_dir::{DataDir, NODE_FILE, Refused},
     downtime::check_jump,
     failure::{Failure, failed},
+    give_way::run_apart,
     shares::plan_memory,
     test_clocks::clock_source,
 };
@@ -31,7 +31,7 @@ use crate::{
 /// An engine on its data, with its clock running within the first lease. Fields are dropped in
 /// declaration order: the engine before the clock, the directory's lock last.
 pub(crate) struct Opened {
-    pub(crate) engine: Engine<AnyStore>,
+    pub(crate) engine: Engine,
     /// Metrics of the store's committer; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
     /// Access to images of the store, for backups.
@@ -109,20 +109,21 @@ impl ClockedDirectory {
     /// Opens the store, which replays its journal, and the engine. Fails as [`open_store`] does.
     pub(crate) async fn open_engine(self, config: &Config) -> Result<Opened, Failure> {
         let Self { clock, file, timekeeper, data_dir } = self;
-        let time = Engine::<AnyStore>::commit_clock(&clock);
+        let time = Engine::commit_clock(&clock);
         let plan = plan_memory(config);
-        let store = match &data_dir {
-            None => AnyStore::Memory(MemoryStore::bounded(plan.data_bytes(), time)),
+        let (store, measured, images): (Arc<dyn Store>, _, _) = match &data_dir {
+            None => (Arc::new(MemoryStore::bounded(plan.data_bytes(), time)), None, None),
             Some(directory) => {
                 let options = store_options(config, plan, &directory.path);
-                AnyStore::Tree(TreeStore::open(&options, time).map_err(refused_store)?)
+                let tree = TreeStore::open(&options, time).map_err(refused_store)?;
+                let (measured, images) = (tree.metrics(), tree.images());
+                (Arc::new(tree), Some(measured), Some(images))
             }
         };
         let persist: Arc<dyn Persist> = match &file {
             Some(file) => Arc::new(file.clone()),
             None => Arc::new(DiscardCheckpoints),
         };
-        let (measured, images) = (store.tree_metrics(), store.images());
         let options = engine_options(config, plan, clock, persist);
         let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
             engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
@@ -144,6 +145,7 @@ pub(crate) fn engine_options(
     let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
     options.reap_delay = config.reap_delay;
     options.accept_loss = config.accept_loss;
+    options.block_in_place = run_apart;
     // A store in memory has no blocks to search.
     options.large_write_bytes = plan.large_write_bytes();
     options.row_cache_bytes = if config.data_dir.is_some() { plan.row_cache_bytes() } else { 0 };

@@ -13,7 +13,7 @@ use engine::Engine;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::{any_store::AnyStore, atomic_file};
+use crate::atomic_file;
 
 /// Name of the file in the data directory; JSON, see [`Pause`]. Reaping is paused if the file
 /// exists, with any content.
@@ -47,7 +47,7 @@ impl Reaping {
     }
 
     /// Applies the stored pause to an engine, before the engine's reaper starts.
-    pub(crate) fn apply(&self, engine: &Engine<AnyStore>) {
+    pub(crate) fn apply(&self, engine: &Engine) {
         let pause = self.pause.lock();
         if pause.is_some() {
             engine.set_reaping_paused(true);
@@ -65,11 +65,7 @@ impl Reaping {
 
     /// Pauses or resumes reaping; durable and in effect on return. Runs on a blocking thread and to
     /// completion even if the client disconnects. On failure nothing changes.
-    pub(crate) async fn set(
-        self: &Arc<Self>,
-        engine: &Engine<AnyStore>,
-        paused: bool,
-    ) -> io::Result<()> {
+    pub(crate) async fn set(self: &Arc<Self>, engine: &Engine, paused: bool) -> io::Result<()> {
         let (reaping, engine) = (Arc::clone(self), engine.clone());
         let set = tokio::task::spawn_blocking(move || reaping.set_now(&engine, paused)).await;
         set.unwrap_or_else(|error| Err(io::Error::other(error)))
@@ -77,7 +73,7 @@ impl Reaping {
 
     /// Pauses or resumes reaping; blocks the calling thread. The file that records a pause is
     /// written first, so that the next start knows every state that was in effect.
-    fn set_now(&self, engine: &Engine<AnyStore>, paused: bool) -> io::Result<()> {
+    fn set_now(&self, engine: &Engine, paused: bool) -> io::Result<()> {
         let mut pause = self.pause.lock();
         if pause.is_some() == paused {
             return Ok(());

@@ -19,7 +19,7 @@ use mongo::NoReply;
 use portal::{Refused, Sender};
 use tokio::sync::watch;
 
-use crate::{any_store::AnyStore, background};
+use crate::background;
 
 /// How long calls in progress may continue after the stop. The portal's connection then has one
 /// more second to send the reply (`admin/serve.rs`).
@@ -28,8 +28,8 @@ const STOP_TIME: Duration = Duration::from_secs(1);
 /// The APIs of this process. An API is `None` if it is off, or its data are on another node.
 #[derive(Clone, Default)]
 pub(crate) struct Apis {
-    pub(crate) mongo: Option<Arc<mongo::MongoApi<AnyStore>>>,
-    pub(crate) cosmos: Option<Arc<cosmos::NoSqlApi<AnyStore>>>,
+    pub(crate) mongo: Option<Arc<mongo::MongoApi>>,
+    pub(crate) cosmos: Option<Arc<cosmos::NoSqlApi>>,
 }
 
 /// Future result of a request that may be executed on another node.

@@ -18,7 +18,6 @@ use tokio::{
 
 use crate::{
     admin::{self, Shared, doctor::CheckContext},
-    any_store::AnyStore,
     background,
     entrance::Entrance,
     failure::{Failure, failed},
@@ -65,7 +64,7 @@ impl Term {
     /// incomplete are finished on return, so that no request sees them.
     pub(crate) async fn begin(
         context: &ServerContext,
-        engine: Engine<AnyStore>,
+        engine: Engine,
         (measured, images): (Option<Arc<TreeMetrics>>, Option<Images>),
         features: Arc<Features>,
         shards: Shards,
@@ -158,7 +157,7 @@ impl Term {
 
     /// Returns the NoSQL API, with its stop signal, for requests that arrive at this node; `None`
     /// if it is off.
-    pub(crate) fn nosql_endpoint(&self) -> Option<cosmos::LocalEndpoint<AnyStore>> {
+    pub(crate) fn nosql_endpoint(&self) -> Option<cosmos::LocalEndpoint> {
         Some(cosmos::LocalEndpoint::new(self.shared.apis.cosmos.clone()?, self.stop.subscribe()))
     }
 

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use document::{DocRef, Document};
 use engine::{BatchLimit, Cursor, Kind, Plan};
 use pipeline::{Filter, exec::Stage};
-use test_kit::{Kit, PausingStore, ready, sort_by};
+use test_kit::{Kit, ready, sort_by};
 
 use crate::{model::Model, op::id_of};
 
 #[derive(Debug)]
 pub(crate) struct OpenCursor {
-    cursor: Cursor<PausingStore>,
+    cursor: Cursor,
     /// Life and version of each document, by id, when the first batch was read.
     start: BTreeMap<i32, (u32, u32)>,
     /// Indexes that existed when the cursor's query was planned.

@@ -13,9 +13,7 @@ use document::{DocRef, doc};
 use engine::{BatchLimit, Engine, Kind, Model, Namespace, Plan};
 use pipeline::Filter;
 use store::{Space, Store as _};
-use test_kit::{
-    Kit, PausingStore, Setup, Task, context, default_ttl, ids_of, insert_one, plain_index, ready,
-};
+use test_kit::{Kit, Setup, Task, context, default_ttl, ids_of, insert_one, plain_index, ready};
 
 const STEPS: usize = 60;
 /// The names of collections. There are few, so that operations conflict.
@@ -62,7 +60,7 @@ fn namespace_of(name: Name) -> Namespace {
 }
 
 /// Executes one operation on the engine.
-async fn run_op(op: NameOp, engine: Engine<PausingStore>) -> Result<NameOutcome, engine::Error> {
+async fn run_op(op: NameOp, engine: Engine) -> Result<NameOutcome, engine::Error> {
     let model = Model::Documents;
     Ok(match op {
         NameOp::Create(name) => {

@@ -10,9 +10,7 @@ use engine::{
     Update,
 };
 use pipeline::edit::Edit;
-use test_kit::{
-    PausingStore, TtlField, context, default_ttl, equal, first_failure, insert_one, plain_index,
-};
+use test_kit::{TtlField, context, default_ttl, equal, first_failure, insert_one, plain_index};
 
 /// An operation that may change something.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,11 +117,7 @@ impl Op {
         }
     }
 
-    pub(crate) async fn run_op(
-        self,
-        engine: Engine<PausingStore>,
-        namespace: Namespace,
-    ) -> Outcome {
+    pub(crate) async fn run_op(self, engine: Engine, namespace: Namespace) -> Outcome {
         let done = match engine.expect_collection(DataModel::Documents, &namespace) {
             Ok(collection) => self.run_in(&engine, &collection).await,
             Err(error) => Err(error),
@@ -136,11 +130,7 @@ impl Op {
     }
 
     /// Runs the operation in the collection. The caller classifies its failures.
-    async fn run_in(
-        self,
-        engine: &Engine<PausingStore>,
-        collection: &Arc<Collection>,
-    ) -> Result<Outcome, Error> {
+    async fn run_in(self, engine: &Engine, collection: &Arc<Collection>) -> Result<Outcome, Error> {
         match self {
             Self::Insert(body) => {
                 let inserted = insert_one(engine.clone(), Arc::clone(collection), body).await?;
@@ -191,7 +181,7 @@ impl Op {
     /// Runs an operation that changes settings.
     async fn change_settings(
         self,
-        engine: &Engine<PausingStore>,
+        engine: &Engine,
         collection: &Arc<Collection>,
     ) -> Result<(), Error> {
         match self {
@@ -257,7 +247,7 @@ fn update_of_first<'a>(find: Find, edit: &'a Edit) -> Update<'a> {
 
 /// Runs an update and returns its result.
 async fn run_update(
-    engine: &Engine<PausingStore>,
+    engine: &Engine,
     collection: &Arc<Collection>,
     find: Find,
     edit: &Edit,

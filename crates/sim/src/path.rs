@@ -8,7 +8,7 @@ use pipeline::{
     Filter,
     exec::{Stage, UnionWith},
 };
-use test_kit::{Direction, PausingStore, default_ttl, find_all};
+use test_kit::{Direction, default_ttl, find_all};
 
 use crate::{model::Model, op::id_of};
 
@@ -79,11 +79,7 @@ impl Path {
     }
 
     /// Reads along this path; returns the documents or count found.
-    pub(crate) async fn read_along(
-        self,
-        engine: Engine<PausingStore>,
-        name: Namespace,
-    ) -> ReadResult {
+    pub(crate) async fn read_along(self, engine: Engine, name: Namespace) -> ReadResult {
         let hinted = matches!(self, Self::Index(_));
         match self.try_read(engine, name).await {
             Ok(seen) => seen,
@@ -95,11 +91,7 @@ impl Path {
     }
 
     /// Reads along the path; the caller handles a missing index.
-    async fn try_read(
-        self,
-        engine: Engine<PausingStore>,
-        name: Namespace,
-    ) -> Result<ReadResult, Error> {
+    async fn try_read(self, engine: Engine, name: Namespace) -> Result<ReadResult, Error> {
         let pair = |amount: engine::Amount| (amount.documents, amount.bytes);
         let within = |within: engine::HorizonAmounts| {
             vec![pair(within.hour), pair(within.day), pair(within.week)]

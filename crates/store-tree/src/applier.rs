@@ -141,7 +141,7 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
 #[cfg(test)]
 mod tests {
     use journal::Mutation;
-    use store::{Commit, Error, Kind, Snapshot as _, Space, Store as _, laws::ManualTime};
+    use store::{Commit, Error, Kind, Space, Store as _, laws::ManualTime};
 
     use crate::{TreeOptions, TreeStore, published::number_after};
 

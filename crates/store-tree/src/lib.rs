@@ -72,4 +72,3 @@ pub use open::TreeStore;
 pub use options::{Archiving, OldViewsBound, TreeOptions};
 pub use piece_checker::PieceChecker;
 pub use shared::Images;
-pub use snapshot::TreeSnapshot;

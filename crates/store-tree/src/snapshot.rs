@@ -9,63 +9,41 @@ use std::{
 
 use bytes::Bytes;
 use lsm_tree::AbstractTree as _;
-use store::{Direction, Error, KeyRange, Kind, Limit, Page, Snapshot, Space};
+use store::{Direction, Error, KeyRange, Kind, Limit, Page, Read, Snapshot, Space};
 use tokio::sync::OnceCell;
 
 use crate::{errors::from_tree, inner::OpenStore, published::View, shared::StoreShared};
 
-/// A snapshot of the store.
-#[derive(Clone)]
-pub struct TreeSnapshot(SnapshotState);
-
-/// The store from which a snapshot reads, which may still have to be reopened.
-#[derive(Clone)]
-enum SnapshotState {
-    Open(OpenSnapshot),
-    /// The store is being reopened; the snapshot is of the first moment after that.
-    Waiting(Arc<WaitingSnapshot>),
-}
-
 /// A snapshot of an open store.
-#[derive(Clone)]
 struct OpenSnapshot {
     /// Keeps the opening of the store alive while it is read.
     inner: Arc<OpenStore>,
     view: Arc<View>,
 }
 
-/// A snapshot taken while the store was being reopened. Its clones resolve to the same snapshot.
+/// A snapshot taken while the store was being reopened. It is of the first moment after that, for
+/// all its reads.
 struct WaitingSnapshot {
     shared: Arc<StoreShared>,
     still: OnceCell<OpenSnapshot>,
 }
 
-impl TreeSnapshot {
-    /// Takes a snapshot of all durable commits.
-    pub(crate) fn new(shared: &Arc<StoreShared>) -> Self {
-        // Without a lock, because every view takes a snapshot.
-        let live = shared.generation.load();
-        Self(match live.as_ref() {
-            Some(live) => SnapshotState::Open(OpenSnapshot::current_of(&live.inner)),
-            None => {
-                let shared = Arc::clone(shared);
-                SnapshotState::Waiting(Arc::new(WaitingSnapshot { shared, still: OnceCell::new() }))
-            }
-        })
-    }
-
-    /// Returns the snapshot, after waiting until the store is open.
-    async fn when_open(&self) -> Result<&OpenSnapshot, Error> {
-        match &self.0 {
-            SnapshotState::Open(still) => Ok(still),
-            SnapshotState::Waiting(waiting) => {
-                waiting.still.get_or_try_init(|| waiting.wait_until_open()).await
-            }
-        }
+/// Takes a snapshot of all durable commits.
+pub(crate) fn take_snapshot(shared: &Arc<StoreShared>) -> Arc<dyn Snapshot> {
+    // Without a lock, because every view takes a snapshot.
+    let live = shared.generation.load();
+    match live.as_ref() {
+        Some(live) => Arc::new(OpenSnapshot::current_of(&live.inner)),
+        None => Arc::new(WaitingSnapshot { shared: Arc::clone(shared), still: OnceCell::new() }),
     }
 }
 
 impl WaitingSnapshot {
+    /// Returns the snapshot, after waiting until the store is open.
+    async fn when_open(&self) -> Result<&OpenSnapshot, Error> {
+        self.still.get_or_try_init(|| self.wait_until_open()).await
+    }
+
     /// Waits until the store is open or could not be opened.
     async fn wait_until_open(&self) -> Result<OpenSnapshot, Error> {
         loop {
@@ -97,34 +75,26 @@ impl OpenSnapshot {
         }
         self.view.check_kept()
     }
-}
 
-impl std::fmt::Debug for TreeSnapshot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TreeSnapshot").finish_non_exhaustive()
-    }
-}
-
-impl Snapshot for TreeSnapshot {
-    async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        let still = self.when_open().await?;
-        still.check_open()?;
-        let Some(space_tree) = still.view.space_trees.get(&space) else { return Ok(None) };
-        let found = space_tree.tree.get(key, still.view.number);
+    /// Reads the value of a key.
+    fn read_key(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        self.check_open()?;
+        let Some(space_tree) = self.view.space_trees.get(&space) else { return Ok(None) };
+        let found = space_tree.tree.get(key, self.view.number);
         let found = found.map_err(|error| from_tree("read a key", &error))?;
-        still.view.check_kept().map(|()| found.map(Bytes::from))
+        self.view.check_kept().map(|()| found.map(Bytes::from))
     }
 
-    async fn scan(
+    /// Reads the first page of a range.
+    fn read_page(
         &self,
         space: Space,
         range: &KeyRange,
         direction: Direction,
         limit: Limit,
     ) -> Result<Page, Error> {
-        let still = self.when_open().await?;
-        still.check_open()?;
-        let Some(space_tree) = still.view.space_trees.get(&space) else {
+        self.check_open()?;
+        let Some(space_tree) = self.view.space_trees.get(&space) else {
             return Ok(Page::default());
         };
         if range.is_empty() {
@@ -132,12 +102,58 @@ impl Snapshot for TreeSnapshot {
         }
         let start = Bound::Included(&range.start[..]);
         let end = range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        let found = space_tree.tree.range::<&[u8], _>((start, end), still.view.number, None);
+        let found = space_tree.tree.range::<&[u8], _>((start, end), self.view.number, None);
         let page = match direction {
             Direction::Forward => Page::within(found, limit, read_row),
             Direction::Backward => Page::within(found.rev(), limit, read_row),
         }?;
-        still.view.check_kept().map(|()| page)
+        self.view.check_kept().map(|()| page)
+    }
+}
+
+impl std::fmt::Debug for OpenSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenSnapshot").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for WaitingSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WaitingSnapshot").finish_non_exhaustive()
+    }
+}
+
+impl Snapshot for OpenSnapshot {
+    fn get<'a>(&'a self, space: Space, key: &'a [u8]) -> Read<'a, Option<Bytes>> {
+        Read::ready(self.read_key(space, key))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        space: Space,
+        range: &'a KeyRange,
+        direction: Direction,
+        limit: Limit,
+    ) -> Read<'a, Page> {
+        Read::ready(self.read_page(space, range, direction, limit))
+    }
+}
+
+impl Snapshot for WaitingSnapshot {
+    fn get<'a>(&'a self, space: Space, key: &'a [u8]) -> Read<'a, Option<Bytes>> {
+        Read::waiting(async move { self.when_open().await?.read_key(space, key) })
+    }
+
+    fn scan<'a>(
+        &'a self,
+        space: Space,
+        range: &'a KeyRange,
+        direction: Direction,
+        limit: Limit,
+    ) -> Read<'a, Page> {
+        Read::waiting(
+            async move { self.when_open().await?.read_page(space, range, direction, limit) },
+        )
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::{Arc, atomic::Ordering, mpsc};
 use lsm_tree::AbstractTree as _;
 use parking_lot::RwLockReadGuard;
 use store::{
-    Capabilities, Commit, DropPredicate, Error, Health, InFlight, Kind, Outcome, Space, Store,
+    BoxFuture, Capabilities, Commit, DropPredicate, Error, Health, InFlight, Kind, Outcome,
+    Snapshot, Space, Store,
 };
 use tokio::sync::oneshot;
 
@@ -19,19 +20,17 @@ use crate::{
     inner::OpenStore,
     messages::{CommitRequest, CommitterMessage, CompletionSender},
     open::TreeStore,
-    snapshot::TreeSnapshot,
+    snapshot::take_snapshot,
 };
 
 impl Store for TreeStore {
-    type Snapshot = TreeSnapshot;
-
     fn capabilities(&self) -> Capabilities {
         let copies = self.shared.open_generation().is_ok_and(|live| live.inner.has_copies());
         Capabilities { max_key_bytes: 65_535 - 4, drops: true, copies }
     }
 
-    fn snapshot(&self) -> TreeSnapshot {
-        TreeSnapshot::new(&self.shared)
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        take_snapshot(&self.shared)
     }
 
     fn published(&self) -> u64 {
@@ -42,16 +41,18 @@ impl Store for TreeStore {
         &self.shared.retained.in_flight
     }
 
-    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
-        let frees = commits.iter().all(|commit| commit.frees);
-        let (reply, outcome) = oneshot::channel();
-        // The committer stops only with the generation, which drops its mailbox or the reply.
-        self.shared
-            .taking_commits(frees)?
-            .sender
-            .send(CommitterMessage::Commit(CommitRequest { commits, reply }))
-            .map_err(|_| closed_error())?;
-        outcome.await.map_err(|_| closed_error())?
+    fn commit(&self, commits: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, Error>> {
+        Box::pin(async move {
+            let frees = commits.iter().all(|commit| commit.frees);
+            let (reply, outcome) = oneshot::channel();
+            // The committer stops only with the generation, which drops its mailbox or the reply.
+            self.shared
+                .taking_commits(frees)?
+                .sender
+                .send(CommitterMessage::Commit(CommitRequest { commits, reply }))
+                .map_err(|_| closed_error())?;
+            outcome.await.map_err(|_| closed_error())?
+        })
     }
 
     fn create_space(&self, space: Space) -> Result<(), Error> {
@@ -78,11 +79,13 @@ impl Store for TreeStore {
         self.shared.retained.predicate.set_predicate(predicate);
     }
 
-    async fn reap_space(&self, space: Space) -> Result<(), Error> {
-        let live = self.shared.taking_commits(true)?;
-        let inner = Arc::clone(&live.inner);
-        drop(live);
-        in_thread("reaper", move || compact_space(&inner, space)).await
+    fn reap_space(&self, space: Space) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let live = self.shared.taking_commits(true)?;
+            let inner = Arc::clone(&live.inner);
+            drop(live);
+            in_thread("reaper", move || compact_space(&inner, space)).await
+        })
     }
 
     fn filtered_through(&self, space: Space) -> u64 {
@@ -122,14 +125,16 @@ impl Store for TreeStore {
         self.shared.anew.store(false, Ordering::SeqCst);
     }
 
-    async fn close(&self) -> Result<(), Error> {
-        let inner = Arc::clone(&self.shared.open_generation()?.inner);
-        in_thread("closer", move || {
-            let _working = begin_work(&inner)?;
-            inner.flush_up_to(u64::MAX)?;
-            inner.move_watermark()
+    fn close(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let inner = Arc::clone(&self.shared.open_generation()?.inner);
+            in_thread("closer", move || {
+                let _working = begin_work(&inner)?;
+                inner.flush_up_to(u64::MAX)?;
+                inner.move_watermark()
+            })
+            .await
         })
-        .await
     }
 }
 

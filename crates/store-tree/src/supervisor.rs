@@ -116,8 +116,7 @@ fn probe_disk(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use store::{
-        Commit, Fence, Health, Kind, Mutation, Snapshot as _, Space, Stamp, Store as _,
-        laws::ManualTime,
+        Commit, Fence, Health, Kind, Mutation, Space, Stamp, Store as _, laws::ManualTime,
     };
 
     use super::*;

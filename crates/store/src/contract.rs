@@ -1,6 +1,12 @@
 //! The traits a storage engine implements, and the health that it reports.
 
-use std::{fmt, future::Future, sync::Arc};
+use std::{
+    fmt,
+    future::{self, Future},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use bytes::Bytes;
 
@@ -115,23 +121,60 @@ impl Page {
     }
 }
 
+/// A future on the heap.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A read of a snapshot, to be awaited. A store that has its data at hand answers in the call, so
+/// that a read allocates nothing; only a read that has to wait is a future on the heap.
+pub enum Read<'a, T> {
+    /// The read is finished.
+    Ready(future::Ready<Result<T, Error>>),
+    /// The read waits, for example until the store has been reopened.
+    Waiting(BoxFuture<'a, Result<T, Error>>),
+}
+
+impl<'a, T> Read<'a, T> {
+    /// Creates a finished read.
+    pub fn ready(result: Result<T, Error>) -> Self {
+        Self::Ready(future::ready(result))
+    }
+
+    /// Creates a read that waits.
+    pub fn waiting(read: impl Future<Output = Result<T, Error>> + Send + 'a) -> Self {
+        Self::Waiting(Box::pin(read))
+    }
+}
+
+impl<T> fmt::Debug for Read<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Ready(_)) { "Ready" } else { "Waiting" })
+    }
+}
+
+impl<T> Future for Read<'_, T> {
+    type Output = Result<T, Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.get_mut() {
+            Self::Ready(read) => Pin::new(read).poll(context),
+            Self::Waiting(read) => read.as_mut().poll(context),
+        }
+    }
+}
+
 /// An immutable snapshot of all commits that were published at one moment.
-pub trait Snapshot: Clone + Send + Sync + 'static {
+pub trait Snapshot: fmt::Debug + Send + Sync + 'static {
     /// Returns the value of a key.
-    fn get(
-        &self,
-        space: Space,
-        key: &[u8],
-    ) -> impl Future<Output = Result<Option<Bytes>, Error>> + Send;
+    fn get<'a>(&'a self, space: Space, key: &'a [u8]) -> Read<'a, Option<Bytes>>;
 
     /// Returns the first page of a range.
-    fn scan(
-        &self,
+    fn scan<'a>(
+        &'a self,
         space: Space,
-        range: &KeyRange,
+        range: &'a KeyRange,
         direction: Direction,
         limit: Limit,
-    ) -> impl Future<Output = Result<Page, Error>> + Send;
+    ) -> Read<'a, Page>;
 }
 
 /// The clock that stamps commits; it blocks while database time may not be used.
@@ -166,16 +209,16 @@ pub struct Capabilities {
 }
 
 /// A storage engine: spaces of keys with snapshots, scans and conditional atomic commits.
+///
+/// The trait has no default bodies, so a store that wraps another one does not compile if it omits
+/// a method.
 pub trait Store: Send + Sync + 'static {
-    /// The type of the store's snapshots.
-    type Snapshot: Snapshot;
-
     /// Returns the capabilities of this storage engine.
     fn capabilities(&self) -> Capabilities;
 
     /// Takes a snapshot of all published commits. To get a `seq` that the snapshot includes, read
     /// [`published`](Self::published) before it.
-    fn snapshot(&self) -> Self::Snapshot;
+    fn snapshot(&self) -> Arc<dyn Snapshot>;
 
     /// Returns the newest `seq` up to which every commit is visible.
     fn published(&self) -> u64;
@@ -185,10 +228,7 @@ pub trait Store: Send + Sync + 'static {
 
     /// Orders commits, each of which is atomic, and returns one outcome per commit once all are
     /// durable and visible. They share only the wait for durability.
-    fn commit(
-        &self,
-        commits: Vec<Commit>,
-    ) -> impl Future<Output = Result<Vec<Outcome>, Error>> + Send;
+    fn commit(&self, commits: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, Error>>;
 
     /// Creates a space; does nothing if it exists.
     fn create_space(&self, space: Space) -> Result<(), Error>;
@@ -203,7 +243,7 @@ pub trait Store: Send + Sync + 'static {
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>);
 
     /// Compacts a space now and removes the rows that the drop predicate selects.
-    fn reap_space(&self, space: Space) -> impl Future<Output = Result<(), Error>> + Send;
+    fn reap_space(&self, space: Space) -> BoxFuture<'_, Result<(), Error>>;
 
     /// Returns the `seq` up to which this space holds nothing unfiltered: every table has been
     /// rewritten by a [`reap_space`](Self::reap_space) that began after that commit was published,
@@ -227,7 +267,7 @@ pub trait Store: Send + Sync + 'static {
     fn resume_commits(&self);
 
     /// Closes the store after flushing everything, so that a start has nothing to replay.
-    fn close(&self) -> impl Future<Output = Result<(), Error>> + Send;
+    fn close(&self) -> BoxFuture<'_, Result<(), Error>>;
 }
 
 impl fmt::Debug for dyn DropPredicate {

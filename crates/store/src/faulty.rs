@@ -1,4 +1,4 @@
-//! A wrapper that injects failures into any store, for tests.
+//! A memory store that injects failures, for tests.
 
 use std::sync::{
     Arc,
@@ -9,8 +9,13 @@ use bytes::Bytes;
 
 use crate::{
     commit::{Commit, Outcome},
-    contract::{Direction, KeyRange, Limit, Page, Snapshot, Store},
+    contract::{
+        BoxFuture, Capabilities, Direction, DropPredicate, Health, KeyRange, Limit, Page, Read,
+        Snapshot, Store,
+    },
     error::{Error, Kind},
+    in_flight::InFlight,
+    memory::MemoryStore,
     space::Space,
 };
 
@@ -56,16 +61,16 @@ impl FaultPlan {
     }
 }
 
-/// A store that injects failures.
+/// A memory store that injects failures.
 #[derive(Clone, Debug)]
-pub struct FaultyStore<S> {
-    inner: S,
+pub struct FaultyStore {
+    inner: MemoryStore,
     plan: Arc<FaultPlan>,
 }
 
-impl<S: Store> FaultyStore<S> {
+impl FaultyStore {
     /// Wraps a store, initially without failures.
-    pub fn new(inner: S) -> Self {
+    pub fn new(inner: MemoryStore) -> Self {
         Self { inner, plan: Arc::default() }
     }
 
@@ -75,59 +80,111 @@ impl<S: Store> FaultyStore<S> {
     }
 
     /// Returns the store that this one wraps.
-    pub fn inner_store(&self) -> &S {
+    pub fn inner_store(&self) -> &MemoryStore {
         &self.inner
     }
 }
 
 /// A snapshot whose reads fail as planned.
-#[derive(Clone, Debug)]
-pub struct FaultySnapshot<S> {
-    inner: S,
+#[derive(Debug)]
+struct FaultySnapshot {
+    inner: Arc<dyn Snapshot>,
     plan: Arc<FaultPlan>,
 }
 
-impl<S: Snapshot> Snapshot for FaultySnapshot<S> {
-    async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.plan.check_fault(Fault::Read)?;
-        self.inner.get(space, key).await
+impl Snapshot for FaultySnapshot {
+    fn get<'a>(&'a self, space: Space, key: &'a [u8]) -> Read<'a, Option<Bytes>> {
+        match self.plan.check_fault(Fault::Read) {
+            Ok(()) => self.inner.get(space, key),
+            Err(fault) => Read::ready(Err(fault)),
+        }
     }
 
-    async fn scan(
-        &self,
+    fn scan<'a>(
+        &'a self,
         space: Space,
-        range: &KeyRange,
+        range: &'a KeyRange,
         direction: Direction,
         limit: Limit,
-    ) -> Result<Page, Error> {
-        self.plan.check_fault(Fault::Read)?;
-        self.inner.scan(space, range, direction, limit).await
+    ) -> Read<'a, Page> {
+        match self.plan.check_fault(Fault::Read) {
+            Ok(()) => self.inner.scan(space, range, direction, limit),
+            Err(fault) => Read::ready(Err(fault)),
+        }
     }
 }
 
-macro_rules! inner {
-    ($wrapper:expr, $store:ident => $call:expr) => {{
-        let $store = &$wrapper.inner;
-        $call
-    }};
-}
-
-impl<S: Store> Store for FaultyStore<S> {
-    type Snapshot = FaultySnapshot<S::Snapshot>;
-
-    fn snapshot(&self) -> Self::Snapshot {
-        FaultySnapshot { inner: self.inner.snapshot(), plan: Arc::clone(&self.plan) }
+impl Store for FaultyStore {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
     }
 
-    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
-        self.plan.check_fault(Fault::CommitLost)?;
-        let outcomes = self.inner.commit(commits).await?;
-        self.plan.check_fault(Fault::AnswerLost)?;
-        Ok(outcomes)
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        Arc::new(FaultySnapshot { inner: self.inner.snapshot(), plan: Arc::clone(&self.plan) })
     }
 
-    crate::delegate_store! { self via inner:
-        capabilities, published, in_flight, create_space, drop_space, all_spaces, set_drop_predicate,
-        reap_space, filtered_through, space_bytes, disk_bytes, tick, health, resume_commits, close
+    fn published(&self) -> u64 {
+        self.inner.published()
+    }
+
+    fn in_flight(&self) -> &InFlight {
+        self.inner.in_flight()
+    }
+
+    fn commit(&self, commits: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, Error>> {
+        Box::pin(async move {
+            self.plan.check_fault(Fault::CommitLost)?;
+            let outcomes = self.inner.commit(commits).await?;
+            self.plan.check_fault(Fault::AnswerLost)?;
+            Ok(outcomes)
+        })
+    }
+
+    fn create_space(&self, space: Space) -> Result<(), Error> {
+        self.inner.create_space(space)
+    }
+
+    fn drop_space(&self, space: Space) -> Result<(), Error> {
+        self.inner.drop_space(space)
+    }
+
+    fn all_spaces(&self) -> Vec<Space> {
+        self.inner.all_spaces()
+    }
+
+    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
+        self.inner.set_drop_predicate(predicate);
+    }
+
+    fn reap_space(&self, space: Space) -> BoxFuture<'_, Result<(), Error>> {
+        self.inner.reap_space(space)
+    }
+
+    fn filtered_through(&self, space: Space) -> u64 {
+        self.inner.filtered_through(space)
+    }
+
+    fn space_bytes(&self, space: Space) -> u64 {
+        self.inner.space_bytes(space)
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        self.inner.disk_bytes()
+    }
+
+    fn tick(&self) -> Result<(), Error> {
+        self.inner.tick()
+    }
+
+    fn health(&self) -> Health {
+        self.inner.health()
+    }
+
+    fn resume_commits(&self) {
+        self.inner.resume_commits();
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), Error>> {
+        self.inner.close()
     }
 }

@@ -4,7 +4,6 @@
 
 mod commit;
 mod contract;
-mod delegate;
 mod error;
 mod faulty;
 mod in_flight;
@@ -16,12 +15,12 @@ mod space;
 pub use commit::{Commit, Condition, Fence, MakeMutations, Mutation, Outcome, Refusal, Stamp};
 pub use contract::Health;
 pub use contract::{
-    Capabilities, CommitClock, Direction, DropFilter, DropPredicate, KeyRange, Limit, Page,
-    Snapshot, Store,
+    BoxFuture, Capabilities, CommitClock, Direction, DropFilter, DropPredicate, KeyRange, Limit,
+    Page, Read, Snapshot, Store,
 };
 pub use error::{Error, Kind};
 pub use faulty::{Fault, FaultyStore};
 pub use in_flight::InFlight;
-pub use memory::{Gate, MemorySnapshot, MemoryStore};
+pub use memory::{Gate, MemoryStore};
 pub use sequencer::{FoldedSums, OrderedBatch, Sequencer, decode_count, encode_count};
 pub use space::Space;

@@ -1,7 +1,7 @@
 //! Runs the conformance tests on the memory store, alone and inside the fault-injecting wrapper.
 
 use store::{
-    Commit, Condition, Fault, FaultyStore, MemoryStore, Mutation, Snapshot, Space, Store,
+    Commit, Condition, Fault, FaultyStore, MemoryStore, Mutation, Space, Store,
     laws::{self, Bench, ManualTime},
 };
 
@@ -12,13 +12,14 @@ struct Memory {
 
 impl Bench for Memory {
     type Store = MemoryStore;
+    type Opened = Box<MemoryStore>;
 
-    async fn open(&mut self) -> MemoryStore {
-        MemoryStore::new(self.time.commit_clock())
+    async fn open(&mut self) -> Box<MemoryStore> {
+        Box::new(MemoryStore::new(self.time.commit_clock()))
     }
 
-    async fn crash(&mut self, store: MemoryStore) -> MemoryStore {
-        store.reopen(self.time.commit_clock())
+    async fn crash(&mut self, store: Box<MemoryStore>) -> Box<MemoryStore> {
+        Box::new(store.reopen(self.time.commit_clock()))
     }
 
     fn time(&self) -> &ManualTime {
@@ -30,14 +31,16 @@ impl Bench for Memory {
 struct Faulty(Memory);
 
 impl Bench for Faulty {
-    type Store = FaultyStore<MemoryStore>;
+    type Store = FaultyStore;
+    type Opened = Box<FaultyStore>;
 
-    async fn open(&mut self) -> Self::Store {
-        FaultyStore::new(self.0.open().await)
+    async fn open(&mut self) -> Self::Opened {
+        Box::new(FaultyStore::new(*self.0.open().await))
     }
 
-    async fn crash(&mut self, store: Self::Store) -> Self::Store {
-        FaultyStore::new(self.0.crash(store.inner_store().clone()).await)
+    async fn crash(&mut self, store: Self::Opened) -> Self::Opened {
+        let inner = Box::new(store.inner_store().clone());
+        Box::new(FaultyStore::new(*self.0.crash(inner).await))
     }
 
     fn time(&self) -> &ManualTime {

@@ -68,7 +68,7 @@ impl Default for Setup {
 #[derive(Debug)]
 pub struct Kit {
     /// The engine that is tested.
-    pub engine: Engine<PausingStore>,
+    pub engine: Engine,
     /// The store of the engine, whose operations can be paused.
     pub store: PausingStore,
     /// The manual clock of the engine.
@@ -88,13 +88,13 @@ pub fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
 }
 
 /// Opens an engine as the server does, and finishes pending index builds.
-fn open_engine(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
+fn open_engine(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine {
     let (dialect, persist) = (Arc::clone(&setup.dialect), Arc::new(engine::DiscardCheckpoints));
     let mut options = Options::new(Arc::clone(clock), dialect, persist).with_rules(setup.rules);
     options.reap_delay = setup.reap_delay;
     options.large_write_bytes = setup.large_write_bytes;
     // The memory store never waits, so opening needs no runtime.
-    let engine = ready(Engine::open(store, options)).expect("the engine opens");
+    let engine = ready(Engine::open(Arc::new(store), options)).expect("the engine opens");
     ready(engine.resume_builds()).expect("builds are finished");
     engine
 }
@@ -109,7 +109,7 @@ impl Kit {
     /// Creates an engine with an empty collection.
     pub fn new(setup: Setup) -> Self {
         let clock = start_clock(None);
-        let store = PausingStore::new(Engine::<PausingStore>::commit_clock(&clock));
+        let store = PausingStore::new(Engine::commit_clock(&clock));
         let engine = open_engine(store.clone(), &clock, &setup);
         let kit = Self { engine, store, clock, setup, passes: 0 };
         ready(kit.engine.ensure_collection(Model::Documents, &kit.namespace()))
@@ -120,12 +120,12 @@ impl Kit {
     /// Simulates a crash and a restart at the same instant.
     pub fn restart(&mut self) {
         self.clock = start_clock(Some(self.clock.tick()));
-        self.store = self.store.reopen(Engine::<PausingStore>::commit_clock(&self.clock));
+        self.store = self.store.reopen(Engine::commit_clock(&self.clock));
         self.engine = open_engine(self.store.clone(), &self.clock, &self.setup);
     }
 
     /// Opens another engine on the same store. It is not notified of changes by the first engine.
-    pub fn other_engine(&self) -> Engine<PausingStore> {
+    pub fn other_engine(&self) -> Engine {
         open_engine(self.store.clone(), &self.clock, &self.setup)
     }
 
@@ -191,7 +191,7 @@ impl Kit {
     }
 
     /// Starts a query on the collection.
-    pub fn begin_query(&self, plan: Plan) -> Cursor<PausingStore> {
+    pub fn begin_query(&self, plan: Plan) -> Cursor {
         self.engine
             .begin_query(Model::Documents, &self.namespace(), plan, context())
             .expect("a cursor")
@@ -263,7 +263,7 @@ pub fn default_ttl(default: Option<i64>) -> DefaultTtl {
 
 /// Inserts one document; the test polls the returned future.
 pub async fn insert_one(
-    engine: Engine<PausingStore>,
+    engine: Engine,
     collection: Arc<Collection>,
     document: Document,
 ) -> Result<Inserted, Error> {
@@ -299,7 +299,7 @@ fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
 
 /// Replaces one document; the test polls the returned future.
 pub async fn replace_one(
-    engine: Engine<PausingStore>,
+    engine: Engine,
     collection: Arc<Collection>,
     document: Document,
     upsert: bool,
@@ -310,7 +310,7 @@ pub async fn replace_one(
 
 /// Runs a query in a single batch; the test polls the returned future.
 pub async fn find_all(
-    engine: Engine<PausingStore>,
+    engine: Engine,
     namespace: Namespace,
     plan: Plan,
 ) -> Result<Vec<Document>, Error> {

@@ -22,7 +22,7 @@ pub use kit::{
     Kit, START_MS, Setup, context, default_ttl, find_all, first_failure, ids_of, insert_one,
     replace_one, start_clock,
 };
-pub use pausing::{PausingSnapshot, PausingStore, Turnstile};
+pub use pausing::{PausingStore, Turnstile};
 
 pub use store::Direction;
 

@@ -17,8 +17,9 @@ use std::{
 
 use bytes::Bytes;
 use store::{
-    CommitClock, Direction, Error, Fault, FaultyStore, Gate, Health, KeyRange, Kind, Limit,
-    MemoryStore, Page, Snapshot, Space, Store,
+    BoxFuture, Capabilities, Commit, CommitClock, Direction, DropPredicate, Error, Fault,
+    FaultyStore, Gate, Health, InFlight, KeyRange, Kind, Limit, MemoryStore, Outcome, Page, Read,
+    Snapshot, Space, Store,
 };
 
 /// Pauses one read until [`open`](Self::open) resumes it.
@@ -115,7 +116,7 @@ impl Turnstile {
 /// A memory store whose reads can be paused and whose commits can be held.
 #[derive(Clone, Debug)]
 pub struct PausingStore {
-    inner: FaultyStore<MemoryStore>,
+    inner: FaultyStore,
     /// Pauses reads of this store and of its snapshots.
     turnstile: Arc<Turnstile>,
     /// Number of commits that snapshots include and `published` does not report yet.
@@ -175,47 +176,45 @@ impl PausingStore {
 }
 
 /// A snapshot whose reads can be paused.
-#[derive(Clone, Debug)]
-pub struct PausingSnapshot {
-    inner: <FaultyStore<MemoryStore> as Store>::Snapshot,
+#[derive(Debug)]
+struct PausingSnapshot {
+    inner: Arc<dyn Snapshot>,
     turnstile: Arc<Turnstile>,
     /// Value of `ended` when the snapshot was taken.
     taken: u64,
 }
 
 impl Snapshot for PausingSnapshot {
-    async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.turnstile.pass_through(self.taken, space).await?;
-        self.inner.get(space, key).await
+    fn get<'a>(&'a self, space: Space, key: &'a [u8]) -> Read<'a, Option<Bytes>> {
+        Read::waiting(async move {
+            self.turnstile.pass_through(self.taken, space).await?;
+            self.inner.get(space, key).await
+        })
     }
 
-    async fn scan(
-        &self,
+    fn scan<'a>(
+        &'a self,
         space: Space,
-        range: &KeyRange,
+        range: &'a KeyRange,
         direction: Direction,
         limit: Limit,
-    ) -> Result<Page, Error> {
-        self.turnstile.pass_through(self.taken, space).await?;
-        self.inner.scan(space, range, direction, limit).await
+    ) -> Read<'a, Page> {
+        Read::waiting(async move {
+            self.turnstile.pass_through(self.taken, space).await?;
+            self.inner.scan(space, range, direction, limit).await
+        })
     }
-}
-
-/// Calls a method of the inner store.
-macro_rules! inner {
-    ($wrapper:expr, $store:ident => $call:expr) => {{
-        let $store = &$wrapper.inner;
-        $call
-    }};
 }
 
 impl Store for PausingStore {
-    type Snapshot = PausingSnapshot;
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
 
-    fn snapshot(&self) -> PausingSnapshot {
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
         let turnstile = Arc::clone(&self.turnstile);
         let taken = turnstile.ended.load(Ordering::SeqCst);
-        PausingSnapshot { inner: self.inner.snapshot(), turnstile, taken }
+        Arc::new(PausingSnapshot { inner: self.inner.snapshot(), turnstile, taken })
     }
 
     fn published(&self) -> u64 {
@@ -230,8 +229,51 @@ impl Store for PausingStore {
         self.anew.store(false, Ordering::SeqCst);
     }
 
-    store::delegate_store! { self via inner:
-        capabilities, in_flight, commit, create_space, drop_space, all_spaces, set_drop_predicate, reap_space,
-        filtered_through, space_bytes, disk_bytes, tick, close
+    fn in_flight(&self) -> &InFlight {
+        self.inner.in_flight()
+    }
+
+    fn commit(&self, commits: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, Error>> {
+        self.inner.commit(commits)
+    }
+
+    fn create_space(&self, space: Space) -> Result<(), Error> {
+        self.inner.create_space(space)
+    }
+
+    fn drop_space(&self, space: Space) -> Result<(), Error> {
+        self.inner.drop_space(space)
+    }
+
+    fn all_spaces(&self) -> Vec<Space> {
+        self.inner.all_spaces()
+    }
+
+    fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
+        self.inner.set_drop_predicate(predicate);
+    }
+
+    fn reap_space(&self, space: Space) -> BoxFuture<'_, Result<(), Error>> {
+        self.inner.reap_space(space)
+    }
+
+    fn filtered_through(&self, space: Space) -> u64 {
+        self.inner.filtered_through(space)
+    }
+
+    fn space_bytes(&self, space: Space) -> u64 {
+        self.inner.space_bytes(space)
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        self.inner.disk_bytes()
+    }
+
+    fn tick(&self) -> Result<(), Error> {
+        self.inner.tick()
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), Error>> {
+        self.inner.close()
     }
 }

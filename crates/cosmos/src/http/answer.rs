@@ -7,7 +7,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use engine::Store;
 use http::{HeaderValue, request::Parts};
 use http_body_util::Full;
 use hyper::Response;
@@ -45,8 +44,8 @@ use crate::{
 /// Returns the response to a request. Some operations run in a task of their own: a change of
 /// resources in several steps must be completed even if its client disconnects; and while a query
 /// blocks its thread, the connection's task has to detect a disconnect.
-pub(super) async fn answer_request<S: Store>(
-    api: &Arc<NoSqlApi<S>>,
+pub(super) async fn answer_request(
+    api: &Arc<NoSqlApi>,
     client: Arc<Client>,
     (sender, pace): (Sender, Pace),
     scheme: &'static str,
@@ -105,8 +104,8 @@ pub(super) fn find_page(settings: &Settings, scheme: &str, parts: &Parts) -> Opt
 /// Executes a request whose head is parsed. Its sender is authorized before its body is read, so
 /// that an unauthenticated client cannot make the server allocate it. Any failure becomes a
 /// response, and all responses are counted and measured.
-async fn serve_request<S: Store>(
-    api: &Arc<NoSqlApi<S>>,
+async fn serve_request(
+    api: &Arc<NoSqlApi>,
     client: Arc<Client>,
     sender: Sender,
     request: Result<Request>,
@@ -212,12 +211,7 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
 
 /// Refuses plain text if TLS is required, and a host that does not belong to the server. Forwarded
 /// requests are not checked, since the node at which they arrived has checked them.
-fn check_arrival<S: Store>(
-    api: &NoSqlApi<S>,
-    parts: &Parts,
-    scheme: &str,
-    sender: Sender,
-) -> Result<()> {
+fn check_arrival(api: &NoSqlApi, parts: &Parts, scheme: &str, sender: Sender) -> Result<()> {
     match sender {
         Sender::Signs => head::check_arrival(parts, scheme, &api.settings),
         Sender::Forwarded | Sender::Known(_) => Ok(()),

@@ -2,7 +2,6 @@
 //! request, an entry contains only the operation and the path.
 
 use audit::{Api, Event, is_refusal, outcome_of};
-use engine::Store;
 
 use crate::{
     api::NoSqlApi,
@@ -14,8 +13,8 @@ use crate::{
 
 /// Writes an entry for a request with this response status if it is to be audited. A request that
 /// could not be parsed has no operation.
-pub(super) fn record_request<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) fn record_request(
+    api: &NoSqlApi,
     client: &Client,
     (sender, who): (Sender, Option<&Principal>),
     (operation, path): (Option<Operation>, &str),

@@ -22,7 +22,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use engine::Store;
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
@@ -51,11 +50,7 @@ use crate::{
 };
 
 /// Serves a client until it disconnects or `stop` is set.
-pub async fn serve<S: Store>(
-    api: Arc<NoSqlApi<S>>,
-    stream: TcpStream,
-    stop: watch::Receiver<bool>,
-) {
+pub async fn serve(api: Arc<NoSqlApi>, stream: TcpStream, stop: watch::Receiver<bool>) {
     serve_answers(api, stream, stop).await;
 }
 

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use engine::Store;
 use http::{HeaderValue, Uri, header, request::Parts};
 
 use super::respond::RequestSummary;
@@ -36,12 +35,7 @@ const MAX_ACTIVITY_BYTES: usize = 64;
 
 impl Exchange {
     /// Records the head of a request that arrived over `http` or `https`.
-    pub(super) fn begin<S: Store>(
-        api: &NoSqlApi<S>,
-        scheme: &str,
-        parts: &Parts,
-        about_items: bool,
-    ) -> Self {
+    pub(super) fn begin(api: &NoSqlApi, scheme: &str, parts: &Parts, about_items: bool) -> Self {
         let given = parts.headers.get("x-ms-activity-id").and_then(|id| id.to_str().ok());
         let given = given.filter(|id| id.len() <= MAX_ACTIVITY_BYTES);
         Self {
@@ -81,7 +75,7 @@ pub(super) fn new_activity() -> String {
 }
 
 /// Returns the request's URL without the query string.
-fn request_address<S: Store>(api: &NoSqlApi<S>, scheme: &str, parts: &Parts) -> String {
+fn request_address(api: &NoSqlApi, scheme: &str, parts: &Parts) -> String {
     let path = parts.uri.path();
     if let Some(endpoint) = &api.settings.endpoint {
         return [endpoint.trim_end_matches('/'), path].concat();

@@ -12,7 +12,6 @@ use std::{
 
 use auth::Right;
 use bytes::Bytes;
-use engine::Store;
 use http::{HeaderName, HeaderValue, header::CONNECTION};
 use http_body_util::Full;
 use hyper::{Request, Response};
@@ -63,11 +62,7 @@ pub struct Forwarded {
 /// Serves a forwarded client until it disconnects or the API stops. For a while after the stop,
 /// requests get the response that they were not executed, so that the forwarding node retries them
 /// on another node.
-pub async fn serve_forwarded<S: Store>(
-    here: LocalEndpoint<S>,
-    stream: Box<dyn Duplex>,
-    about: Forwarded,
-) {
+pub async fn serve_forwarded(here: LocalEndpoint, stream: Box<dyn Duplex>, about: Forwarded) {
     let opened = Arc::clone(&here.api.settings.opened);
     opened.fetch_add(1, Ordering::Relaxed);
     let first_head = FirstHead::default();
@@ -101,14 +96,14 @@ pub async fn serve_forwarded<S: Store>(
 }
 
 /// Serves the requests of one kind of sender with the API in this process, until the API stops.
-struct ForwardedService<S: Store> {
-    here: Mutex<Option<LocalEndpoint<S>>>,
+struct ForwardedService {
+    here: Mutex<Option<LocalEndpoint>>,
     unknown_clients: Account,
     sender: Sender,
     opened: Arc<AtomicI64>,
 }
 
-impl<S: Store> RequestService for ForwardedService<S> {
+impl RequestService for ForwardedService {
     fn certificate(&self) -> Option<&CurrentCertificate> {
         None
     }

@@ -4,7 +4,6 @@
 use std::{pin::pin, sync::Arc};
 
 use bytes::Bytes;
-use engine::Store;
 use http_body_util::Full;
 use hyper::{Request, Response};
 use tokio::sync::watch;
@@ -18,21 +17,15 @@ use crate::{
 };
 
 /// An API endpoint in this process, and a signal that it stops.
-#[derive(Debug)]
-pub struct LocalEndpoint<S: Store> {
-    pub(super) api: Arc<NoSqlApi<S>>,
+#[derive(Clone, Debug)]
+pub struct LocalEndpoint {
+    pub(super) api: Arc<NoSqlApi>,
     pub(super) stopping: watch::Receiver<bool>,
 }
 
-impl<S: Store> Clone for LocalEndpoint<S> {
-    fn clone(&self) -> Self {
-        Self { api: Arc::clone(&self.api), stopping: self.stopping.clone() }
-    }
-}
-
-impl<S: Store> LocalEndpoint<S> {
+impl LocalEndpoint {
     /// Creates a handle; the endpoint stops when `stopping` becomes true.
-    pub fn new(api: Arc<NoSqlApi<S>>, stopping: watch::Receiver<bool>) -> Self {
+    pub fn new(api: Arc<NoSqlApi>, stopping: watch::Receiver<bool>) -> Self {
         Self { api, stopping }
     }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use auth::Right;
 use bytes::Bytes;
-use engine::Store;
 use http_body_util::Full;
 use hyper::{Request, Response};
 
@@ -16,7 +15,7 @@ use crate::{
     sender::Sender,
 };
 
-impl<S: Store> NoSqlApi<S> {
+impl NoSqlApi {
     /// Executes a request for a caller that holds a key with this right, and returns the response.
     /// If the future is dropped, a query is cancelled, but a change of resources is completed.
     pub async fn relay(

@@ -10,7 +10,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use engine::Store;
 use http::{Method, request::Parts};
 use http_body_util::Full;
 use hyper::{Request, Response};
@@ -45,38 +44,38 @@ const MAX_FORWARD_ATTEMPTS: usize = 4;
 
 /// The server that owns a shard.
 #[derive(Debug)]
-pub enum ShardOwner<S: Store> {
+pub enum ShardOwner {
     /// The server is in this process.
-    Local(LocalEndpoint<S>),
+    Local(LocalEndpoint),
     /// The server is on another node.
     Remote(ForwardConnection),
 }
 
 /// A pending lookup of a shard's owner; it yields `None` if the shard has no reachable owner now.
-pub type OwnerLookup<'a, S> = Pin<Box<dyn Future<Output = Option<ShardOwner<S>>> + Send + 'a>>;
+pub type OwnerLookup<'a> = Pin<Box<dyn Future<Output = Option<ShardOwner>> + Send + 'a>>;
 
 /// Maps databases to shards and finds the owners of shards.
-pub trait ShardRouter<S: Store>: Send + Sync + 'static {
+pub trait ShardRouter: Send + Sync + 'static {
     /// Returns the shard that owns a database.
     fn shard_of(&self, home: &Home) -> u32;
 
     /// Returns the shard's server in this process, if this process owns the shard.
-    fn local_endpoint(&self, shard: u32) -> Option<LocalEndpoint<S>>;
+    fn local_endpoint(&self, shard: u32) -> Option<LocalEndpoint>;
 
     /// Finds the shard's current owner, local or remote; `secure` is true if the client uses TLS.
-    fn find_owner(&self, shard: u32, client: SocketAddr, secure: bool) -> OwnerLookup<'_, S>;
+    fn find_owner(&self, shard: u32, client: SocketAddr, secure: bool) -> OwnerLookup<'_>;
 }
 
 /// State shared by all clients of the endpoint.
-pub struct RoutingEndpoint<S: Store> {
+pub struct RoutingEndpoint {
     settings: Settings,
-    router: Box<dyn ShardRouter<S>>,
+    router: Box<dyn ShardRouter>,
 }
 
-impl<S: Store> RoutingEndpoint<S> {
+impl RoutingEndpoint {
     /// Creates an endpoint that forwards requests to the owners of shards; all shards share the
     /// settings.
-    pub fn new(settings: Settings, router: impl ShardRouter<S>) -> Self {
+    pub fn new(settings: Settings, router: impl ShardRouter) -> Self {
         Self { settings, router: Box::new(router) }
     }
 
@@ -92,7 +91,7 @@ impl<S: Store> RoutingEndpoint<S> {
     }
 }
 
-impl<S: Store> fmt::Debug for RoutingEndpoint<S> {
+impl fmt::Debug for RoutingEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RoutingEndpoint")
             .field("opened", &self.settings.opened)
@@ -100,13 +99,13 @@ impl<S: Store> fmt::Debug for RoutingEndpoint<S> {
     }
 }
 
-struct RoutedService<S: Store> {
-    endpoint: Arc<RoutingEndpoint<S>>,
+struct RoutedService {
+    endpoint: Arc<RoutingEndpoint>,
     peer: SocketAddr,
     forward_pool: ForwardPool,
 }
 
-impl<S: Store> RequestService for RoutedService<S> {
+impl RequestService for RoutedService {
     fn certificate(&self) -> Option<&CurrentCertificate> {
         self.endpoint.settings.certificate.as_ref()
     }
@@ -168,7 +167,7 @@ impl<S: Store> RequestService for RoutedService<S> {
     }
 }
 
-impl<S: Store> RoutedService<S> {
+impl RoutedService {
     /// Returns the home of a request. For a request that creates a database it reads the body,
     /// which has the name; the memory of the body is reserved in `held`.
     async fn home_of(

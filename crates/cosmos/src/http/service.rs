@@ -7,7 +7,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use engine::Store;
 use http_body_util::Full;
 use hyper::{Request, Response};
 use memory::Account;
@@ -60,7 +59,7 @@ pub(super) trait RequestService: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Response<Full<Bytes>>, OutcomeUnknown>> + Send;
 }
 
-impl<S: Store> RequestService for NoSqlApi<S> {
+impl RequestService for NoSqlApi {
     fn certificate(&self) -> Option<&CurrentCertificate> {
         self.settings.certificate.as_ref()
     }

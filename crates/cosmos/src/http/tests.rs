@@ -13,7 +13,7 @@ use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use test_kit::{Kit, PausingStore};
+use test_kit::Kit;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -40,7 +40,7 @@ use crate::{
 type Body = Full<Bytes>;
 
 struct Server {
-    api: Arc<NoSqlApi<PausingStore>>,
+    api: Arc<NoSqlApi>,
     address: SocketAddr,
     stop: watch::Sender<bool>,
 }

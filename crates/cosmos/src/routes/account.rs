@@ -1,8 +1,6 @@
 //! Routes of the account document, and of the server's certificate, which tools download before
 //! they trust it.
 
-use engine::Store;
-
 use crate::{
     account,
     api::{NoSqlApi, Settings},
@@ -13,7 +11,7 @@ use crate::{
 };
 
 /// `GET /`. SDKs send it first, since it contains the endpoint for further requests.
-pub(crate) fn read_account<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_account(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let endpoint = match (&api.settings.endpoint, request.host()) {
         (Some(endpoint), _) => endpoint.clone(),
         // Clients continue at this address, so it is the address that the request was sent to.

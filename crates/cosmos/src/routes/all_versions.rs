@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, json};
-use engine::{Event, EventKind, EventQuery, Item, Store};
+use engine::{Event, EventKind, EventQuery, Item};
 
 use super::{change_feed, container_part, shared};
 use crate::{
@@ -34,7 +34,7 @@ const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be e
                            https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`
-pub(crate) async fn read_versions<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_versions(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
@@ -79,11 +79,7 @@ pub(crate) async fn read_versions<S: Store>(api: &NoSqlApi<S>, request: &Request
 
 /// Makes a container keep all versions from now on, unless it already does. 400 if its policy
 /// disables that or the sender may not write.
-async fn keep_versions<S: Store>(
-    api: &NoSqlApi<S>,
-    container: &Container,
-    may_write: bool,
-) -> Result<()> {
+async fn keep_versions(api: &NoSqlApi, container: &Container, may_write: bool) -> Result<()> {
     if container.keeps_versions() {
         return Ok(());
     }

@@ -10,7 +10,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use engine::{ItemAction, ItemDone, ItemFailure, ItemKey, ItemWrite, Store};
+use engine::{ItemAction, ItemDone, ItemFailure, ItemKey, ItemWrite};
 use futures_util::future::join_all;
 
 use super::{container_part, items, shared};
@@ -32,11 +32,7 @@ use crate::{
 /// `POST /dbs/{db}/colls/{c}/docs` with a batch. 200 if all operations succeeded and 207 if one
 /// failed. The request fails as a whole if its body is not an array of operations, or if the
 /// response would be too large.
-pub(crate) async fn run_batch<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn run_batch(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let encoding = Encoding::of_body(body);
     match run_operations(api, request, body, encoding).await {
         Err(failure) if !request.headers.atomic() && !is_retried(failure.fault) => {
@@ -46,8 +42,8 @@ pub(crate) async fn run_batch<S: Store>(
     }
 }
 
-async fn run_operations<S: Store>(
-    api: &NoSqlApi<S>,
+async fn run_operations(
+    api: &NoSqlApi,
     request: &Request,
     body: &[u8],
     encoding: Encoding,
@@ -128,8 +124,8 @@ struct Prepared {
 
 /// Validates an operation against the container, and converts it to an engine action. `header` is
 /// the partition key in the request's header.
-async fn prepare_operation<S: Store>(
-    api: &NoSqlApi<S>,
+async fn prepare_operation(
+    api: &NoSqlApi,
     request: &Request,
     container: &Arc<Container>,
     header: Option<&str>,
@@ -216,8 +212,8 @@ fn outcome_of(
 /// Executes all operations atomically. A failure of the whole request is the error; a failure of
 /// one operation becomes its outcome, and all other operations get a dependency failure (424) as
 /// outcome.
-async fn run_atomic<S: Store>(
-    api: &NoSqlApi<S>,
+async fn run_atomic(
+    api: &NoSqlApi,
     request: &Request,
     container: &Arc<Container>,
     operations: Vec<Result<BatchOperation>>,
@@ -295,8 +291,8 @@ fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
 }
 
 /// Executes each operation independently, in waves.
-async fn run_bulk<S: Store>(
-    api: &NoSqlApi<S>,
+async fn run_bulk(
+    api: &NoSqlApi,
     request: &Request,
     container: &Arc<Container>,
     operations: Vec<Result<BatchOperation>>,
@@ -351,8 +347,8 @@ async fn run_bulk<S: Store>(
 
 /// Executes one operation of a bulk, and returns its outcome and the newest commit that it
 /// reflects.
-async fn run_one<S: Store>(
-    api: &NoSqlApi<S>,
+async fn run_one(
+    api: &NoSqlApi,
     container: &Arc<Container>,
     next: &Result<Prepared>,
     stopped: bool,

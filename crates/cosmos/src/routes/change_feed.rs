@@ -6,7 +6,7 @@
 //! `if-none-match`; a page without items is 304.
 
 use document::ValueRef;
-use engine::{ChangeQuery, Item, Store};
+use engine::{ChangeQuery, Item};
 
 use super::{all_versions, container_part, shared};
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im`. 200 with the changed items, or 304 without changes;
 /// both return the next position as etag.
-pub(crate) async fn read_changes<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_changes(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let mode = request.headers.a_im().unwrap_or_default();
     if mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
         return all_versions::read_versions(api, request).await;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, doc};
-use engine::{Resource, Store};
+use engine::Resource;
 
 use super::{resource_feed, resources, shared};
 use crate::{
@@ -49,13 +49,13 @@ fn represent(database: &Database, held: &Resource) -> Document {
 }
 
 /// Returns all client encryption keys of a database as responses represent them.
-fn represent_all<S: Store>(api: &NoSqlApi<S>, database: &Database) -> Vec<Document> {
+fn represent_all(api: &NoSqlApi, database: &Database) -> Vec<Document> {
     let all = resources::siblings_of(api, &key_path(database, ""));
     all.iter().map(|held| represent(database, held)).collect()
 }
 
 /// Finds the key that a link names, by name or resource id, and its database.
-fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<(Database, Arc<Resource>)> {
+fn find_named(api: &NoSqlApi, request: &Request) -> Result<(Database, Arc<Resource>)> {
     let database = shared::find_database(api, request)?;
     let path = key_path(&database, request.name());
     let found = resources::find_resource(api, &path, |held| key_rid(&database, held));
@@ -64,11 +64,7 @@ fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<(Databas
 }
 
 /// Refuses a container definition that uses a key which the database does not have.
-pub(super) fn check_known<S: Store>(
-    api: &NoSqlApi<S>,
-    database: &Database,
-    keys: &[&str],
-) -> Result<()> {
+pub(super) fn check_known(api: &NoSqlApi, database: &Database, keys: &[&str]) -> Result<()> {
     let is_unknown = |key: &&&str| api.engine.resource_at(&key_path(database, key)).is_none();
     match keys.iter().find(is_unknown) {
         None => Ok(()),
@@ -112,11 +108,7 @@ fn read_body(body: &[u8]) -> Result<(String, Document)> {
 
 /// `POST /dbs/{db}/clientencryptionkeys`. 201; 409 if the name is in use, 403 if the database has
 /// too many keys.
-pub(crate) async fn create_key<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn create_key(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let (id, mut kept) = read_body(body)?;
     let database = shared::find_database(api, request)?;
     let path = key_path(&database, &id);
@@ -134,8 +126,8 @@ pub(crate) async fn create_key<S: Store>(
 }
 
 /// `GET /dbs/{db}/clientencryptionkeys`, or `POST` with a query
-pub(crate) fn list_keys<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) fn list_keys(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
 ) -> Result<Reply> {
@@ -143,7 +135,7 @@ pub(crate) fn list_keys<S: Store>(
 }
 
 /// `GET /dbs/{db}/clientencryptionkeys/{k}`. 200, or 304 if the client already has this version.
-pub(crate) fn read_key<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_key(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let (database, held) = find_named(api, request)?;
     if shared::is_known(request, held.stamp) {
         return Ok(Reply::empty(304));
@@ -153,11 +145,7 @@ pub(crate) fn read_key<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result
 
 /// `PUT /dbs/{db}/clientencryptionkeys/{k}`: replaces the stored key by the same key encrypted
 /// differently. 200; the id cannot change.
-pub(crate) async fn replace_key<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn replace_key(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let (id, mut kept) = read_body(body)?;
     let (database, held) = find_named(api, request)?;
     if held.path.last() != Some(&id) {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use document::Document;
-use engine::{Expected, Kind, Model, Namespace, Space, Store};
+use engine::{Expected, Kind, Model, Namespace, Space};
 
 use super::{client_keys, offers, resource_feed, resources, shared};
 use crate::{
@@ -57,11 +57,7 @@ fn represent(request: &Request, container: &Container) -> Document {
 }
 
 /// Returns all containers of a database as the client of a request sees them.
-fn represent_all<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    database: &Database,
-) -> Vec<Document> {
+fn represent_all(api: &NoSqlApi, request: &Request, database: &Database) -> Vec<Document> {
     let all = catalog::all_containers(&api.engine, database);
     all.iter().map(|container| represent(request, container)).collect()
 }
@@ -76,7 +72,7 @@ pub(crate) fn resource_path(container: &Container) -> [String; 4] {
 
 /// Finds the container that the request's path names. It is looked up again, under the lock for
 /// changes, because the callers change it.
-fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Container>> {
+fn find_named(api: &NoSqlApi, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
     let found = catalog::find_container(&api.engine, &api.containers, database, name);
@@ -89,8 +85,8 @@ fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Cont
 
 /// `POST /dbs/{db}/colls`. 201; 409 if the name is in use, 403 if the database has too many
 /// containers, 404 if there is no such database.
-pub(crate) async fn create_container<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn create_container(
+    api: &NoSqlApi,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
@@ -120,11 +116,7 @@ pub(crate) async fn create_container<S: Store>(
 
 /// Adds the header by which clients know whether a container shares its database's throughput.
 /// Clients parse it as a boolean.
-fn with_shared_throughput<S: Store>(
-    api: &NoSqlApi<S>,
-    container: &Container,
-    reply: Reply,
-) -> Reply {
+fn with_shared_throughput(api: &NoSqlApi, container: &Container, reply: Reply) -> Reply {
     let database = Rid::Database(container.database_number).encode();
     let has_offer = |rid: &str| offers::offer_of(api, rid).is_some();
     let shares = !has_offer(&container.rid) && has_offer(&database);
@@ -132,21 +124,18 @@ fn with_shared_throughput<S: Store>(
 }
 
 /// `GET /dbs/{db}/colls`, or `POST` with a query
-pub(crate) fn list_containers<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) fn list_containers(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
 ) -> Result<Reply> {
-    let all = |api: &NoSqlApi<S>, database: &Database| represent_all(api, request, database);
+    let all = |api: &NoSqlApi, database: &Database| represent_all(api, request, database);
     resource_feed::list_in_database(api, request, query_body, "DocumentCollections", all)
 }
 
 /// `GET /dbs/{db}/colls/{c}`. 200 or 304. Headers report the progress of index builds and, on
 /// request, the number of items and the disk usage.
-pub(crate) async fn read_container<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-) -> Result<Reply> {
+pub(crate) async fn read_container(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = find_named(api, request)?;
     if shared::is_known(request, container.version()) {
         return Ok(Reply::empty(304));
@@ -182,8 +171,8 @@ pub(crate) async fn read_container<S: Store>(
 
 /// `PUT /dbs/{db}/colls/{c}`. 200 with the new definition. The new TTL is in effect when the
 /// response is sent; new indexes are built afterwards.
-pub(crate) async fn replace_container<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn replace_container(
+    api: &NoSqlApi,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
@@ -216,10 +205,7 @@ pub(crate) async fn replace_container<S: Store>(
 
 /// `DELETE /dbs/{db}/colls/{c}`. 204. The collection is dropped first: from then on the container
 /// does not exist for clients.
-pub(crate) async fn delete_container<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-) -> Result<Reply> {
+pub(crate) async fn delete_container(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = find_named(api, request)?;
     resources::check_version(request, container.version())?;
     let namespace = Namespace::new(container.database.as_str(), container.name.as_str());
@@ -241,7 +227,7 @@ pub(crate) async fn delete_container<S: Store>(
 }
 
 /// Removes the offer and the resources (such as scripts) of a dropped container.
-async fn remove_belongings<S: Store>(api: &NoSqlApi<S>, container: &Container) -> Result<()> {
+async fn remove_belongings(api: &NoSqlApi, container: &Container) -> Result<()> {
     offers::remove_offer(api, &container.rid).await?;
     let path = resource_path(container);
     let path = path.each_ref().map(String::as_str);

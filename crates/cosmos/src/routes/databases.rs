@@ -2,7 +2,7 @@
 //! collections of the engine.
 
 use document::{Document, doc};
-use engine::{Expected, Kind, Model, Namespace, Store};
+use engine::{Expected, Kind, Model, Namespace};
 
 use super::{offers, resources, shared};
 use crate::{
@@ -30,14 +30,14 @@ fn represent(database: &Database) -> Document {
 }
 
 /// Returns all databases of this shard as responses represent them.
-pub(super) fn represent_all<S: Store>(api: &NoSqlApi<S>) -> Vec<Document> {
+pub(super) fn represent_all(api: &NoSqlApi) -> Vec<Document> {
     catalog::all_databases(&api.engine).iter().map(represent).collect()
 }
 
 /// `POST /dbs`. Without a throughput the database has no offer, and each of its containers has its
 /// own. 201; 409 if the name is in use, 403 if there are too many databases.
-pub(crate) async fn create_database<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn create_database(
+    api: &NoSqlApi,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
@@ -62,7 +62,7 @@ pub(crate) async fn create_database<S: Store>(
 }
 
 /// `GET /dbs/{db}`. 200, or 304 if the client already has this version.
-pub(crate) fn read_database<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_database(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let database = shared::find_database(api, request)?;
     if shared::is_known(request, database.resource.stamp) {
         return Ok(Reply::empty(304));
@@ -72,10 +72,7 @@ pub(crate) fn read_database<S: Store>(api: &NoSqlApi<S>, request: &Request) -> R
 
 /// `DELETE /dbs/{db}`: deletes the database with everything in it. 204; 412, with nothing deleted,
 /// if the version of the database is not that in `if-match`.
-pub(crate) async fn delete_database<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-) -> Result<Reply> {
+pub(crate) async fn delete_database(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let database = shared::find_database(api, request)?;
     resources::check_version(request, database.resource.stamp)?;
     // The database is deleted last, so that a retry can find the rest.

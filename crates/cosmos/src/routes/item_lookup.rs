@@ -2,7 +2,7 @@
 //! of the logical partition; only clients that follow the `_self` of an item use resource ids.
 
 use clock::Instant;
-use engine::{Flow, Item, ItemKey, ItemSink, Scan, ScanOrder, Store};
+use engine::{Flow, Item, ItemKey, ItemSink, Scan, ScanOrder};
 
 use super::shared;
 use crate::{
@@ -32,8 +32,8 @@ pub(super) fn item_name(request: &Request) -> Result<&str> {
 
 /// Returns the key of the item that the link of a write names. The item whose id is the name takes
 /// precedence. A name in the form of a resource id is searched for only if no item has this id.
-pub(super) async fn find_key<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) async fn find_key(
+    api: &NoSqlApi,
     request: &Request,
     container: &Container,
     components: &[Component],
@@ -54,8 +54,8 @@ fn link_rid(request: &Request) -> Option<Rid> {
 }
 
 /// Returns the live item whose resource id the request's path contains.
-pub(super) async fn find_by_rid<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) async fn find_by_rid(
+    api: &NoSqlApi,
     request: &Request,
     container: &Container,
     components: &[Component],

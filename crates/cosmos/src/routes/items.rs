@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use engine::{Item, ItemAction, ItemDone, ItemKey, ItemWrite, Store};
+use engine::{Item, ItemAction, ItemDone, ItemKey, ItemWrite};
 
 use super::{condition::Condition, item_lookup, shared};
 use crate::{
@@ -50,11 +50,7 @@ fn read_new_item(
 /// `POST /dbs/{db}/colls/{c}/docs` as a create or an upsert, depending on the operation. 201 if the
 /// item was created and 200 if an upsert replaced it; 409 if a create finds the id in use, or if
 /// another item has the same unique key.
-pub(crate) async fn create_item<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn create_item(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let container = request.container()?;
     let (item, components) = read_new_item(request, container, body)?;
     let key = container.item_key(&components, item.id());
@@ -69,11 +65,7 @@ pub(crate) async fn create_item<S: Store>(
 /// `PUT /dbs/{db}/colls/{c}/docs/{id}`. If the body has another id than the link, the item moves
 /// and keeps its resource id. 404 if the item does not exist, 409 if the new id is in use, 412 if
 /// the version of the item is not that in `if-match`.
-pub(crate) async fn replace_item<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn replace_item(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let container = request.container()?;
     let (item, components) = match read_new_item(request, container, body) {
         Ok(read) => read,
@@ -88,8 +80,8 @@ pub(crate) async fn replace_item<S: Store>(
 /// Returns the failure of a replace whose body does not match its container or link. As in Azure
 /// Cosmos DB, a missing item takes precedence over other failures. A body that is not an object was
 /// refused before this call.
-async fn refuse_body<S: Store>(
-    api: &NoSqlApi<S>,
+async fn refuse_body(
+    api: &NoSqlApi,
     request: &Request,
     container: &Container,
     body: &[u8],
@@ -123,11 +115,7 @@ pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> Item
 /// has none. 412 if the item does not match the patch's condition, or its version is not that in
 /// `if-match`. 400, with the number of the operation, if an operation fails. Both failures leave
 /// the item unchanged.
-pub(crate) async fn patch_item<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn patch_item(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let container = request.container()?;
     check_triggers(request)?;
     let components = container.key.whole_key(request.headers.partition_key())?;
@@ -138,8 +126,8 @@ pub(crate) async fn patch_item<S: Store>(
 
 /// Returns a patch as an engine action: a function of the item's newest version. The engine calls
 /// it within the write, and again if another writer commits first.
-pub(super) async fn patch_action<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) async fn patch_action(
+    api: &NoSqlApi,
     request: &Request,
     container: &Arc<Container>,
     patch: Patch,
@@ -174,7 +162,7 @@ pub(super) async fn patch_action<S: Store>(
 
 /// `DELETE /dbs/{db}/colls/{c}/docs/{id}`. 204 without a body; 404 if the item does not exist or
 /// has expired, even if its row is still stored.
-pub(crate) async fn delete_item<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn delete_item(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     check_triggers(request)?;
     let components = container.key.whole_key(request.headers.partition_key())?;
@@ -185,7 +173,7 @@ pub(crate) async fn delete_item<S: Store>(api: &NoSqlApi<S>, request: &Request) 
 /// `GET /dbs/{db}/colls/{c}/docs/{id}`. 304 if the client already has this version. A client whose
 /// session token is newer than the read gets the failure on which SDKs retry; this takes precedence
 /// over 404.
-pub(crate) async fn read_item<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_item(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let components = container.key.whole_key(request.headers.partition_key())?;
     let key = container.item_key(&components, item_lookup::item_name(request)?);
@@ -218,8 +206,8 @@ fn item_body(request: &Request, container: &Container, item: &Item) -> Vec<u8> {
 }
 
 /// Executes one write, with the version condition of the request, and returns the resulting item.
-async fn write_one<S: Store>(
-    api: &NoSqlApi<S>,
+async fn write_one(
+    api: &NoSqlApi,
     request: &Request,
     container: &Arc<Container>,
     key: ItemKey,

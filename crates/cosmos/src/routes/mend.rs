@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use engine::{Expected, Store};
+use engine::Expected;
 
 use super::{
     offers::{self, Throughput},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{api::NoSqlApi, catalog, failure};
 
-impl<S: Store> NoSqlApi<S> {
+impl NoSqlApi {
     /// Completes interrupted changes. The server calls it before it serves requests, so that no
     /// request sees a partial change.
     pub async fn mend(&self) -> Result<(), String> {
@@ -26,7 +26,7 @@ impl<S: Store> NoSqlApi<S> {
 
 /// Gives containers without an offer the minimum offer, and removes offers without a resource. A
 /// container without its offer was never acknowledged.
-async fn mend_offers<S: Store>(api: &NoSqlApi<S>) -> failure::Result<()> {
+async fn mend_offers(api: &NoSqlApi) -> failure::Result<()> {
     let _one = api.changing.lock().await;
     let mut known = HashSet::new();
     for database in catalog::all_databases(&api.engine) {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use document::{Document, Number, Value, doc, json};
-use engine::{Expected, Resource, Store};
+use engine::{Expected, Resource};
 
 use super::{resources, shared};
 use crate::{
@@ -153,8 +153,8 @@ pub(crate) fn requested_name(request: &Request) -> Option<&'static str> {
 
 /// Creates the offer of a resource with this link and resource id. The caller must hold the lock
 /// for changes.
-pub(crate) async fn create_offer<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn create_offer(
+    api: &NoSqlApi,
     link: &str,
     rid: &str,
     throughput: Throughput,
@@ -178,8 +178,8 @@ pub(crate) async fn create_offer<S: Store>(
 /// Creates the offer of a new resource. If that fails, the resource exists without an offer, and
 /// the failure contains this fact. At the next start a container without an offer gets the minimum
 /// throughput.
-pub(crate) async fn create_first_offer<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn create_first_offer(
+    api: &NoSqlApi,
     link: &str,
     rid: &str,
     throughput: Throughput,
@@ -192,13 +192,13 @@ pub(crate) async fn create_first_offer<S: Store>(
 }
 
 /// Returns all offers in stored form.
-pub(super) fn all_resources<S: Store>(api: &NoSqlApi<S>) -> Vec<Arc<Resource>> {
+pub(super) fn all_resources(api: &NoSqlApi) -> Vec<Arc<Resource>> {
     api.engine.resources_below(&[ROOT])
 }
 
 /// Returns the offer of the resource with this id. The search is linear: there are at most as many
 /// offers as databases and containers, and few operations need one.
-pub(crate) fn offer_of<S: Store>(api: &NoSqlApi<S>, rid: &str) -> Option<Arc<Resource>> {
+pub(crate) fn offer_of(api: &NoSqlApi, rid: &str) -> Option<Arc<Resource>> {
     let is_own = |offer: &Arc<Resource>| {
         offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
     };
@@ -207,10 +207,7 @@ pub(crate) fn offer_of<S: Store>(api: &NoSqlApi<S>, rid: &str) -> Option<Arc<Res
 
 /// Returns the throughput limit of a container, from the offer of the container or of its database;
 /// `None` if neither has an offer.
-pub(crate) fn find_allowance<S: Store>(
-    api: &NoSqlApi<S>,
-    container: &Container,
-) -> Option<Allowance> {
+pub(crate) fn find_allowance(api: &NoSqlApi, container: &Container) -> Option<Allowance> {
     let database = Rid::Database(container.database_number).encode();
     let (about, offer) = [container.rid.clone(), database].into_iter().find_map(|rid| {
         let offer = offer_of(api, &rid)?;
@@ -222,7 +219,7 @@ pub(crate) fn find_allowance<S: Store>(
 }
 
 /// Removes the offer of a resource, if it has one.
-pub(crate) async fn remove_offer<S: Store>(api: &NoSqlApi<S>, rid: &str) -> Result<()> {
+pub(crate) async fn remove_offer(api: &NoSqlApi, rid: &str) -> Result<()> {
     let Some(offer) = offer_of(api, rid) else { return Ok(()) };
     Ok(api.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?)
 }
@@ -251,7 +248,7 @@ fn represent(offer: &Resource) -> Document {
 }
 
 /// Returns all offers of this shard as responses represent them, ordered by id.
-pub(super) fn represent_all<S: Store>(api: &NoSqlApi<S>) -> Vec<Document> {
+pub(super) fn represent_all(api: &NoSqlApi) -> Vec<Document> {
     let mut all: Vec<Document> = all_resources(api).iter().map(|offer| represent(offer)).collect();
     let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));
     all.sort_by_key(id);
@@ -259,7 +256,7 @@ pub(super) fn represent_all<S: Store>(api: &NoSqlApi<S>) -> Vec<Document> {
 }
 
 /// Finds the offer that a link names by its resource id; offers have no names.
-fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Resource>> {
+fn find_named(api: &NoSqlApi, request: &Request) -> Result<Arc<Resource>> {
     let id = request.name();
     if Rid::parse(id).is_none() {
         return Err(Failure::bad_request(format!("'{id}' is not the id of an offer.")));
@@ -268,17 +265,13 @@ fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Reso
 }
 
 /// `GET /offers/{rid}`. A header contains the minimum throughput for SDKs.
-pub(crate) fn read_offer<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_offer(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     Ok(representation::resource_reply(200, &represent(&*find_named(api, request)?))
         .with_header("x-ms-cosmos-min-throughput", "400"))
 }
 
 /// `PUT /offers/{rid}`. 200; the new limit is enforced within a second, see `throttle`.
-pub(crate) async fn replace_offer<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn replace_offer(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let held = find_named(api, request)?;
     let body = shared::parse_document(body)?;
     let id = held.path.last().map_or("", String::as_str);

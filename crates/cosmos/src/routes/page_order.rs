@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use engine::{CreationOrder, Item, ScanOrder, Store};
+use engine::{CreationOrder, Item, ScanOrder};
 use select::plan::Select;
 
 use crate::{api::NoSqlApi, continuation, failure::Result, request::Request};
@@ -39,8 +39,8 @@ pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
 
 /// Returns the order of the items in a request's pages, and the state in its continuation token.
 /// Without a token the engine chooses the order by the number of items.
-pub(super) fn resume_page<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) fn resume_page(
+    api: &NoSqlApi,
     request: &Request,
     about: &[&[u8]],
 ) -> Result<(CreationOrder, Option<Vec<u8>>)> {
@@ -57,12 +57,7 @@ pub(super) fn resume_page<S: Store>(
 
 /// Returns the continuation token of a page whose items are in the order `comes`. `state` is the
 /// position after the page.
-pub(super) fn seal_page<S: Store>(
-    api: &NoSqlApi<S>,
-    about: &[&[u8]],
-    comes: ScanOrder,
-    state: &[u8],
-) -> String {
+pub(super) fn seal_page(api: &NoSqlApi, about: &[&[u8]], comes: ScanOrder, state: &[u8]) -> String {
     match comes {
         ScanOrder::ByCreation => {
             continuation::seal_token(&api.secret, &[about, &[CREATIONS]].concat(), state)

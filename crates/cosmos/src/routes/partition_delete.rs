@@ -1,8 +1,6 @@
 //! Deletes all items of a partition key. It completes before the response is sent; Azure Cosmos DB
 //! does it in the background.
 
-use engine::Store;
-
 use super::shared;
 use crate::{
     api::NoSqlApi,
@@ -16,10 +14,7 @@ use crate::{
 /// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. The key must be complete: a prefix of
 /// a hierarchical key would delete items of many keys, and is refused with 1001. 200, whether or
 /// not there were items.
-pub(crate) async fn delete_partition<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-) -> Result<Reply> {
+pub(crate) async fn delete_partition(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let header = request.headers.partition_key().ok_or_else(|| {
         Failure::bad_request("PartitionKey value must be supplied for this operation.")

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use auth::Token;
 use document::{Document, doc};
-use engine::{Resource, Store};
+use engine::Resource;
 
 use super::{
     resource_feed, resources, shared,
@@ -35,7 +35,7 @@ struct PermissionFeed {
 
 impl PermissionFeed {
     /// Returns the feed that the request's path denotes, or that contains the resource in the path.
-    fn find_feed<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Self> {
+    fn find_feed(api: &NoSqlApi, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
         let database = shared::find_database(api, request)?;
         let user = users::find_user(api, &database, name).ok_or_else(Failure::no_owner)?;
@@ -52,11 +52,7 @@ impl PermissionFeed {
     }
 
     /// Returns all permissions as responses represent them, each with a new token.
-    fn represent_all<S: Store>(
-        &self,
-        api: &NoSqlApi<S>,
-        request: &Request,
-    ) -> Result<Vec<Document>> {
+    fn represent_all(&self, api: &NoSqlApi, request: &Request) -> Result<Vec<Document>> {
         resources::siblings_of(api, &self.path_of(""))
             .iter()
             .map(|held| self.represent(api, request, held))
@@ -64,7 +60,7 @@ impl PermissionFeed {
     }
 
     /// Finds the permission that the request's path names, by name or resource id.
-    fn find_named<S: Store>(&self, api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Resource>> {
+    fn find_named(&self, api: &NoSqlApi, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found = resources::find_resource(api, &self.path_of(name), |held| self.rid_of(held));
         found.ok_or_else(Failure::no_resource)
@@ -81,12 +77,7 @@ impl PermissionFeed {
     }
 
     /// Returns a permission as responses represent it, with a new token.
-    fn represent<S: Store>(
-        &self,
-        api: &NoSqlApi<S>,
-        request: &Request,
-        held: &Resource,
-    ) -> Result<Document> {
+    fn represent(&self, api: &NoSqlApi, request: &Request, held: &Resource) -> Result<Document> {
         let token = new_token(api, request, &permission::token_of(held))?;
         let system = SystemProperties {
             rid: self.rid_of(held),
@@ -102,7 +93,7 @@ impl PermissionFeed {
 }
 
 /// Issues a token with the requested lifetime, or the default one.
-fn new_token<S: Store>(api: &NoSqlApi<S>, request: &Request, token: &Token) -> Result<String> {
+fn new_token(api: &NoSqlApi, request: &Request, token: &Token) -> Result<String> {
     let expiry = request.headers.expiry_seconds();
     let refused = || {
         Failure::bad_request(format!(
@@ -119,18 +110,14 @@ fn new_token<S: Store>(api: &NoSqlApi<S>, request: &Request, token: &Token) -> R
 
 /// Parses a write; returns the permission's id and the stored properties. A request for which no
 /// token could be issued is refused here, before it changes anything.
-fn read_request<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<(String, Document)> {
+fn read_request(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<(String, Document)> {
     let wanted = read_body(api, body)?;
     new_token(api, request, &Token { permission: String::new(), version: 0 })?;
     Ok(wanted)
 }
 
 /// Validates the body of a write.
-fn read_body<S: Store>(api: &NoSqlApi<S>, body: &[u8]) -> Result<(String, Document)> {
+fn read_body(api: &NoSqlApi, body: &[u8]) -> Result<(String, Document)> {
     let body = shared::parse_document(body)?;
     let id = names::check_name(body.get("id"))?;
     let permission = Permission::parse(&body)?;
@@ -156,8 +143,8 @@ fn read_body<S: Store>(api: &NoSqlApi<S>, body: &[u8]) -> Result<(String, Docume
 
 /// `POST /dbs/{db}/users/{u}/permissions`. 201 with a token; if the name is in use 409, or 200 for
 /// an upsert.
-pub(crate) async fn create_permission<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn create_permission(
+    api: &NoSqlApi,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
@@ -171,8 +158,8 @@ pub(crate) async fn create_permission<S: Store>(
 /// `PUT /dbs/{db}/users/{u}/permissions/{p}`. 200 with a token. Tokens issued before become
 /// invalid, because they name the previous version. If the body has another id, a permission with
 /// this id replaces the old one; 409 if the id is in use.
-pub(crate) async fn replace_permission<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn replace_permission(
+    api: &NoSqlApi,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
@@ -185,8 +172,8 @@ pub(crate) async fn replace_permission<S: Store>(
 
 /// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query. Each permission is returned with
 /// a new token.
-pub(crate) fn list_permissions<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) fn list_permissions(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
 ) -> Result<Reply> {
@@ -202,7 +189,7 @@ pub(crate) fn list_permissions<S: Store>(
 }
 
 /// `GET /dbs/{db}/users/{u}/permissions/{p}`. Applications use it to get a token for a user.
-pub(crate) fn read_permission<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_permission(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let owner = PermissionFeed::find_feed(api, request)?;
     let held = owner.find_named(api, request)?;
     Ok(representation::resource_reply(200, &owner.represent(api, request, &held)?))
@@ -210,10 +197,7 @@ pub(crate) fn read_permission<S: Store>(api: &NoSqlApi<S>, request: &Request) ->
 
 /// `DELETE /dbs/{db}/users/{u}/permissions/{p}`. 204. From then on requests with the permission's
 /// tokens fail with 403.
-pub(crate) async fn delete_permission<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-) -> Result<Reply> {
+pub(crate) async fn delete_permission(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let owner = PermissionFeed::find_feed(api, request)?;
     resources::delete_resource(api, request, &*owner.find_named(api, request)?).await
 }

@@ -18,7 +18,7 @@ use std::{cell::OnceCell, sync::Arc};
 use clock::Instant;
 use cosmos_sql::{Diagnostic, SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
-use engine::{CreationOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned, Store};
+use engine::{CreationOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned};
 use evaluation::Budget;
 use select::{
     eval::CompleteDocument,
@@ -63,14 +63,14 @@ fn no_composite() -> Failure {
 }
 
 /// Returns the limits of a page.
-pub(super) fn page_limit<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<PageLimit> {
+pub(super) fn page_limit(api: &NoSqlApi, request: &Request) -> Result<PageLimit> {
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     Ok(PageLimit { items, bytes: shared::page_bytes(api) })
 }
 
 /// Returns the order of items in a request's pages and the position to resume from.
-pub(super) fn resume_query<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) fn resume_query(
+    api: &NoSqlApi,
     request: &Request,
     about: &[&[u8]],
 ) -> Result<(CreationOrder, Option<Resume>)> {
@@ -83,8 +83,8 @@ pub(super) fn resume_query<S: Store>(
 
 /// Builds the response with a page. `rid` and `name` are the resource id and the array name of the
 /// queried feed. With a `cutter`, large items are cut.
-pub(super) fn page_reply<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) fn page_reply(
+    api: &NoSqlApi,
     about: &[&[u8]],
     comes: ScanOrder,
     (rid, name): (&str, &str),
@@ -114,11 +114,7 @@ pub(super) fn page_reply<S: Store>(
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a query. 200 with a page, which may be empty even if
 /// further pages follow; 400 with the position of the error if the text does not compile.
-pub(crate) async fn query_items<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn query_items(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let container = request.container()?;
     let (parsed, mut times) = compile_query(request, body)?;
     // This check needs no rows. It precedes the determination of the part, as in Azure Cosmos DB.
@@ -199,8 +195,8 @@ fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTi
 
 /// Returns the page from results that the previous page has cached. `None` if there are none, or if
 /// they are outdated.
-async fn answer_from_ahead<S: Store>(
-    api: &NoSqlApi<S>,
+async fn answer_from_ahead(
+    api: &NoSqlApi,
     request: &Request,
     container: &Container,
     about: &[&[u8]],
@@ -229,8 +225,8 @@ async fn answer_from_ahead<S: Store>(
 }
 
 /// Builds the response to a query with its charge and metrics.
-fn reply_with_page<S: Store>(
-    api: &NoSqlApi<S>,
+fn reply_with_page(
+    api: &NoSqlApi,
     request: &Request,
     container: &Container,
     about: &[&[u8]],
@@ -257,8 +253,8 @@ fn reply_with_page<S: Store>(
 
 /// Returns the number of items of a container without a scan, as the result of a query that only
 /// counts them. The response has the same headers as for any other query.
-async fn count_items<S: Store>(
-    api: &NoSqlApi<S>,
+async fn count_items(
+    api: &NoSqlApi,
     request: &Request,
     container: &Container,
     plan: &Select,
@@ -291,7 +287,7 @@ async fn count_items<S: Store>(
 
 /// Starts building indexes on paths for which this query read many items. The builds run in the
 /// background; an interrupted build continues at the next start.
-fn keep_wanted_paths<S: Store>(api: &NoSqlApi<S>, container: &Container) {
+fn keep_wanted_paths(api: &NoSqlApi, container: &Container) {
     if !api.engine.wants_paths(&container.collection) {
         return;
     }

@@ -2,7 +2,6 @@
 //! there are none.
 
 use document::{Value, array, doc};
-use engine::Store;
 
 use super::{container_part, shared};
 use crate::{
@@ -21,7 +20,7 @@ use crate::{
 /// `GET /dbs/{db}/colls/{c}/pkranges`. SDKs read the ranges once per container and cache them by
 /// the etag. The etag is derived from the container's creation, because a change of the definition
 /// does not change the range.
-pub(crate) fn list_ranges<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn list_ranges(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let record = &container.collection.state().record;
     let etag = etag::quoted_etag(record.created);
@@ -54,7 +53,7 @@ pub(crate) fn list_ranges<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Res
 
 /// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query. The query must be limited to one
 /// partition or have the header for more; it is not evaluated, since there are no conflicts.
-pub(crate) fn list_conflicts<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn list_conflicts(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let asks = request.operation == Operation::QueryConflicts;
     // A query that may not cross partitions is refused as for items.

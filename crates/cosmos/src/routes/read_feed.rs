@@ -1,7 +1,7 @@
 //! The read feed: all items of a container or a part of it, page by page.
 
 use clock::Instant;
-use engine::{Error, Flow, Item, ItemSink, Scan, ScanOrder, Store};
+use engine::{Error, Flow, Item, ItemSink, Scan, ScanOrder};
 use memory::Account;
 
 use super::{container_part, page_order, shared};
@@ -53,7 +53,7 @@ impl ItemSink for Page<'_> {
 }
 
 /// `GET /dbs/{db}/colls/{c}/docs`. 200 with a page in the order of `page_order`.
-pub(crate) async fn read_items<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn read_items(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
     // The token is valid for this container, the read feed, and the part in the headers.

@@ -2,7 +2,7 @@
 //! page is a slice of a list, and a query runs over the whole list for each page.
 
 use document::{DocRef, Document};
-use engine::{Flow, ScanOrder, Store};
+use engine::{Flow, ScanOrder};
 use evaluation::OperationMemory;
 use select::statement::Run;
 
@@ -18,8 +18,8 @@ use crate::{
 
 /// Returns a page of a feed: of all resources, or of a query's results if there is a body. `rid`
 /// and `name` are the feed's resource id and the name of its array.
-pub(super) fn list_resources<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) fn list_resources(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
     rid: &str,
@@ -34,12 +34,12 @@ pub(super) fn list_resources<S: Store>(
 
 /// Returns a page of a feed of a database. `represent_all` returns the feed's resources. A missing
 /// database is reported as a missing parent.
-pub(super) fn list_in_database<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) fn list_in_database(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
     name: &str,
-    represent_all: impl FnOnce(&NoSqlApi<S>, &Database) -> Vec<Document>,
+    represent_all: impl FnOnce(&NoSqlApi, &Database) -> Vec<Document>,
 ) -> Result<Reply> {
     let database = shared::find_database(api, request)?;
     let resources = represent_all(api, &database);
@@ -47,8 +47,8 @@ pub(super) fn list_in_database<S: Store>(
 }
 
 /// Runs a query over resources in memory, ordered by id.
-fn query_resources<S: Store>(
-    api: &NoSqlApi<S>,
+fn query_resources(
+    api: &NoSqlApi,
     request: &Request,
     body: &[u8],
     rid: &str,

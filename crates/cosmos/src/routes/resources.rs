@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use document::{Document, Value, doc};
-use engine::{Expected, Kind, Resource, ResourceChange, Store};
+use engine::{Expected, Kind, Resource, ResourceChange};
 
 use super::shared;
 use crate::{
@@ -25,14 +25,14 @@ use crate::{
 const COUNTER: &[&str] = &["counter"];
 
 /// Returns all resources with the same parent as this path.
-pub(super) fn siblings_of<S: Store>(api: &NoSqlApi<S>, path: &[&str]) -> Vec<Arc<Resource>> {
+pub(super) fn siblings_of(api: &NoSqlApi, path: &[&str]) -> Vec<Arc<Resource>> {
     let parent = path.split_last().map_or(path, |(_, parent)| parent);
     api.engine.resources_below(parent)
 }
 
 /// Finds the resource at this path, whose last name may be a resource id instead.
-pub(super) fn find_resource<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) fn find_resource(
+    api: &NoSqlApi,
     path: &[&str],
     rid: impl Fn(&Resource) -> Rid,
 ) -> Option<Arc<Resource>> {
@@ -52,7 +52,7 @@ pub(super) fn kept_body(held: &Resource) -> Document {
 
 /// Returns a number that has never been used by a resource. The caller must hold the lock for
 /// changes.
-pub(super) async fn next_number<S: Store>(api: &NoSqlApi<S>) -> Result<u32> {
+pub(super) async fn next_number(api: &NoSqlApi) -> Result<u32> {
     for _ in 0..MAX_TRIES {
         let held = api.engine.resource_at(COUNTER);
         let (before, expect) = match &held {
@@ -79,17 +79,14 @@ pub(super) async fn next_number<S: Store>(api: &NoSqlApi<S>) -> Result<u32> {
 
 /// Creates a resource that contains only the number of its resource id. Returns the resource and
 /// the number. The caller must hold the lock for changes.
-pub(super) async fn create_numbered<S: Store>(
-    api: &NoSqlApi<S>,
-    path: &[&str],
-) -> Result<(u32, Arc<Resource>)> {
+pub(super) async fn create_numbered(api: &NoSqlApi, path: &[&str]) -> Result<(u32, Arc<Resource>)> {
     create_instead(api, path, None).await
 }
 
 /// Creates a resource like `create_numbered` and, in the same commit, removes the resource `of`
 /// with everything below it.
-pub(super) async fn create_instead<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) async fn create_instead(
+    api: &NoSqlApi,
     path: &[&str],
     of: Option<&Resource>,
 ) -> Result<(u32, Arc<Resource>)> {
@@ -105,8 +102,8 @@ pub(super) async fn create_instead<S: Store>(
 
 /// Creates a resource, or replaces an existing one if the request is an upsert. Also returns the
 /// status of the response. The caller must hold the lock for changes.
-pub(super) async fn create_resource<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) async fn create_resource(
+    api: &NoSqlApi,
     request: &Request,
     path: &[&str],
     kept: Document,
@@ -121,8 +118,8 @@ pub(super) async fn create_resource<S: Store>(
 /// Replaces a resource under the last name of `path`, with the version condition of the request. If
 /// this is another name, a new resource is created in the commit that removes the old one; 409 if
 /// the name is in use. The caller must hold the lock for changes.
-pub(super) async fn replace_named<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) async fn replace_named(
+    api: &NoSqlApi,
     request: &Request,
     held: &Resource,
     path: &[&str],
@@ -140,8 +137,8 @@ pub(super) async fn replace_named<S: Store>(
 }
 
 /// Replaces a resource if the request's version condition is met.
-pub(super) async fn replace_resource<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) async fn replace_resource(
+    api: &NoSqlApi,
     request: &Request,
     held: &Resource,
     kept: Document,
@@ -150,8 +147,8 @@ pub(super) async fn replace_resource<S: Store>(
 }
 
 /// Removes a resource if the request's version condition is met.
-pub(super) async fn delete_resource<S: Store>(
-    api: &NoSqlApi<S>,
+pub(super) async fn delete_resource(
+    api: &NoSqlApi,
     request: &Request,
     held: &Resource,
 ) -> Result<Reply> {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use document::{Document, Value, doc};
-use engine::{Expected, Resource, Store};
+use engine::{Expected, Resource};
 
 use super::{containers, resource_feed, resources, shared};
 use crate::{
@@ -66,7 +66,7 @@ impl ScriptFeed {
     }
 
     /// Returns all scripts of a container as responses represent them.
-    fn represent_all<S: Store>(&self, api: &NoSqlApi<S>) -> Vec<Document> {
+    fn represent_all(&self, api: &NoSqlApi) -> Vec<Document> {
         resources::siblings_of(api, &self.path_of(""))
             .iter()
             .map(|held| self.represent(held))
@@ -74,7 +74,7 @@ impl ScriptFeed {
     }
 
     /// Finds the script that the request's path names, by name or resource id.
-    fn find_named<S: Store>(&self, api: &NoSqlApi<S>, request: &Request) -> Result<Arc<Resource>> {
+    fn find_named(&self, api: &NoSqlApi, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found =
             resources::find_resource(api, &self.path_of(name), |held| self.script_rid(held));
@@ -138,9 +138,9 @@ impl ScriptFeed {
     }
 
     /// Creates a script unless the container has reached the limit.
-    async fn create_within_limit<S: Store>(
+    async fn create_within_limit(
         &self,
-        api: &NoSqlApi<S>,
+        api: &NoSqlApi,
         request: &Request,
         id: &str,
         kept: Document,
@@ -161,11 +161,7 @@ impl ScriptFeed {
 
 /// `POST /dbs/{db}/colls/{c}/sprocs` and the like. 201; if the name is in use 409, or 200 for an
 /// upsert; 403 if the container has too many scripts.
-pub(crate) async fn create_script<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn create_script(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     let (id, kept) = owner.read_body(body)?;
     let (status, made) = owner.create_within_limit(api, request, &id, kept).await?;
@@ -173,8 +169,8 @@ pub(crate) async fn create_script<S: Store>(
 }
 
 /// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and the like. 200; 409 if the new id is in use.
-pub(crate) async fn replace_script<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn replace_script(
+    api: &NoSqlApi,
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
@@ -186,8 +182,8 @@ pub(crate) async fn replace_script<S: Store>(
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs` and the like, or `POST` with a query
-pub(crate) fn list_scripts<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) fn list_scripts(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
 ) -> Result<Reply> {
@@ -203,14 +199,14 @@ pub(crate) fn list_scripts<S: Store>(
 }
 
 /// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and the like
-pub(crate) fn read_script<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_script(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     let held = owner.find_named(api, request)?;
     Ok(representation::resource_reply(200, &owner.represent(&held)))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and the like. 204.
-pub(crate) async fn delete_script<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn delete_script(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     resources::delete_resource(api, request, &*owner.find_named(api, request)?).await
 }

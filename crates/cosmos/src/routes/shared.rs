@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::{Document, json};
-use engine::{Expected, Store, VersionMatch};
+use engine::{Expected, VersionMatch};
 use evaluation::{Budget, Context, OperationMemory};
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 
 /// Returns the database that a link names or that contains the link's resource. Fails with 404 if
 /// it does not exist, with sub-status 1003 if the link names a resource in it.
-pub(crate) fn find_database<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Database> {
+pub(crate) fn find_database(api: &NoSqlApi, request: &Request) -> Result<Database> {
     let [owner, _] = &request.link.owners;
     let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
         (Some(name), true) => (name, Failure::no_resource),
@@ -54,7 +54,7 @@ pub(crate) fn expected_version(request: &Request) -> Expected {
 
 /// Returns the maximum size of a page in bytes: the same limit as in Azure Cosmos DB, or less if
 /// the memory account is small.
-pub(crate) fn page_bytes<S: Store>(api: &NoSqlApi<S>) -> usize {
+pub(crate) fn page_bytes(api: &NoSqlApi) -> usize {
     MAX_PAGE_BYTES.min(api.settings.memory.answer_bytes())
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
 
 /// Returns the budget of an operation. Only read operations are cancelled when the client
 /// disconnects, since a change must be completed once it has started.
-pub(crate) fn new_budget<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Arc<Budget> {
+pub(crate) fn new_budget(api: &NoSqlApi, request: &Request) -> Arc<Budget> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, api.settings.give_way);
     let interrupt = interrupt.with_stats(Arc::clone(&request.stats));
@@ -78,10 +78,7 @@ pub(crate) fn new_budget<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Arc<
 
 /// Returns the evaluation context of an operation: its time, its random numbers, its budget and its
 /// memory. Functions of the current time return the same value for a whole page.
-pub(crate) async fn new_context<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-) -> Result<Arc<Context>> {
+pub(crate) async fn new_context(api: &NoSqlApi, request: &Request) -> Result<Arc<Context>> {
     let now = api.engine.now().await?;
     Ok(Arc::new(Context {
         now_ms: now.ms,

@@ -2,7 +2,6 @@
 //! has some of these resources, and any server returns the resources of all shards.
 
 use document::{DocRef, Document, ValueRef, json};
-use engine::Store;
 
 use super::{databases, offers, resource_feed};
 use crate::{
@@ -11,14 +10,14 @@ use crate::{
 };
 
 /// Returns the entries of a feed that this shard stores.
-fn own<S: Store>(api: &NoSqlApi<S>, feed: SharedFeed) -> Vec<Document> {
+fn own(api: &NoSqlApi, feed: SharedFeed) -> Vec<Document> {
     match feed {
         SharedFeed::Databases => databases::represent_all(api),
         SharedFeed::Offers => offers::represent_all(api),
     }
 }
 
-impl<S: Store> NoSqlApi<S> {
+impl NoSqlApi {
     /// Returns this shard's entries of a feed as a JSON array, for the servers of the other shards.
     pub fn own_feed(&self, feed: SharedFeed) -> Vec<u8> {
         let mut text = b"[".to_vec();
@@ -35,8 +34,8 @@ impl<S: Store> NoSqlApi<S> {
 
 /// `GET /dbs` and `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by
 /// querying `offerResourceId`.
-pub(crate) async fn list_all<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) async fn list_all(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
     feed: SharedFeed,

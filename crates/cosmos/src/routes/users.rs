@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::{Document, doc};
-use engine::{Expected, Resource, Store};
+use engine::{Expected, Resource};
 
 use super::{resource_feed, resources, shared};
 use crate::{
@@ -48,11 +48,7 @@ impl User {
 }
 
 /// Finds a user by name or resource id.
-pub(super) fn find_user<S: Store>(
-    api: &NoSqlApi<S>,
-    database: &Database,
-    name: &str,
-) -> Option<User> {
+pub(super) fn find_user(api: &NoSqlApi, database: &Database, name: &str) -> Option<User> {
     if let Some(found) = api.engine.resource_at(&user_path(database, name)) {
         return User::of_resource(found);
     }
@@ -64,7 +60,7 @@ pub(super) fn user_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 
     [ROOT, &database.name, WORD, name]
 }
 
-fn all_users<S: Store>(api: &NoSqlApi<S>, database: &Database) -> Vec<User> {
+fn all_users(api: &NoSqlApi, database: &Database) -> Vec<User> {
     let all = api.engine.resources_below(&[ROOT, &database.name, WORD]);
     all.into_iter().filter_map(User::of_resource).collect()
 }
@@ -82,12 +78,12 @@ fn represent(database: &Database, user: &User) -> Document {
 }
 
 /// Returns all users of a database as responses represent them.
-fn represent_all<S: Store>(api: &NoSqlApi<S>, database: &Database) -> Vec<Document> {
+fn represent_all(api: &NoSqlApi, database: &Database) -> Vec<Document> {
     all_users(api, database).iter().map(|user| represent(database, user)).collect()
 }
 
 /// Finds the user that the request's path names, and the user's database.
-fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<(Database, User)> {
+fn find_named(api: &NoSqlApi, request: &Request) -> Result<(Database, User)> {
     let database = shared::find_database(api, request)?;
     let name = request.name();
     let user = find_user(api, &database, name).ok_or_else(Failure::no_resource)?;
@@ -95,8 +91,8 @@ fn find_named<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<(Databas
 }
 
 /// Creates a user with this name, and removes the user `of` in the same commit.
-async fn put_user<S: Store>(
-    api: &NoSqlApi<S>,
+async fn put_user(
+    api: &NoSqlApi,
     database: &Database,
     name: &str,
     of: Option<&User>,
@@ -107,11 +103,7 @@ async fn put_user<S: Store>(
 }
 
 /// `POST /dbs/{db}/users`. 201; if the name is in use 409, or 200 for an upsert.
-pub(crate) async fn create_user<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn create_user(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let id = names::check_name(shared::parse_document(body)?.get("id"))?;
     let upsert = request.headers.is_upsert();
     let database = shared::find_database(api, request)?;
@@ -129,8 +121,8 @@ pub(crate) async fn create_user<S: Store>(
 }
 
 /// `GET /dbs/{db}/users`, or `POST` with a query
-pub(crate) fn list_users<S: Store>(
-    api: &NoSqlApi<S>,
+pub(crate) fn list_users(
+    api: &NoSqlApi,
     request: &Request,
     query_body: Option<&[u8]>,
 ) -> Result<Reply> {
@@ -138,18 +130,14 @@ pub(crate) fn list_users<S: Store>(
 }
 
 /// Handles `GET /dbs/{db}/users/{u}`, which reads a user.
-pub(crate) fn read_user<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) fn read_user(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let (database, user) = find_named(api, request)?;
     Ok(representation::resource_reply(200, &represent(&database, &user)))
 }
 
 /// `PUT /dbs/{db}/users/{u}`. The id is the only property; with another id the user is replaced by
 /// a new user without permissions. 409 if the new id is in use.
-pub(crate) async fn replace_user<S: Store>(
-    api: &NoSqlApi<S>,
-    request: &Request,
-    body: &[u8],
-) -> Result<Reply> {
+pub(crate) async fn replace_user(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let id = names::check_name(shared::parse_document(body)?.get("id"))?;
     let (database, held) = find_named(api, request)?;
     resources::check_version(request, held.resource.stamp)?;
@@ -168,7 +156,7 @@ pub(crate) async fn replace_user<S: Store>(
 
 /// `DELETE /dbs/{db}/users/{u}`. 204. The user's permissions are removed too, which invalidates
 /// their tokens.
-pub(crate) async fn delete_user<S: Store>(api: &NoSqlApi<S>, request: &Request) -> Result<Reply> {
+pub(crate) async fn delete_user(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let (_, user) = find_named(api, request)?;
     resources::delete_resource(api, request, &user.resource).await
 }

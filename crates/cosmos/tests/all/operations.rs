@@ -7,7 +7,6 @@ use auth::Right;
 use cosmos::NoSqlApi;
 use document::json;
 use http_body_util::BodyExt;
-use test_kit::PausingStore;
 
 use crate::{
     client::{Client, PARTITION},
@@ -80,13 +79,13 @@ fn letters(combination: usize) -> String {
     if text.is_empty() { "-".to_owned() } else { text }
 }
 
-fn counts(api: &NoSqlApi<PausingStore>) -> BTreeMap<&'static str, u64> {
+fn counts(api: &NoSqlApi) -> BTreeMap<&'static str, u64> {
     api.latencies().into_iter().map(|(name, times)| (name, times.measurement_count())).collect()
 }
 
 /// Returns the outcome of a request without the parts that differ between runs.
 async fn outcome(
-    api: &Arc<NoSqlApi<PausingStore>>,
+    api: &Arc<NoSqlApi>,
     right: Right,
     (method, path): (&str, &str),
     combination: usize,

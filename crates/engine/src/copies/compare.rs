@@ -1,7 +1,7 @@
 //! Compares two copies of a store byte for byte: all rows of all key spaces. Expired rows may be
 //! missing from either, since each copy is compacted independently; no other difference is allowed.
 
-use std::{collections::BTreeSet, iter::Peekable, vec};
+use std::{collections::BTreeSet, iter::Peekable, sync::Arc, vec};
 
 use bytes::Bytes;
 use clock::Instant;
@@ -28,9 +28,9 @@ pub struct CopyComparison {
 
 /// Compares two copies of a store, both of the same moment. Rows that have expired at `at` may be
 /// missing from either; no owner's clock may have passed that instant.
-pub async fn compare_copies<A: Store, B: Store>(
-    copy: &A,
-    other: &B,
+pub async fn compare_copies(
+    copy: &dyn Store,
+    other: &dyn Store,
     at: Instant,
 ) -> Result<CopyComparison, Error> {
     let (copy, other) = (Side::of(copy), Side::of(other));
@@ -63,13 +63,13 @@ fn expired_at(record: &Record, at: Instant) -> ReapFloors {
 }
 
 /// One of the two copies.
-struct Side<N> {
-    snapshot: N,
+struct Side {
+    snapshot: Arc<dyn Snapshot>,
     spaces: BTreeSet<Space>,
 }
 
-impl<N: Snapshot> Side<N> {
-    fn of<S: Store<Snapshot = N>>(store: &S) -> Self {
+impl Side {
+    fn of(store: &dyn Store) -> Self {
         Self { snapshot: store.snapshot(), spaces: store.all_spaces().into_iter().collect() }
     }
 
@@ -84,21 +84,21 @@ impl<N: Snapshot> Side<N> {
 }
 
 /// Iterates over the rows of a range.
-struct Rows<'a, N> {
-    side: &'a Side<N>,
+struct Rows<'a> {
+    side: &'a Side,
     space: Space,
     pages: Pages,
     page: Peekable<vec::IntoIter<(Bytes, Bytes)>>,
 }
 
-impl<'a, N: Snapshot> Rows<'a, N> {
-    fn of(side: &'a Side<N>, space: Space, range: KeyRange) -> Self {
+impl<'a> Rows<'a> {
+    fn of(side: &'a Side, space: Space, range: KeyRange) -> Self {
         Self { side, space, pages: Pages::of(range), page: Vec::new().into_iter().peekable() }
     }
 
     async fn peek(&mut self) -> Result<Option<&(Bytes, Bytes)>, Error> {
         while self.page.peek().is_none() {
-            match self.pages.next_page(&self.side.snapshot, self.space).await? {
+            match self.pages.next_page(&*self.side.snapshot, self.space).await? {
                 Some(page) => self.page = page.rows.into_iter().peekable(),
                 None => break,
             }
@@ -112,10 +112,10 @@ impl<'a, N: Snapshot> Rows<'a, N> {
     }
 }
 
-async fn compare_space<A: Snapshot, B: Snapshot>(
+async fn compare_space(
     space: Space,
-    copy: &Side<A>,
-    other: &Side<B>,
+    copy: &Side,
+    other: &Side,
     floors: Option<&ReapFloors>,
     found: &mut CopyComparison,
 ) -> Result<(), Error> {

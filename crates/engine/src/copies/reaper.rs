@@ -43,14 +43,14 @@ pub struct CopyReaper {
 
 impl CopyReaper {
     /// Installs the drop predicate in the store, in effect until an engine is opened on it.
-    pub fn put_in_force(&self, store: &impl Store) {
+    pub fn put_in_force(&self, store: &dyn Store) {
         store.set_drop_predicate(Arc::clone(&self.floors) as Arc<dyn DropPredicate>);
     }
 
     /// Reads the floors that the owner has committed and compacts the collections whose floors
     /// changed. Returns the number of collections compacted. After an error or cancellation the
     /// next call continues.
-    pub async fn look<S: Store>(&mut self, store: &S) -> Result<usize, Error> {
+    pub async fn look(&mut self, store: &dyn Store) -> Result<usize, Error> {
         let found = committed_floors(store).await?;
         let before = self.compacted.as_ref();
         let is_new = |(id, record): &(&u32, &Bytes)| {
@@ -80,14 +80,14 @@ impl CopyReaper {
 }
 
 /// Compacts a collection of a copy; entries are dropped before rows, as on the owner.
-async fn compact<S: Store>(store: &S, id: u32) -> Result<(), Error> {
+async fn compact(store: &dyn Store, id: u32) -> Result<(), Error> {
     store.reap_space(Space::Index(id)).await?;
     store.reap_space(Space::Rows(id)).await?;
     Ok(())
 }
 
 /// Returns the floors records by collection id.
-async fn committed_floors<S: Store>(store: &S) -> Result<BTreeMap<u32, Bytes>, Error> {
+async fn committed_floors(store: &dyn Store) -> Result<BTreeMap<u32, Bytes>, Error> {
     let system = SystemView::new(store.snapshot());
     let mut found = BTreeMap::new();
     let mut pages = Pages::of(KeyRange::with_prefix(keys::FLOORS));

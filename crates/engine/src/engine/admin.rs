@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use document::Document;
 use parking_lot::Mutex;
-use store::{Commit, Condition, Mutation, Outcome, Space, Stamp, Store};
+use store::{Commit, Condition, Mutation, Outcome, Space, Stamp};
 
 use super::Engine;
 use crate::{
@@ -39,16 +39,16 @@ pub(crate) type RecordEdit<T> =
 pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
 /// The result of an attempt to change a collection's record.
-pub(crate) enum ChangeOutcome<T, S: Store> {
+pub(crate) enum ChangeOutcome<T> {
     /// The record was changed; the second part lists rows to be counted if counters were started.
-    Done(T, Option<Backfill<S>>),
+    Done(T, Option<Backfill>),
     /// The record already has the requested contents, so no commit was made.
     Nothing,
     /// The commit was refused because of a conflict and must be retried.
     Refused,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Makes one commit; returns `None` if it was refused.
     pub(crate) async fn commit_one(&self, commit: Commit) -> Result<Option<Stamp>, Error> {
         match self.inner.store().commit(vec![commit]).await?.first() {
@@ -73,7 +73,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         edit: &RecordEdit<T>,
-    ) -> Result<(Option<T>, Option<Backfill<S>>), Error> {
+    ) -> Result<(Option<T>, Option<Backfill>), Error> {
         self.change_with(collection, edit, &[]).await
     }
 
@@ -83,7 +83,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         edit: &RecordEdit<T>,
         more: &[Mutation],
-    ) -> Result<(Option<T>, Option<Backfill<S>>), Error> {
+    ) -> Result<(Option<T>, Option<Backfill>), Error> {
         let mut attempts = Attempts::to_change();
         loop {
             attempts.begin_next()?;
@@ -102,7 +102,7 @@ impl<S: Store> Engine<S> {
         edit: &RecordEdit<T>,
         more: &[Mutation],
         mut conditions: Vec<Condition>,
-    ) -> Result<ChangeOutcome<T, S>, Error> {
+    ) -> Result<ChangeOutcome<T>, Error> {
         let (seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         self.check_present(collection, &state)?;
         // `edit` may run several times, so it must have no side effects.

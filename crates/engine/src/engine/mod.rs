@@ -17,7 +17,7 @@ mod resources;
 use std::sync::Arc;
 
 use clock::{Clock, Instant};
-use store::{CommitClock, Store};
+use store::CommitClock;
 
 pub(crate) use admin::{ChangeOutcome, RecordApply, RecordEdit};
 pub use open::Options;
@@ -32,17 +32,12 @@ use crate::{
 };
 
 /// The database engine. Clones share one instance.
-pub struct Engine<S: Store> {
-    pub(crate) inner: Arc<Inner<S>>,
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
 }
 
-impl<S: Store> Clone for Engine<S> {
-    fn clone(&self) -> Self {
-        Self { inner: Arc::clone(&self.inner) }
-    }
-}
-
-impl<S: Store> std::fmt::Debug for Engine<S> {
+impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").finish_non_exhaustive()
     }
@@ -64,7 +59,7 @@ impl CommitClock for EngineTime {
     }
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns the database clock as the type that stores take. Pass it to the store that the
     /// engine will use.
     pub fn commit_clock(clock: &Arc<Clock>) -> Arc<dyn CommitClock> {
@@ -91,7 +86,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Returns the store. Documents must be read through views, not through it.
-    pub fn store(&self) -> &Storage<S> {
+    pub fn store(&self) -> &Storage {
         self.inner.store()
     }
 
@@ -122,7 +117,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Opens a view of a collection.
-    pub async fn view(&self, collection: &Arc<Collection>) -> Result<LiveView<S>, Error> {
+    pub async fn view(&self, collection: &Arc<Collection>) -> Result<LiveView, Error> {
         open_view(&self.inner.views, collection).await
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
 use document::Document;
-use store::{Commit, Condition, Mutation, Space, Store};
+use store::{Commit, Condition, Mutation, Space};
 
 use super::{Engine, RecordApply};
 use crate::{
@@ -25,7 +25,7 @@ use crate::{
     names::{Model, Namespace},
 };
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Creates a collection; fails if it exists.
     pub async fn create_collection(
         &self,

@@ -12,6 +12,7 @@ use std::{
 use bytes::Bytes;
 use clock::Clock;
 use store::{KeyRange, Space, Store};
+use tokio::sync::oneshot;
 
 use super::Engine;
 use crate::{
@@ -21,7 +22,7 @@ use crate::{
     error::Error,
     inner::Inner,
     keys,
-    lanes::Lanes,
+    lanes::{BlockInPlace, Lanes},
     persist::Persist,
     reaper::Reaper,
     resource::Resources,
@@ -47,6 +48,10 @@ pub struct Options {
     pub large_write_bytes: usize,
     /// Whether to open despite missing or orphaned rows, as accepted by an operator.
     pub accept_loss: bool,
+    /// Runs work that blocks its thread, so that other tasks of the runtime go on.
+    pub block_in_place: BlockInPlace,
+    /// Dropped when the engine no longer uses the store, so that the receiver completes.
+    pub gone: Option<oneshot::Sender<()>>,
     rules: Rules,
 }
 
@@ -61,6 +66,8 @@ impl Options {
             row_cache_bytes: 8 * 1024 * 1024,
             large_write_bytes: 256 * 1024 * 1024,
             accept_loss: false,
+            block_in_place: |work| work(),
+            gone: None,
             rules: Rules::default(),
         }
     }
@@ -78,10 +85,11 @@ impl std::fmt::Debug for Options {
     }
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Opens an engine on a store whose commits are stamped by the same clock.
-    pub async fn open(store: S, options: Options) -> Result<Self, Error> {
-        let store = Storage::new(store, RowCache::new(options.row_cache_bytes));
+    pub async fn open(store: Arc<dyn Store>, options: Options) -> Result<Self, Error> {
+        let store =
+            Storage::new(store, RowCache::new(options.row_cache_bytes), options.block_in_place);
         store.create_space(Space::Catalog)?;
         store.create_space(Space::Counts)?;
         let records = stored_records(&store).await?;
@@ -115,6 +123,7 @@ impl<S: Store> Engine<S> {
             unfreed: AtomicBool::new(false),
             moving: tokio::sync::Mutex::default(),
             clock_turns: tokio::sync::Mutex::default(),
+            _gone: options.gone,
         };
         let engine = Self { inner: Arc::new(inner) };
         // Complete recorded drops, then delete counters without a collection.
@@ -135,11 +144,7 @@ impl<S: Store> Engine<S> {
 /// Compares the catalog with the store's spaces. A collection without its spaces, and rows without
 /// a record or drop marker, are damage; empty spaces without a record remain from an interrupted
 /// creation.
-async fn check_spaces<S: Store>(
-    store: &Storage<S>,
-    records: &[Record],
-    accept_loss: bool,
-) -> Result<(), Error> {
+async fn check_spaces(store: &Storage, records: &[Record], accept_loss: bool) -> Result<(), Error> {
     let gone = dropped_ids(store).await?;
     let held: BTreeSet<Space> = store.all_spaces().into_iter().collect();
     let mut damage = Vec::new();
@@ -173,10 +178,7 @@ async fn check_spaces<S: Store>(
 }
 
 /// Returns the smallest id that was never assigned.
-pub(super) async fn next_id<S: Store>(
-    store: &Storage<S>,
-    records: &[Record],
-) -> Result<u32, Error> {
+pub(super) async fn next_id(store: &Storage, records: &[Record]) -> Result<u32, Error> {
     let stored = store.system().catalog_record(keys::NEXT_ID).await?;
     let next = match stored.as_deref().map(TryInto::try_into) {
         None => 1,
@@ -195,22 +197,19 @@ pub(super) async fn next_id<S: Store>(
 }
 
 /// Returns the ids of dropped collections whose spaces may still exist.
-async fn dropped_ids<S: Store>(store: &Storage<S>) -> Result<BTreeSet<u32>, Error> {
+async fn dropped_ids(store: &Storage) -> Result<BTreeSet<u32>, Error> {
     let rows = catalog_rows(store, keys::GONE).await?;
     Ok(rows.iter().filter_map(|(key, _)| keys::dropped_collection_id(key)).collect())
 }
 
 /// Returns the records of all collections.
-pub(super) async fn stored_records<S: Store>(store: &Storage<S>) -> Result<Vec<Record>, Error> {
+pub(super) async fn stored_records(store: &Storage) -> Result<Vec<Record>, Error> {
     let rows = catalog_rows(store, keys::RECORDS).await?;
     rows.iter().map(|(_, value)| decode_record(value)).collect()
 }
 
 /// Returns all catalog rows with this key prefix.
-async fn catalog_rows<S: Store>(
-    store: &Storage<S>,
-    prefix: &[u8],
-) -> Result<Vec<(Bytes, Bytes)>, Error> {
+async fn catalog_rows(store: &Storage, prefix: &[u8]) -> Result<Vec<(Bytes, Bytes)>, Error> {
     let system = store.system();
     let mut rows = Vec::new();
     let mut pages = Pages::of(KeyRange::with_prefix(prefix));

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use store::{Health, Store};
+use store::Health;
 
 use super::{
     Engine,
@@ -14,7 +14,7 @@ use crate::{
     error::Error,
 };
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Re-reads the catalog and resumes commits if the store was reopened. Returns whether it was.
     pub async fn recover_reopened(&self) -> Result<bool, Error> {
         if self.inner.store().health() != Health::Reopened {

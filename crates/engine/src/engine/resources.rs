@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use document::Document;
 use parking_lot::Mutex;
-use store::{Commit, Condition, Fence, Mutation, Space, Stamp, Store};
+use store::{Commit, Condition, Fence, Mutation, Space, Stamp};
 use tokio::sync::OwnedMutexGuard;
 
 use super::Engine;
@@ -20,7 +20,7 @@ use crate::{
     resource::{ByKey, Expected, Resource, ResourceChange, encode_resource},
 };
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns the record at a path.
     pub fn resource_at(&self, path: &[&str]) -> Option<Arc<Resource>> {
         self.inner.resources.held.load().get(keys::resource(path).as_slice()).cloned()

@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use expiry::Header;
-use store::{Commit, KeyRange, Mutation, Space, Store};
+use store::{Commit, KeyRange, Mutation, Space};
 
 use crate::{
     backfill::Backfill,
@@ -31,7 +31,7 @@ use crate::{
 /// Number and total bytes of documents, by expiry class.
 type FoundByClass = [[i64; 2]; 3];
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Restarts a counter build that an earlier run did not finish. Called before any writes.
     pub(crate) async fn restart_counters(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         let edit: Box<RecordEdit<()>> = Box::new(|_: &CollectionState| {
@@ -51,7 +51,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         before: CounterState,
-    ) -> Option<Backfill<S>> {
+    ) -> Option<Backfill> {
         let state = collection.state();
         let began = matches!(state.record.counters, CounterState::Building(_))
             && state.record.counters != before;
@@ -63,7 +63,7 @@ impl<S: Store> Engine<S> {
     pub(crate) async fn build_counters(
         &self,
         collection: &Arc<Collection>,
-        begun: Option<Backfill<S>>,
+        begun: Option<Backfill>,
     ) -> Result<(), Error> {
         // No other task completes this build; if the server stops, the next start restarts it.
         let Some(Backfill { state, rows }) = begun else { return Ok(()) };
@@ -115,8 +115,8 @@ fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit
 
 /// Returns mutations that set the totals to the amounts found in the snapshot, since expired
 /// documents that were overwritten or reaped are in no bucket of the new counters.
-async fn total_corrections<S: Store>(
-    rows: &Frozen<S>,
+async fn total_corrections(
+    rows: &Frozen,
     collection: u32,
     found: FoundByClass,
 ) -> Result<Vec<Mutation>, Error> {

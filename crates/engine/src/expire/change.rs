@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use clock::Instant;
 use expiry::DefaultTtl;
-use store::{Stamp, Store};
+use store::Stamp;
 
 use crate::{
     catalog::{Collection, CollectionState, CounterState, Record},
@@ -22,7 +22,7 @@ use crate::{
     error::Error,
 };
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Changes the default TTL; it applies to every operation that starts after this returns.
     pub async fn set_default_ttl(
         &self,

@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use clock::{ClockRefusal, Instant};
-use store::Store;
 
 use crate::engine::Engine;
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Locks the clock for a relative move: the time that the caller reads stays current until the
     /// caller has moved the clock, so that two concurrent moves by a minute add up to two minutes.
     pub async fn clock_turn(&self) -> impl Drop + '_ {

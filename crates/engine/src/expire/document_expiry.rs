@@ -12,7 +12,7 @@ use clock::Instant;
 use document::{Value, ValueRef};
 use evaluation::Context;
 use expiry::{Class, DefaultTtl, ExpiryRule};
-use store::{KeyRange, Store};
+use store::KeyRange;
 
 use crate::{
     catalog::Collection,
@@ -97,7 +97,7 @@ pub struct NextToExpire {
     pub after: Option<ExpiryPosition>,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns at most `limit` documents that expire after a position, or from the start. Scans all
     /// headers of the collection. `id_field` names the field with a document's id.
     pub async fn next_to_expire(
@@ -125,7 +125,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     async fn read_expiries(
         &self,
         ids: &[ValueRef<'_>],

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use clock::Instant;
 use expiry::{DefaultTtl, Settings};
-use store::Store;
 
 use super::live_counts::CountBy;
 use crate::{
@@ -125,7 +124,7 @@ pub struct ForecastOfAll {
     pub unreaped: Unreaped,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns the amount that expires in a collection in each step from now on.
     pub async fn expiry_series(
         &self,
@@ -230,7 +229,7 @@ fn by_date(index: &IndexSpec) -> bool {
     !index.system_ttl && index.expire_after.is_some()
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Returns the amount that has expired between an instant and the view's instant, and whether
     /// it is exact.
     async fn expired_since(&self, then: Instant) -> Result<(Amount, bool), Halt> {
@@ -251,7 +250,7 @@ impl<S: Store> LiveView<S> {
 
     /// Returns the forecast at the view's instant. The unreaped amount is estimated in another
     /// view.
-    async fn read_forecast(&self, engine: &Engine<S>) -> Result<Forecast, Halt> {
+    async fn read_forecast(&self, engine: &Engine) -> Result<Forecast, Halt> {
         let (settings, indexes) = (&self.state.record.settings, &self.state.record.indexes);
         let (live, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
         Ok(Forecast {

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use expiry::{DateRule, Floors};
-use store::{Stamp, Store};
+use store::Stamp;
 
 use crate::{
     catalog::{Collection, CollectionState, CounterState, ReapFloors, Record},
@@ -65,7 +65,7 @@ pub(super) fn would_forget(record: &Record, allowed: &ReapFloors) -> bool {
     !rules.is_empty() || !dropped.is_empty()
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Removes the rules and index ids that a compaction under the reap floors `allowed` has made
     /// unnecessary. Documents expired by a removed rule are still in the totals and perhaps in
     /// buckets, so the counters are rebuilt.

@@ -30,7 +30,7 @@ use document::{
     key::{TypeOrder, encode},
 };
 use expiry::{DateRule, Floors, Settings};
-use store::{KeyRange, Store, decode_count};
+use store::{KeyRange, decode_count};
 
 use crate::{
     amount::Amount,
@@ -86,14 +86,14 @@ pub(crate) fn last_whole_second(date_ms: i64) -> i64 {
     date_ms.saturating_add(1).div_euclid(1000) - 1
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns the exact amount of live documents at the instant of a new view.
     pub async fn live_amount(&self, collection: &Arc<Collection>) -> Result<Amount, Error> {
         Ok(read_in_view!(self, collection, |view| view.count_live().await)?.0)
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Returns the exact amount of live documents at the view's instant.
     pub(crate) async fn count_live(&self) -> Result<Amount, Halt> {
         let live = self.live_at_each(&self.state.record.settings, &[self.instant]).await?;

@@ -27,7 +27,7 @@ use std::{
 
 use clock::Instant;
 use expiry::Floors;
-use store::{Commit, Condition, Mutation, Space, Store};
+use store::{Commit, Condition, Mutation, Space};
 
 use super::{
     forget::{keeps_any, would_forget},
@@ -53,7 +53,7 @@ const WALK_SHARE: u32 = 50;
 /// Expired bytes below which a collection is not compacted, even if half of it has expired.
 const MIN_REAP_BYTES: i64 = 64 * 1024;
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns the number of reaper passes and of documents reaped since the start.
     pub fn reap_statistics(&self) -> (u64, u64) {
         let reaper = &self.inner.reaper;
@@ -358,7 +358,7 @@ impl Estimate {
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Returns the floors of this view, limited by the clock, and an estimate of the amounts that
     /// have expired by these floors.
     async fn read_sample(

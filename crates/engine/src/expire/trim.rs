@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use expiry::{DefaultTtl, Floors, Settings};
-use store::{Commit, Condition, KeyRange, Mutation, Page, Space, Store, decode_count};
+use store::{Commit, Condition, KeyRange, Mutation, Page, Space, decode_count};
 
 use super::live_counts::{CountBy, expired_buckets, last_whole_second};
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
     view::{LiveView, Pages},
 };
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Subtracts the documents that expired by these floors and were compacted away from buckets
     /// and totals, in one commit, so that the difference of the two does not change. Returns the
     /// amount subtracted from the totals. Where several rules apply, the totals are left unchanged:
@@ -193,7 +193,7 @@ fn trim_mutations(
     (out, amount)
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Returns approximately how many seconds ago the earliest expired document expired that the
     /// counters still include. Reaping removes documents from the counters.
     pub(crate) async fn oldest_expired_s(&self) -> Result<i64, Halt> {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clock::Instant;
 use expiry::{DefaultTtl, Floors, Header};
-use store::{Commit, Condition, KeyRange, Mutation, Space, Stamp, Store};
+use store::{Commit, Condition, KeyRange, Mutation, Space, Stamp};
 
 use super::{Event, EventKind, event::never_expiring};
 use crate::{
@@ -48,7 +48,7 @@ struct Unpublished {
     item: Item,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Publishes everything that has expired by now in the feed of a container, if it has one.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         // Refused commits and rounds with more to publish count alike.
@@ -82,7 +82,7 @@ impl<S: Store> Engine<S> {
         &self,
         collection: &Arc<Collection>,
         edit: &RecordEdit<()>,
-    ) -> Result<Option<Backfill<S>>, Error> {
+    ) -> Result<Option<Backfill>, Error> {
         let mut attempts = Attempts::to_change();
         loop {
             attempts.begin_next()?;
@@ -101,7 +101,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Returns the floors up to which expirations are in the feed.
     pub(crate) async fn published_up_to(&self, begun: FeedStart) -> Result<Floors, Halt> {
         let begun =

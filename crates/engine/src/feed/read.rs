@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use evaluation::Context;
 use expiry::Header;
-use store::{Direction, KeyRange, Store};
+use store::{Direction, KeyRange};
 
 use super::Event;
 use crate::{
@@ -45,7 +45,7 @@ pub struct EventPage {
     pub seq: u64,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns the position after all events of a feed, including the expirations up to now.
     pub async fn feed_end(&self, collection: &Arc<Collection>) -> Result<u64, Error> {
         self.last_change(collection).await?;
@@ -67,7 +67,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Returns the position after everything that this view shows: the stamp of the last event or
     /// of the last change, whichever is newer.
     async fn last_event(&self) -> Result<u64, Halt> {

@@ -15,7 +15,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use bytes::Bytes;
-use store::{Commit, Condition, KeyRange, Mutation, Outcome, Space, Stamp, Store};
+use store::{Commit, Condition, KeyRange, Mutation, Outcome, Space, Stamp};
 
 use super::{
     change::{change_rule, duplicate_value, remove_index},
@@ -56,7 +56,7 @@ fn unbuilt_indexes<'a>(
     indexes.map(|index| (index, (index.id, index.expire_after.is_some())))
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Completes builds of indexes and counters that an earlier run interrupted, and replaces
     /// indexes with keys of earlier versions. Queries do not use incomplete indexes and counters,
     /// so nothing waits for this.
@@ -156,7 +156,7 @@ impl<S: Store> Engine<S> {
     /// a row was refused because it was written in the meantime.
     async fn fill_page(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         pages: &mut Pages,
         wanted: &[u32],
     ) -> Result<Option<usize>, Halt> {
@@ -178,7 +178,7 @@ impl<S: Store> Engine<S> {
     /// change, its header changes, and all of its entries are rewritten.
     async fn fill_row(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         row: Row,
         wanted: &[u32],
         taken: &mut HashMap<Bytes, Bytes>,
@@ -242,7 +242,7 @@ impl<S: Store> Engine<S> {
     }
 
     /// Returns conditions that the row and the record are unchanged and the row is still live.
-    fn row_conditions(&self, view: &LiveView<S>, row: &Row) -> Vec<Condition> {
+    fn row_conditions(&self, view: &LiveView, row: &Row) -> Vec<Condition> {
         let record = &view.state.record;
         let catalog = keys::record(record.model, &record.namespace);
         vec![
@@ -260,7 +260,7 @@ impl<S: Store> Engine<S> {
     /// page (`taken`).
     async fn check_free(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         index: &IndexSpec,
         key: &Bytes,
         row: &Row,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use clock::Instant;
 use document::{DocRef, Document};
 use expiry::DefaultTtl;
-use store::{Stamp, Store};
+use store::Stamp;
 
 use super::entries::refused_value;
 use crate::{
@@ -105,7 +105,7 @@ pub fn missing_indexes(
     Ok(missing)
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Creates indexes and returns the number of indexes before and after, including the primary
     /// key. Ids in the specifications are ignored. An existing index is left unchanged.
     pub async fn create_indexes(

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef};
-use store::{Commit, Condition, Mutation, Space, Stamp, Store};
+use store::{Commit, Condition, Mutation, Space, Stamp};
 
 use super::{
     outcomes::{ActionOutcome, ActionOutcomes},
@@ -61,9 +61,9 @@ struct NewVersion {
 }
 
 /// A batch of actions within one view.
-pub(super) struct ItemBatch<'a, S: Store> {
+pub(super) struct ItemBatch<'a> {
     /// The draft from which the commit of the batch is built.
-    draft: WriteDraft<'a, S>,
+    draft: WriteDraft<'a>,
     /// Items of the batch by key; the order determines positions in the commit.
     pending: BTreeMap<Bytes, PendingItem>,
     /// One outcome per action so far.
@@ -72,8 +72,8 @@ pub(super) struct ItemBatch<'a, S: Store> {
     read: usize,
 }
 
-impl<'a, S: Store> ItemBatch<'a, S> {
-    pub(super) fn new(draft: WriteDraft<'a, S>) -> Self {
+impl<'a> ItemBatch<'a> {
+    pub(super) fn new(draft: WriteDraft<'a>) -> Self {
         Self { draft, pending: BTreeMap::new(), outcomes: Vec::new(), read: 0 }
     }
 
@@ -319,8 +319,8 @@ fn moved_keys(pending: &BTreeMap<Bytes, PendingItem>) -> HashSet<Bytes> {
 }
 
 /// Returns a commit that writes nothing and requires that the key was not changed.
-fn unchanged_commit<S: Store>(
-    draft: &WriteDraft<'_, S>,
+fn unchanged_commit(
+    draft: &WriteDraft<'_>,
     key: &Bytes,
     stored: Option<Row>,
     written: bool,

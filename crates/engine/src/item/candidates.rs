@@ -15,7 +15,7 @@ use bytes::Bytes;
 use document::ValueRef;
 use evaluation::Context;
 use select::sarg::{PathStep, Sarg, ValueTest};
-use store::{KeyRange, Store};
+use store::KeyRange;
 
 use super::{allowed::by_width, scan::Scanned};
 use crate::{
@@ -31,8 +31,8 @@ use crate::{
 type CandidateKeys = Option<BTreeSet<Bytes>>;
 
 /// Returns the row keys within a range of all items that can meet a condition.
-pub(super) async fn find_candidates<S: Store>(
-    view: &LiveView<S>,
+pub(super) async fn find_candidates(
+    view: &LiveView,
     sarg: &Sarg,
     range: &KeyRange,
     context: &Context,
@@ -46,14 +46,14 @@ pub(super) async fn find_candidates<S: Store>(
 }
 
 /// Searches the indexes of one view for the items that meet a condition.
-struct CandidateSearch<'a, S: Store> {
-    view: &'a LiveView<S>,
+struct CandidateSearch<'a> {
+    view: &'a LiveView,
     range: &'a KeyRange,
     context: &'a Context,
     scanned: &'a mut Scanned,
 }
 
-impl<S: Store> CandidateSearch<'_, S> {
+impl CandidateSearch<'_> {
     /// Returns the row keys of all items that can meet a condition.
     async fn keys_matching(&mut self, sarg: &Sarg) -> Result<CandidateKeys, Halt> {
         match sarg {

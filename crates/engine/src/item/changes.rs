@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{KeyRange, Store};
+use store::KeyRange;
 
 use crate::{
     catalog::{Collection, IndexSpec},
@@ -49,7 +49,7 @@ pub struct ChangePage {
     pub seq: u64,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns a page of changes.
     pub async fn item_changes(
         &self,
@@ -70,7 +70,7 @@ pub(crate) fn changes_index() -> IndexSpec {
     IndexSpec { id: keys::CHANGES, ready: true, ..IndexSpec::new("changes", Vec::new()) }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     async fn read_changes(
         &self,
         wanted: &ChangeQuery,

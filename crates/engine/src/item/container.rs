@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use document::Document;
-use store::{Stamp, Store};
+use store::Stamp;
 
 use super::indexed_paths::index_named_paths;
 use crate::{
@@ -38,7 +38,7 @@ pub struct ContainerDefinition {
     pub options: Document,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Creates a container; fails if it exists.
     pub async fn create_container(
         &self,

@@ -20,7 +20,7 @@ use std::{
 use bytes::Bytes;
 use evaluation::Context;
 use select::statement::Flow;
-use store::{Direction, KeyRange, Store};
+use store::{Direction, KeyRange};
 
 use super::{emitter::Emitter, scan::Scan};
 use crate::{
@@ -96,7 +96,7 @@ impl Nearest<'_> {
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Returns whether the container has few enough items for a scan in creation order.
     pub(super) async fn has_few(&self) -> Result<bool, Halt> {
         let few = i64::try_from(FEW_ITEMS).unwrap_or(i64::MAX);

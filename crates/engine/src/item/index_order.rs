@@ -19,7 +19,7 @@ use document::{
     key::{TypeOrder, encode, skip},
 };
 use select::{sarg::ValueTest, statement::Flow};
-use store::{Direction, KeyRange, Store};
+use store::{Direction, KeyRange};
 
 use super::{
     allowed::order_path,
@@ -163,8 +163,8 @@ pub(super) enum WalkOutcome {
 }
 
 /// Emits the items of the scan in order.
-pub(super) async fn walk_index_order<S: Store>(
-    view: &LiveView<S>,
+pub(super) async fn walk_index_order(
+    view: &LiveView,
     along: &IndexOrderScan<'_>,
     emitter: &mut Emitter<'_>,
 ) -> Result<WalkOutcome, Halt> {
@@ -204,14 +204,14 @@ struct EqualRows {
 }
 
 /// A running scan in one view.
-struct IndexOrderWalk<'a, 'b, S: Store> {
-    view: &'a LiveView<S>,
+struct IndexOrderWalk<'a, 'b> {
+    view: &'a LiveView,
     along: &'a IndexOrderScan<'a>,
     emitter: &'a mut Emitter<'b>,
     equal: EqualRows,
 }
 
-impl<S: Store> IndexOrderWalk<'_, '_, S> {
+impl IndexOrderWalk<'_, '_> {
     /// Emits the items of a range of index entries.
     async fn walk_entries(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages =

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use select::sarg::PathSteps;
-use store::{Stamp, Store};
+use store::Stamp;
 
 use super::container::add_index;
 use crate::{
@@ -54,7 +54,7 @@ pub struct PathStatus {
     pub uses: IndexUsage,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns whether [`keep_wanted_paths`](Self::keep_wanted_paths) has anything to do.
     pub fn wants_paths(&self, collection: &Collection) -> bool {
         collection.demand.is_wanted()

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use store::Store;
-
 use crate::{
     catalog::Collection, engine::Engine, error::Error, item_key::ItemKey, retry::read_in_view,
     row::Item,
 };
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns a live item, and the `seq` up to which all commits are certainly covered.
     pub async fn read_item(
         &self,

@@ -24,7 +24,7 @@ use select::{
     sarg::{PathStep, PathSteps, Sarg},
     statement::Flow,
 };
-use store::{Direction, KeyRange, Store};
+use store::{Direction, KeyRange};
 
 use super::{
     allowed::{allowed_part, missing_paths, order_path, served_by},
@@ -198,7 +198,7 @@ impl Scanned {
     }
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Scans items in one view.
     pub async fn scan_items(
         &self,
@@ -247,7 +247,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Runs the scan in this view by the method that the module's documentation describes.
     async fn scan_in_view(
         &self,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use document::{DocBuf, DocRef};
 use evaluation::Context;
-use store::{Outcome, Store};
+use store::Outcome;
 
 use super::batch::ItemBatch;
 use crate::{
@@ -131,7 +131,7 @@ pub struct ItemFailure {
     pub error: Error,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Executes all actions atomically. Returns the result of each and the stamp of the commit, or
     /// the view's `seq` if nothing was written.
     pub async fn write_items(
@@ -186,7 +186,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Deletes all items in a part of a container; returns their number.
     pub async fn remove_range(
         &self,
@@ -218,7 +218,7 @@ impl<S: Store> Engine<S> {
     /// Deletes the next page of items; returns whether all of its commits succeeded.
     async fn remove_page(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         pages: &mut Pages,
         context: &Context,
         removed: &mut usize,

@@ -5,7 +5,6 @@ use std::{collections::VecDeque, sync::Arc};
 
 use evaluation::Context;
 use pipeline::exec::Stage;
-use store::Store;
 
 use super::{Cursor, Find, Plan, cursor::Work, other};
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
     view::MAIN,
 };
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Starts a query on a collection; a missing collection is empty.
     pub fn begin_query(
         &self,
@@ -24,7 +23,7 @@ impl<S: Store> Engine<S> {
         namespace: &Namespace,
         plan: Plan,
         context: Arc<Context>,
-    ) -> Result<Cursor<S>, Error> {
+    ) -> Result<Cursor, Error> {
         let collection = self.collection(model, namespace);
         // The views of all collections of a query are opened together, so their names must be known
         // before the first read.
@@ -44,7 +43,7 @@ impl<S: Store> Engine<S> {
         collection: Option<Arc<Collection>>,
         plan: Plan,
         context: Arc<Context>,
-    ) -> Cursor<S> {
+    ) -> Cursor {
         let sort = match plan.stages.first() {
             Some(Stage::Sort { sort, .. }) => Some(sort.clone()),
             _ => None,

@@ -22,7 +22,6 @@ use std::{collections::VecDeque, sync::Arc};
 use evaluation::Context;
 use memory::Share;
 use pipeline::exec::{CountPipeline, Exec, Stage};
-use store::Store;
 
 use super::{Batch, BatchLimit, Explain, Find, Finder, UsedIndexes, pending::PendingResult};
 use crate::{
@@ -36,8 +35,8 @@ use crate::{
 };
 
 /// A query and its progress.
-pub struct Cursor<S: Store> {
-    pub(super) engine: Engine<S>,
+pub struct Cursor {
+    pub(super) engine: Engine,
     pub(super) model: Model,
     /// Database of collections that stages name without one.
     pub(super) database: String,
@@ -98,13 +97,13 @@ pub(super) struct Counting {
     pub(super) rows: u64,
 }
 
-impl<S: Store> std::fmt::Debug for Cursor<S> {
+impl std::fmt::Debug for Cursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Cursor").field("find", &self.find).finish_non_exhaustive()
     }
 }
 
-impl<S: Store> Cursor<S> {
+impl Cursor {
     /// Plans the query and resets the cursor.
     pub(super) fn plan_query(&mut self, state: Option<&CollectionState>) -> Result<(), Error> {
         self.finder = match state {
@@ -253,7 +252,7 @@ impl<S: Store> Cursor<S> {
     }
 
     /// Opens the views of this batch.
-    async fn open_views(&mut self) -> Result<Views<S>, Error> {
+    async fn open_views(&mut self) -> Result<Views, Error> {
         self.view += 1;
         let main = self.collection.as_ref();
         match open_together(&self.engine.inner.views, self.model, main, &self.others).await {

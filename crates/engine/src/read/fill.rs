@@ -15,7 +15,6 @@ use bytes::Bytes;
 use document::DocBuf;
 use evaluation::{Context, MAX_RETURNED_BYTES, too_large};
 use pipeline::exec::{self, Next, Source, Stage};
-use store::Store;
 
 use super::{
     Batch, BatchLimit, Cursor, Finder,
@@ -30,11 +29,11 @@ use crate::{
     yielding::yield_now,
 };
 
-impl<S: Store> Cursor<S> {
+impl Cursor {
     /// Adds documents to a batch until it is full or the query ends.
     pub(super) async fn fill_batch(
         &mut self,
-        views: &Views<S>,
+        views: &Views,
         limit: BatchLimit,
         batch: &mut Batch,
     ) -> Result<(), Halt> {
@@ -67,7 +66,7 @@ impl<S: Store> Cursor<S> {
     /// Returns the next document in query order; `None` at the end.
     async fn next_document(
         &mut self,
-        views: &Views<S>,
+        views: &Views,
         wanted: usize,
     ) -> Result<Option<PendingResult>, Halt> {
         if self.is_at_limit() {
@@ -95,7 +94,7 @@ impl<S: Store> Cursor<S> {
     /// or `None` if the document itself has expired since it was read.
     async fn check_again(
         &mut self,
-        views: &Views<S>,
+        views: &Views,
         held: PendingResult,
     ) -> Result<Option<PendingResult>, Halt> {
         // Documents that are not derived from particular stored documents do not expire.
@@ -204,7 +203,7 @@ impl<S: Store> Cursor<S> {
     /// Returns the next row as stored, and keeps other rows that were read with it.
     async fn walk_rows(
         &mut self,
-        views: &Views<S>,
+        views: &Views,
         wanted: usize,
         remaining: Option<u64>,
     ) -> Result<Option<PendingResult>, Halt> {
@@ -229,7 +228,7 @@ impl<S: Store> Cursor<S> {
     async fn run_stages(
         &mut self,
         running: &mut Running,
-        views: &Views<S>,
+        views: &Views,
         wanted: usize,
     ) -> Result<Option<PendingResult>, Halt> {
         loop {
@@ -258,7 +257,7 @@ impl<S: Store> Cursor<S> {
     async fn feed_stages(
         &mut self,
         running: &mut Running,
-        views: &Views<S>,
+        views: &Views,
         wanted: usize,
     ) -> Result<(), Halt> {
         let view_index = self.view_index;
@@ -294,9 +293,9 @@ impl<S: Store> Cursor<S> {
 }
 
 /// Counts another page of rows; at the end, passes the row with the count to the stages.
-async fn count_on<S: Store>(
+async fn count_on(
     running: &mut Running,
-    view: &LiveView<S>,
+    view: &LiveView,
     finder: &mut Finder,
     context: &Context,
 ) -> Result<(), Halt> {

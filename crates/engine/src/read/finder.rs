@@ -32,7 +32,7 @@ use std::{collections::VecDeque, sync::Arc};
 use bytes::Bytes;
 use evaluation::Context;
 use pipeline::Filter;
-use store::{KeyRange, Store};
+use store::KeyRange;
 
 use branches::Branches;
 use long_keys::LongKeys;
@@ -142,9 +142,9 @@ impl Finder {
     }
 
     /// Returns up to `wanted` matching rows, fewer if they are large; an empty list at the end.
-    pub(crate) async fn take_matching<S: Store>(
+    pub(crate) async fn take_matching(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
         wanted: usize,
     ) -> Result<Vec<Row>, Halt> {
@@ -197,10 +197,10 @@ impl Finder {
 
     /// Reads the row of a candidate and returns it if it matches. If the view is undecidable, the
     /// candidate stays the next one.
-    async fn look_at<S: Store>(
+    async fn look_at(
         &mut self,
         candidate: Candidate,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
     ) -> Result<Option<Row>, Halt> {
         let read = match &candidate {

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use memory::Share;
 use pipeline::exec::{self, Request, Stage};
-use store::Store;
 
 use super::{Batch, BatchLimit, Cursor, Plan};
 use crate::{
@@ -29,11 +28,11 @@ pub(super) fn namespaces_read(stages: &[Stage], database: &str) -> Vec<Namespace
     names
 }
 
-impl<S: Store> Cursor<S> {
+impl Cursor {
     /// Returns the requested rows of another collection and their memory reservation.
     pub(super) async fn rows_for_stage(
         &self,
-        views: &Views<S>,
+        views: &Views,
         request: Request,
     ) -> Result<(Vec<exec::Row>, Share), Halt> {
         let database = request.database.unwrap_or_else(|| self.database.clone());

@@ -12,7 +12,6 @@ use bytes::Bytes;
 use document::DocBuf;
 use expiry::Header;
 use pipeline::exec::{self, Source};
-use store::Store;
 
 use super::{dated::with_second, origin};
 use crate::{
@@ -104,8 +103,8 @@ impl PendingResult {
 
 /// Returns the origins of documents that have expired since they were read, including joined
 /// documents.
-pub(super) async fn expired_in<S: Store>(
-    views: &Views<S>,
+pub(super) async fn expired_in(
+    views: &Views,
     held: &PendingResult,
 ) -> Result<HashSet<Box<[u8]>>, Halt> {
     let mut origins: Vec<Box<[u8]>> = Vec::new();
@@ -122,7 +121,7 @@ pub(super) async fn expired_in<S: Store>(
 /// Returns whether a document read in an earlier view is live in this one. The earlier header does
 /// not suffice: a later write may have moved its expiry to an earlier instant, and a reader may
 /// already have seen it expired.
-async fn is_still_live<S: Store>(views: &Views<S>, origin: &[u8]) -> Result<bool, Halt> {
+async fn is_still_live(views: &Views, origin: &[u8]) -> Result<bool, Halt> {
     // An unreadable origin counts as expired.
     let Some((view_index, key, header)) = origin::split_origin(origin) else { return Ok(false) };
     let Some(view) = views.view_at(view_index) else { return Ok(false) };

@@ -6,19 +6,19 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use store::{Page, Snapshot, Store};
+use store::{Page, Snapshot};
 
 use super::{active::ReadGuard, factory::ViewFactory, pages::Pages, storage::Counters};
 use crate::catalog::Collection;
 
 /// A collection's rows and index entries in a snapshot, including expired ones.
-pub(crate) struct IncludingExpired<'a, N: Snapshot> {
-    snapshot: &'a N,
+pub(crate) struct IncludingExpired<'a> {
+    snapshot: &'a dyn Snapshot,
     collection: &'a Collection,
 }
 
-impl<'a, N: Snapshot> IncludingExpired<'a, N> {
-    pub(super) fn of(snapshot: &'a N, collection: &'a Collection) -> Self {
+impl<'a> IncludingExpired<'a> {
+    pub(super) fn of(snapshot: &'a dyn Snapshot, collection: &'a Collection) -> Self {
         Self { snapshot, collection }
     }
 
@@ -48,30 +48,27 @@ impl<'a, N: Snapshot> IncludingExpired<'a, N> {
 
 /// A collection's stored data at the publication of a change, protected from the reaper while this
 /// value exists. It has no instant and so cannot tell which documents had expired.
-pub(crate) struct Frozen<S: Store> {
+pub(crate) struct Frozen {
     collection: Arc<Collection>,
-    snapshot: S::Snapshot,
+    snapshot: Arc<dyn Snapshot>,
     /// Registration of a view without an instant, so that nothing of the collection is reaped.
     _guard: ReadGuard,
 }
 
-impl<S: Store> Frozen<S> {
+impl Frozen {
     /// Returns access to all rows and entries of the snapshot.
-    pub(crate) fn including_expired(&self) -> IncludingExpired<'_, S::Snapshot> {
-        IncludingExpired::of(&self.snapshot, &self.collection)
+    pub(crate) fn including_expired(&self) -> IncludingExpired<'_> {
+        IncludingExpired::of(&*self.snapshot, &self.collection)
     }
 
     /// Returns the counters of the snapshot.
-    pub(crate) fn counters(&self) -> Counters<'_, S::Snapshot> {
-        Counters::of(&self.snapshot)
+    pub(crate) fn counters(&self) -> Counters<'_> {
+        Counters::of(&*self.snapshot)
     }
 }
 
 /// Takes a snapshot of a collection as it is stored now.
-pub(crate) fn freeze_collection<S: Store>(
-    factory: &ViewFactory<S>,
-    collection: &Arc<Collection>,
-) -> Frozen<S> {
+pub(crate) fn freeze_collection(factory: &ViewFactory, collection: &Arc<Collection>) -> Frozen {
     // The guard comes first, so that nothing the snapshot contains is reaped.
     let guard = factory.active.register(collection.id);
     let snapshot = factory.store.snapshot();

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use clock::Clock;
-use store::Store;
 
 use super::{active::ActiveViews, storage::Storage};
 use crate::{catalog::CollectionMap, rules::Rules};
 
 /// The components needed to open a view.
-pub(crate) struct ViewFactory<S: Store> {
-    pub(crate) store: Storage<S>,
+pub(crate) struct ViewFactory {
+    pub(crate) store: Storage,
     /// The database clock, which determines the instant of a view.
     pub(crate) clock: Arc<Clock>,
     pub(crate) map: Arc<CollectionMap>,
@@ -20,10 +19,10 @@ pub(crate) struct ViewFactory<S: Store> {
     pub(crate) rules: Rules,
 }
 
-impl<S: Store> ViewFactory<S> {
+impl ViewFactory {
     /// Creates a factory for a store and its row cache.
     pub(crate) fn new(
-        store: Storage<S>,
+        store: Storage,
         clock: Arc<Clock>,
         map: Arc<CollectionMap>,
         rules: Rules,

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clock::Instant;
 use expiry::{Damaged, Header};
-use store::{Snapshot, Space, Store};
+use store::{Snapshot, Space};
 
 use super::{
     active::ReadGuard, expired::IncludingExpired, factory::ViewFactory, pages::Pages,
@@ -40,7 +40,7 @@ type SplitRow = fn(&[u8]) -> Result<(Header<'_>, &[u8]), Damaged>;
 
 /// A consistent view of a collection's live documents at one instant.
 #[derive(Debug)]
-pub struct LiveView<S: Store> {
+pub struct LiveView {
     /// The collection, which may have been dropped since.
     pub(crate) collection: Arc<Collection>,
     /// Settings and indexes of the collection at the view's instant.
@@ -58,16 +58,16 @@ pub struct LiveView<S: Store> {
     /// The newest batch that was in flight when the view was opened.
     pub(super) in_flight: Option<u64>,
     /// Private to this module, because it contains expired documents, too.
-    pub(super) snapshot: S::Snapshot,
+    pub(super) snapshot: Arc<dyn Snapshot>,
     pub(super) rules: Rules,
     /// Protects what the view may read from the reaper until the view is dropped.
     pub(super) guard: ReadGuard,
 }
 
-impl<S: Store> LiveView<S> {
+impl LiveView {
     /// Waits for the commits that were in flight, so that a new view can decide which documents
     /// have expired.
-    pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
+    pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory) {
         if let Some(batch) = self.in_flight {
             factory.store.in_flight().wait_until_finished(batch).await;
         }
@@ -85,15 +85,15 @@ impl<S: Store> LiveView<S> {
     }
 
     /// Returns the counters of all collections in the view's snapshot.
-    pub(crate) fn counters(&self) -> Counters<'_, S::Snapshot> {
-        Counters::of(&self.snapshot)
+    pub(crate) fn counters(&self) -> Counters<'_> {
+        Counters::of(&*self.snapshot)
     }
 
     /// Returns access to stored rows and entries including expired ones: for publishing
     /// expirations, checking a collection and building counters, never for results returned to
     /// clients.
-    pub(crate) fn including_expired(&self) -> IncludingExpired<'_, S::Snapshot> {
-        IncludingExpired::of(&self.snapshot, &self.collection)
+    pub(crate) fn including_expired(&self) -> IncludingExpired<'_> {
+        IncludingExpired::of(&*self.snapshot, &self.collection)
     }
 
     /// Returns the live row with this key.
@@ -131,7 +131,7 @@ impl<S: Store> LiveView<S> {
     /// tables on reading and its journal at a start. Verifying each body again cost 6 % of a scan.
     pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page<Row>>, Halt> {
         let space = self.collection.rows_space();
-        let Some(page) = pages.next_page(&self.snapshot, space).await? else { return Ok(None) };
+        let Some(page) = pages.next_page(&*self.snapshot, space).await? else { return Ok(None) };
         // Expired rows count as work.
         let examined = page.rows.len();
         let mut items = Vec::with_capacity(examined);
@@ -148,7 +148,7 @@ impl<S: Store> LiveView<S> {
         pages: &mut Pages,
     ) -> Result<Option<Page<Entry>>, Halt> {
         let space = self.collection.entries_space();
-        let Some(page) = pages.next_page(&self.snapshot, space).await? else { return Ok(None) };
+        let Some(page) = pages.next_page(&*self.snapshot, space).await? else { return Ok(None) };
         let examined = page.rows.len();
         let mut items = Vec::with_capacity(examined);
         for (key, value) in page.rows {
@@ -175,7 +175,7 @@ impl<S: Store> LiveView<S> {
         space: Space,
         pages: &mut Pages,
     ) -> Result<Option<CountedPage>, Halt> {
-        let Some(mut page) = pages.next_page(&self.snapshot, space).await? else {
+        let Some(mut page) = pages.next_page(&*self.snapshot, space).await? else {
             return Ok(None);
         };
         let mut live = 0;

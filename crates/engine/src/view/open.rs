@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use clock::Instant;
-use store::Store;
+use store::Snapshot;
 
 use super::{active::ReadGuard, factory::ViewFactory, live::LiveView};
 use crate::{
@@ -34,10 +34,7 @@ pub(super) struct Opening<'a> {
 
 impl<'a> Opening<'a> {
     /// Registers the view; the first step of opening, as the module describes.
-    pub(super) fn register_guard<S: Store>(
-        factory: &ViewFactory<S>,
-        collection: &'a Arc<Collection>,
-    ) -> Self {
+    pub(super) fn register_guard(factory: &ViewFactory, collection: &'a Arc<Collection>) -> Self {
         let guard = factory.active.register(collection.id);
         Self { collection, guard, fence: None, state: None }
     }
@@ -49,12 +46,12 @@ impl<'a> Opening<'a> {
 }
 
 /// The shared properties of views opened together.
-pub(super) struct Opened<S: Store> {
+pub(super) struct Opened {
     pub(super) instant: Instant,
     /// Stamp of the oldest commit in flight, and the batch to wait for.
     oldest: Option<(i64, u64)>,
     seq: u64,
-    pub(super) snapshot: S::Snapshot,
+    pub(super) snapshot: Arc<dyn Snapshot>,
 }
 
 /// Opens a view of a collection.
@@ -62,10 +59,10 @@ pub(super) struct Opened<S: Store> {
 /// # Errors
 ///
 /// [`Kind::NotFound`] if the collection was dropped, [`Kind::Moved`] if the clock has ended.
-pub(crate) async fn open_view<S: Store>(
-    factory: &ViewFactory<S>,
+pub(crate) async fn open_view(
+    factory: &ViewFactory,
     collection: &Arc<Collection>,
-) -> Result<LiveView<S>, Error> {
+) -> Result<LiveView, Error> {
     // Not bounded: each round waits for a change of settings or for the clock to pass a commit's
     // stamp, both of which are short.
     loop {
@@ -85,10 +82,10 @@ pub(crate) async fn open_view<S: Store>(
 /// # Errors
 ///
 /// [`Kind::Moved`] if the clock has ended.
-pub(super) async fn try_open<S: Store>(
-    factory: &ViewFactory<S>,
+pub(super) async fn try_open(
+    factory: &ViewFactory,
     openings: &mut [Opening<'_>],
-) -> Result<Option<Opened<S>>, Error> {
+) -> Result<Option<Opened>, Error> {
     let fenced = factory.rules.fence();
     if fenced {
         // Waits before the fences are read, so that most views open at the first attempt.
@@ -121,9 +118,9 @@ pub(super) async fn try_open<S: Store>(
     Ok(Some(Opened { instant, oldest, seq, snapshot }))
 }
 
-impl<S: Store> Opened<S> {
+impl Opened {
     /// Creates the view of a single collection without copying the snapshot.
-    fn into_view(self, factory: &ViewFactory<S>, opening: Opening<'_>) -> LiveView<S> {
+    fn into_view(self, factory: &ViewFactory, opening: Opening<'_>) -> LiveView {
         let Self { instant, oldest, seq, snapshot } = self;
         let Opening { collection, mut guard, state, fence } = opening;
         let state = state.unwrap_or_else(|| collection.state());
@@ -152,12 +149,12 @@ impl<S: Store> Opened<S> {
     /// Creates the views of all collections, in order.
     pub(super) fn into_views(
         self,
-        factory: &ViewFactory<S>,
+        factory: &ViewFactory,
         openings: Vec<Opening<'_>>,
-    ) -> Vec<LiveView<S>> {
+    ) -> Vec<LiveView> {
         let Self { instant, oldest, seq, snapshot } = self;
         let one = |opening| {
-            let snapshot = snapshot.clone();
+            let snapshot = Arc::clone(&snapshot);
             Self { instant, oldest, seq, snapshot }.into_view(factory, opening)
         };
         openings.into_iter().map(one).collect()

@@ -57,9 +57,9 @@ impl Pages {
     }
 
     /// Reads the next page as stored; `None` at the end.
-    pub(crate) async fn next_page<N: Snapshot>(
+    pub(crate) async fn next_page(
         &mut self,
-        snapshot: &N,
+        snapshot: &dyn Snapshot,
         space: Space,
     ) -> Result<Option<Page>, store::Error> {
         let Some(range) = &self.remaining else { return Ok(None) };

@@ -13,27 +13,29 @@ use store::{
 };
 
 use super::{pages::Pages, row_cache::RowCache};
-use crate::limits::PAGE_BYTES;
+use crate::{lanes::BlockInPlace, limits::PAGE_BYTES};
 
 /// A store whose rows and index entries can be written from anywhere in the engine, but read only
 /// through views.
-pub struct Storage<S: Store> {
+pub struct Storage {
     /// Private, so that rows cannot be read except through views.
-    store: S,
+    store: Arc<dyn Store>,
     /// The row cache, informed of every commit, since all of them pass here.
     rows: Arc<RowCache>,
+    /// Runs the calls that block on a thread of the store.
+    block_in_place: BlockInPlace,
 }
 
-impl<S: Store> std::fmt::Debug for Storage<S> {
+impl std::fmt::Debug for Storage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Storage").finish_non_exhaustive()
     }
 }
 
-impl<S: Store> Storage<S> {
+impl Storage {
     /// Wraps a store and creates its row cache.
-    pub(crate) fn new(store: S, rows: RowCache) -> Self {
-        Self { store, rows: Arc::new(rows) }
+    pub(crate) fn new(store: Arc<dyn Store>, rows: RowCache, block_in_place: BlockInPlace) -> Self {
+        Self { store, rows: Arc::new(rows), block_in_place }
     }
 
     pub(super) fn row_cache(&self) -> Arc<RowCache> {
@@ -41,12 +43,12 @@ impl<S: Store> Storage<S> {
     }
 
     /// Takes a snapshot, which contains expired documents too. For views only.
-    pub(super) fn snapshot(&self) -> S::Snapshot {
+    pub(super) fn snapshot(&self) -> Arc<dyn Snapshot> {
         self.store.snapshot()
     }
 
     /// Takes a view of the catalog and the counters.
-    pub(crate) fn system(&self) -> SystemView<S::Snapshot> {
+    pub(crate) fn system(&self) -> SystemView {
         // The snapshot is complete, but only the two spaces without expiry are accessible.
         SystemView::new(self.store.snapshot())
     }
@@ -105,12 +107,22 @@ impl<S: Store> Storage<S> {
 
     /// Creates a space; does nothing if it exists.
     pub(crate) fn create_space(&self, space: Space) -> Result<(), store::Error> {
-        self.store.create_space(space)
+        self.blocking(|store| store.create_space(space))
     }
 
     /// Deletes a space and all its keys. Open views may lose it, but their collection is dropped.
     pub(crate) fn drop_space(&self, space: Space) -> Result<(), store::Error> {
-        self.store.drop_space(space)
+        self.blocking(|store| store.drop_space(space))
+    }
+
+    /// Makes a call that waits for the disk or, in a cluster, for Cassandra.
+    fn blocking(
+        &self,
+        call: impl Fn(&dyn Store) -> Result<(), store::Error>,
+    ) -> Result<(), store::Error> {
+        let mut result = Ok(());
+        (self.block_in_place)(&mut || result = call(&*self.store));
+        result
     }
 
     /// Returns all existing spaces, including spaces of dropped collections that are not deleted
@@ -175,14 +187,14 @@ impl<S: Store> Storage<S> {
 }
 
 /// A view of the catalog and the counters, in which nothing expires.
-pub(crate) struct SystemView<N: Snapshot> {
+pub(crate) struct SystemView {
     /// A snapshot of the whole store, of which only the catalog and the counters are read.
-    snapshot: N,
+    snapshot: Arc<dyn Snapshot>,
 }
 
-impl<N: Snapshot> SystemView<N> {
+impl SystemView {
     /// Creates the view from a snapshot.
-    pub(crate) fn new(snapshot: N) -> Self {
+    pub(crate) fn new(snapshot: Arc<dyn Snapshot>) -> Self {
         Self { snapshot }
     }
 
@@ -195,22 +207,22 @@ impl<N: Snapshot> SystemView<N> {
         &self,
         pages: &mut Pages,
     ) -> Result<Option<Page>, store::Error> {
-        pages.next_page(&self.snapshot, Space::Catalog).await
+        pages.next_page(&*self.snapshot, Space::Catalog).await
     }
 
-    pub(crate) fn counters(&self) -> Counters<'_, N> {
-        Counters { snapshot: &self.snapshot }
+    pub(crate) fn counters(&self) -> Counters<'_> {
+        Counters { snapshot: &*self.snapshot }
     }
 }
 
 /// The counters of collections in a snapshot. They include expired documents until those are
 /// trimmed; see `expire`.
-pub(crate) struct Counters<'a, N: Snapshot> {
-    snapshot: &'a N,
+pub(crate) struct Counters<'a> {
+    snapshot: &'a dyn Snapshot,
 }
 
-impl<'a, N: Snapshot> Counters<'a, N> {
-    pub(super) fn of(snapshot: &'a N) -> Self {
+impl<'a> Counters<'a> {
+    pub(super) fn of(snapshot: &'a dyn Snapshot) -> Self {
         Self { snapshot }
     }
 

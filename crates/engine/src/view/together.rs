@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use clock::Instant;
-use store::Store;
 
 use super::{
     factory::ViewFactory,
@@ -26,16 +25,16 @@ pub(crate) const MAIN: u32 = 0;
 
 /// The views of an operation: of its main collection, and of other collections. A view index
 /// identifies one of them: 0 is the main collection, and the others have the indexes from 1 on.
-pub(crate) struct Views<S: Store> {
+pub(crate) struct Views {
     /// The view of the main collection; it has view index 0.
-    main: Option<LiveView<S>>,
+    main: Option<LiveView>,
     /// The other collections, in the order of the requested names.
-    others: Vec<(Namespace, Option<LiveView<S>>)>,
+    others: Vec<(Namespace, Option<LiveView>)>,
 }
 
-impl<S: Store> Views<S> {
+impl Views {
     /// Returns the view of the main collection; `None` if it does not exist.
-    pub(crate) fn main(&self) -> Option<&LiveView<S>> {
+    pub(crate) fn main(&self) -> Option<&LiveView> {
         self.main.as_ref()
     }
 
@@ -47,7 +46,7 @@ impl<S: Store> Views<S> {
     }
 
     /// Returns the view with this index; `None` if the collection does not exist.
-    pub(crate) fn view_at(&self, view_index: u32) -> Option<&LiveView<S>> {
+    pub(crate) fn view_at(&self, view_index: u32) -> Option<&LiveView> {
         match usize::try_from(view_index).ok()?.checked_sub(1) {
             None => self.main(),
             Some(at) => self.others.get(at).and_then(|(_, view)| view.as_ref()),
@@ -56,7 +55,7 @@ impl<S: Store> Views<S> {
 
     /// Waits for the commits that were in flight, so that new views can decide which documents have
     /// expired. All views were opened together, so waiting for one suffices.
-    pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory<S>) {
+    pub(crate) async fn wait_for_in_flight(&self, factory: &ViewFactory) {
         let mut all =
             self.main.iter().chain(self.others.iter().filter_map(|(_, view)| view.as_ref()));
         if let Some(view) = all.next() {
@@ -71,12 +70,12 @@ impl<S: Store> Views<S> {
 ///
 /// [`Kind::NotFound`](crate::error::Kind::NotFound) if the main collection was dropped. Other
 /// collections that do not exist have no view.
-pub(crate) async fn open_together<S: Store>(
-    factory: &ViewFactory<S>,
+pub(crate) async fn open_together(
+    factory: &ViewFactory,
     model: Model,
     main: Option<&Arc<Collection>>,
     names: &[Namespace],
-) -> Result<Views<S>, Error> {
+) -> Result<Views, Error> {
     if names.is_empty() {
         let main = match main {
             Some(collection) => Some(open_view(factory, collection).await?),
@@ -115,10 +114,10 @@ pub(crate) async fn open_together<S: Store>(
 
 /// Opens views of collections at one instant, leaving out dropped ones; `None` if they must be
 /// opened again.
-pub(crate) async fn open_all<S: Store>(
-    factory: &ViewFactory<S>,
+pub(crate) async fn open_all(
+    factory: &ViewFactory,
     collections: &[Arc<Collection>],
-) -> Result<Option<(Instant, Vec<LiveView<S>>)>, Error> {
+) -> Result<Option<(Instant, Vec<LiveView>)>, Error> {
     let all: Vec<&Arc<Collection>> = collections.iter().collect();
     let Some((instant, mut views)) = try_open_all(factory, &all).await? else { return Ok(None) };
     views.retain(|view| !view.collection.is_dropped());
@@ -126,10 +125,10 @@ pub(crate) async fn open_all<S: Store>(
 }
 
 /// Opens views in the given order; `None` if they must be opened again.
-async fn try_open_all<S: Store>(
-    factory: &ViewFactory<S>,
+async fn try_open_all(
+    factory: &ViewFactory,
     all: &[&Arc<Collection>],
-) -> Result<Option<(Instant, Vec<LiveView<S>>)>, Error> {
+) -> Result<Option<(Instant, Vec<LiveView>)>, Error> {
     let mut openings: Vec<_> =
         all.iter().map(|one| Opening::register_guard(factory, one)).collect();
     let opened = try_open(factory, &mut openings).await?;

@@ -18,7 +18,7 @@ use std::{ops::Range, sync::Arc};
 use bytes::Bytes;
 use document::{DocBuf, DocRef, ValueRef};
 use expiry::{Class, Lifetime, body_checksum};
-use store::{Commit, Condition, Mutation, Space, Stamp, Store};
+use store::{Commit, Condition, Mutation, Space, Stamp};
 
 use super::{
     mutations::{count_change, item_stamp, put_change, put_entries, put_timeline, write_second},
@@ -37,9 +37,9 @@ use crate::{
 };
 
 /// Drafts a write of one document in one view.
-pub(crate) struct WriteDraft<'a, S: Store> {
+pub(crate) struct WriteDraft<'a> {
     /// The view in which all reads happen.
-    pub(crate) view: &'a LiveView<S>,
+    pub(crate) view: &'a LiveView,
     /// Second to record as the time of the write if it is earlier than the second of the commit.
     pub(crate) since: Option<i64>,
     /// Second to record as the time of the write even if it is later than the second of the commit.
@@ -75,9 +75,9 @@ impl DocumentEntries {
     }
 }
 
-impl<'a, S: Store> WriteDraft<'a, S> {
+impl<'a> WriteDraft<'a> {
     /// Creates a draft of a write that takes its time from its commit.
-    pub(crate) fn of(view: &'a LiveView<S>) -> Self {
+    pub(crate) fn of(view: &'a LiveView) -> Self {
         Self { view, since: None, at: None }
     }
 
@@ -131,7 +131,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     }
 
     /// Returns conditions by which a commit fails if these keys were changed after the view.
-    fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b, S> {
+    fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b> {
         let (space, seq) = (self.view.collection.entries_space(), self.view.seq);
         keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
     }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use document::Value;
 use evaluation::Context;
-use store::Store;
 
 use super::{
     Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, turn::WriterTurns,
@@ -34,7 +33,7 @@ pub struct Edited {
     pub upserted: Option<Value>,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Updates the first matching document and returns it before and after.
     pub async fn find_and_update(
         &self,
@@ -78,7 +77,7 @@ impl<S: Store> Engine<S> {
     /// the commit was refused.
     async fn modify_in(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         update: &Update<'_>,
         receipts: Option<&dyn Receipts>,
         used: &Arc<UsedIndexes>,
@@ -188,7 +187,7 @@ impl<S: Store> Engine<S> {
     /// if the commit was refused.
     async fn remove_first(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         (find, context): (&Find, &Context),
         receipts: Option<&dyn Receipts>,
         used: &Arc<UsedIndexes>,

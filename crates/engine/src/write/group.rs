@@ -23,7 +23,7 @@
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{Commit, Condition, Outcome, Store};
+use store::{Commit, Condition, Outcome};
 
 use super::{
     Effect, NewDocument, Receipts, Update, Updated,
@@ -42,12 +42,12 @@ use crate::{
 };
 
 /// A group of statements that are committed together.
-pub struct WriteGroup<'e, S: Store> {
-    engine: &'e Engine<S>,
+pub struct WriteGroup<'e> {
+    engine: &'e Engine,
     /// Maximum number of writing statements in the group.
     max_statements: usize,
     /// The writes to each collection involved.
-    parts: Vec<CollectionPart<S>>,
+    parts: Vec<CollectionPart>,
     writes: Vec<StatementWrite>,
     /// Positions of statements whose write replaces the write of an earlier statement.
     rewrites: Vec<usize>,
@@ -57,7 +57,7 @@ pub struct WriteGroup<'e, S: Store> {
     bytes: usize,
 }
 
-impl<S: Store> std::fmt::Debug for WriteGroup<'_, S> {
+impl std::fmt::Debug for WriteGroup<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("WriteGroup").field("positions", &self.positions()).finish_non_exhaustive()
     }
@@ -70,9 +70,9 @@ struct StatementWrite {
     commit: Commit,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Starts a group of at most `max_statements` writing statements.
-    pub fn write_group(&self, max_statements: usize) -> WriteGroup<'_, S> {
+    pub fn write_group(&self, max_statements: usize) -> WriteGroup<'_> {
         WriteGroup {
             engine: self,
             max_statements,
@@ -85,7 +85,7 @@ impl<S: Store> Engine<S> {
     }
 }
 
-impl<S: Store> WriteGroup<'_, S> {
+impl WriteGroup<'_> {
     /// Returns the positions of statements that write something, in ascending order.
     pub fn positions(&self) -> Vec<usize> {
         let writes = self.writes.iter().map(|write| write.at);
@@ -205,7 +205,7 @@ impl<S: Store> WriteGroup<'_, S> {
         if let Some(part) = self.parts.iter().position(|p| p.view.collection.id == collection.id) {
             // An older view shows documents that have expired since, and is more likely to be
             // refused.
-            let age = |view: &LiveView<S>| {
+            let age = |view: &LiveView| {
                 let now = self.engine.inner.clock().try_now();
                 now.map_or(0, |now| now.since_ms(view.instant))
             };

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use document::{DocBuf, DocRef, Value};
 use evaluation::Context;
 use expiry::{DefaultTtl, Lifetime, Settings};
-use store::{Commit, Store};
+use store::Commit;
 
 use super::{
     NewDocument, Update, Updated, WriteDraft,
@@ -26,9 +26,9 @@ use crate::{
 };
 
 /// The part of a group that writes to one collection.
-pub(super) struct CollectionPart<S: Store> {
+pub(super) struct CollectionPart {
     /// The view in which all statements on the collection are evaluated.
-    pub(super) view: LiveView<S>,
+    pub(super) view: LiveView,
     pub(super) written: WrittenDocuments,
 }
 
@@ -45,11 +45,11 @@ pub(super) struct StatementDraft {
     pub(super) rewritten: Option<Rewritten>,
 }
 
-impl<S: Store> CollectionPart<S> {
+impl CollectionPart {
     /// Drafts an update; returns `None` if it cannot be combined with the group's writes.
     pub(super) async fn draft_update(
         &mut self,
-        engine: &Engine<S>,
+        engine: &Engine,
         update: &Update<'_>,
     ) -> Result<Option<(Updated, StatementDraft)>, Halt> {
         let (find, context) = (&update.find, &*update.context);
@@ -136,7 +136,7 @@ impl<S: Store> CollectionPart<S> {
     /// Drafts a deletion; `None` if it does not fit.
     pub(super) async fn draft_removal(
         &mut self,
-        engine: &Engine<S>,
+        engine: &Engine,
         find: &Find,
         many: bool,
         context: &Context,
@@ -223,7 +223,7 @@ impl<S: Store> CollectionPart<S> {
     /// are too many.
     async fn find_rows(
         &self,
-        engine: &Engine<S>,
+        engine: &Engine,
         find: &Find,
         many: bool,
         context: &Context,

@@ -13,7 +13,7 @@ use std::{collections::HashSet, sync::Arc};
 use bytes::Bytes;
 use document::{DocBuf, DocRef, Document};
 use expiry::Lifetime;
-use store::{Commit, Condition, Outcome, Space, Store};
+use store::{Commit, Condition, Outcome, Space};
 
 use super::{Effect, Receipts, WriteDraft, draft::row_key};
 use crate::{
@@ -89,7 +89,7 @@ impl<'a> InsertBatch<'a> {
     }
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Inserts documents that have ids, each with the lifetime determined by the API.
     pub async fn insert(
         &self,
@@ -235,7 +235,7 @@ impl<S: Store> Engine<S> {
     /// Returns the commit of one insert; fails if a live document has the id.
     async fn insert_commit(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         key: Bytes,
         new: NewDocument,
     ) -> Result<Commit, Halt> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use document::DocBuf;
 use expiry::{Class, Lifetime};
-use store::{Commit, KeyRange, Outcome, Store};
+use store::{Commit, KeyRange, Outcome};
 
 use super::WriteDraft;
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     view::{LiveView, Pages},
 };
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Adds `seconds` to the second of the last write of all live documents, and so to their
     /// remaining lifetimes. Expiry by a document's own date is unaffected. Returns the number of
     /// documents.
@@ -55,8 +55,8 @@ impl<S: Store> Engine<S> {
 }
 
 /// Returns the commits of the next page; `None` at the end.
-async fn prolong_page<S: Store>(
-    view: &LiveView<S>,
+async fn prolong_page(
+    view: &LiveView,
     pages: &mut Pages,
     seconds: i64,
 ) -> Result<Option<Vec<Commit>>, Halt> {
@@ -68,7 +68,7 @@ async fn prolong_page<S: Store>(
     Ok(Some(commits))
 }
 
-async fn prolong_row<S: Store>(view: &LiveView<S>, row: Row, seconds: i64) -> Result<Commit, Halt> {
+async fn prolong_row(view: &LiveView, row: Row, seconds: i64) -> Result<Commit, Halt> {
     let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
     let lifetime = match header.class {
         Class::Inherit => Lifetime::Inherit,

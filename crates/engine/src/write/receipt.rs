@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use document::{DocBuf, Value, ValueRef};
 use expiry::{DefaultTtl, Lifetime};
-use store::{Commit, Stamp, Store};
+use store::{Commit, Stamp};
 
 use super::{WriteDraft, draft::row_key, unit::as_one};
 use crate::{
@@ -112,7 +112,7 @@ fn receipts_name() -> Namespace {
     Namespace::new("receipts", "receipts")
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Returns the receipt with this id.
     pub async fn receipt(&self, id: ValueRef<'_>) -> Result<Option<Receipt>, Error> {
         let Some(collection) = self.collection(Model::Receipts, &receipts_name()) else {
@@ -199,10 +199,7 @@ impl<S: Store> Engine<S> {
 
 /// Returns the commits of receipts, conditional on the required versions being current in the view
 /// and unchanged since.
-async fn draft_receipts<S: Store>(
-    view: &LiveView<S>,
-    puts: &[ReceiptPut],
-) -> Result<Vec<Commit>, Halt> {
+async fn draft_receipts(view: &LiveView, puts: &[ReceiptPut]) -> Result<Vec<Commit>, Halt> {
     let draft = WriteDraft::of(view);
     let mut commits = Vec::with_capacity(puts.len());
     for ReceiptPut { id, expected_stamp, body } in puts {

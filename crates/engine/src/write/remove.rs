@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{Outcome, Store};
+use store::Outcome;
 
 use super::{WriteDraft, turn::WriterTurns};
 use crate::{
@@ -25,7 +25,7 @@ pub struct Removed {
     pub count: usize,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Deletes the first matching document, or all of them.
     pub async fn remove(
         &self,
@@ -52,7 +52,7 @@ impl<S: Store> Engine<S> {
     /// Deletes matching documents in one view; returns whether no commit was refused.
     async fn remove_in(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         finder: &mut Finder,
         many: bool,
         removed: &mut Removed,

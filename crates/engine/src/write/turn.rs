@@ -10,7 +10,6 @@
 //! writer that holds memory and waits for the turn gets it.
 
 use evaluation::Context;
-use store::Store;
 
 use crate::{
     attempts::Attempts,
@@ -37,7 +36,7 @@ pub(super) struct WriterTurns<'a> {
     largest: usize,
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Creates the state of a writer that holds nothing yet. `first` is its selection if it writes
     /// the first document in the selection's order.
     pub(super) fn writer_turns<'a>(

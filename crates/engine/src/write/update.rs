@@ -13,7 +13,7 @@ use evaluation::Context;
 use expiry::Lifetime;
 use memory::Share;
 use pipeline::edit::{Edit, EditOutcome};
-use store::{Commit, Outcome, Store};
+use store::{Commit, Outcome};
 
 use super::{WriteDraft, turn::WriterTurns};
 use crate::{
@@ -87,7 +87,7 @@ enum RowAttempt {
     Commit(Box<Commit>),
 }
 
-impl<S: Store> Engine<S> {
+impl Engine {
     /// Updates the first matching document or all of them, or inserts one.
     pub async fn update(
         &self,
@@ -134,7 +134,7 @@ impl<S: Store> Engine<S> {
     /// earlier passes, which are counted and edited once.
     async fn update_in(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         finder: &mut Finder,
         update: &Update<'_>,
         (updated, done): (&mut Updated, &mut EditedRows),
@@ -198,7 +198,7 @@ impl<S: Store> Engine<S> {
     /// Edits one row and builds its commit.
     async fn try_row(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         row: Row,
         update: &Update<'_>,
     ) -> Result<RowAttempt, Halt> {
@@ -213,7 +213,7 @@ impl<S: Store> Engine<S> {
     /// Returns the commit that replaces a row by its edited document.
     pub(super) async fn edit_commit(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         row: Row,
         edited: DocBuf,
         update: &Update<'_>,
@@ -229,7 +229,7 @@ impl<S: Store> Engine<S> {
     /// of `turns`.
     pub(super) async fn first_row(
         &self,
-        view: &LiveView<S>,
+        view: &LiveView,
         find: &Find,
         context: &Context,
         used: &Arc<UsedIndexes>,

@@ -29,11 +29,11 @@ fn a_move_that_is_not_durable_is_refused() {
     let clock = Clock::start(ClockMode::Manual, Box::new(Machine), [7; 16], None).expect("a clock");
     clock.mark_persisted(&clock.tick());
     let clock = Arc::new(clock);
-    let store = MemoryStore::new(Engine::<MemoryStore>::commit_clock(&clock));
+    let store = MemoryStore::new(Engine::commit_clock(&clock));
     let takes = Arc::new(AtomicBool::new(false));
     let file = Arc::new(File(Arc::clone(&takes)));
     let options = Options::new(Arc::clone(&clock), Setup::default().dialect, file);
-    let engine = ready(Engine::open(store, options)).expect("the engine opens");
+    let engine = ready(Engine::open(Arc::new(store), options)).expect("the engine opens");
     let before = clock.last_used();
     let later = before.plus_ms(5_000);
     assert_eq!(ready(engine.move_clock(later)), Err(ClockRefusal::NotDurable));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use document::{Document, Value, array, doc};
 use engine::{Amount, Hint, IndexSpec, Model, Namespace};
 use pipeline::Filter;
-use store::{Direction, KeyRange, Limit, Snapshot, Space, Store};
+use store::{Direction, KeyRange, Limit, Space, Store as _};
 use test_kit::{Kit, START_MS, date_index, ready};
 
 fn at(ms: i64) -> Value {

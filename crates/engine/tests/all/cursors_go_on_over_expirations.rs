@@ -3,7 +3,7 @@
 use document::{DocRef, doc};
 use engine::{BatchLimit, Cursor, Plan};
 use pipeline::{Filter, exec::Stage};
-use test_kit::{Kit, PausingStore, Task, ids_of, plain_index, ready, replace_one, sort_by};
+use test_kit::{Kit, Task, ids_of, plain_index, ready, replace_one, sort_by};
 
 const TWO: BatchLimit = BatchLimit { documents: 2, bytes: usize::MAX };
 
@@ -21,7 +21,7 @@ fn sorted() -> Plan {
     Plan::new(Filter::always()).with_stages(vec![sort])
 }
 
-fn next(cursor: &mut Cursor<PausingStore>) -> Vec<i64> {
+fn next(cursor: &mut Cursor) -> Vec<i64> {
     let batch = ready(cursor.next_batch(TWO)).expect("a batch");
     let documents: Vec<_> =
         batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect();
@@ -93,7 +93,7 @@ fn a_row_that_cannot_be_decided_yet_is_not_left_out() {
     assert_eq!(batch.finish(), [3, 4]);
 }
 
-async fn next_of(mut cursor: Cursor<PausingStore>) -> Vec<i64> {
+async fn next_of(mut cursor: Cursor) -> Vec<i64> {
     let batch = cursor.next_batch(TWO).await.expect("a batch");
     let documents: Vec<_> =
         batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect();

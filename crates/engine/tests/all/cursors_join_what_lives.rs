@@ -10,7 +10,7 @@ use pipeline::{
     exec::{Fields, GraphLookup, Lookup, Stage, UnionWith, Unwind},
     expr::functions,
 };
-use test_kit::{Kit, PausingStore, context, equal, first_failure, insert_one, ready, sort_by};
+use test_kit::{Kit, context, equal, first_failure, insert_one, ready, sort_by};
 
 fn other() -> Namespace {
     Namespace::new("db", "t")
@@ -115,7 +115,7 @@ fn told(value: ValueRef<'_>) -> String {
     }
 }
 
-fn next(cursor: &mut Cursor<PausingStore>) -> (Vec<String>, bool) {
+fn next(cursor: &mut Cursor) -> (Vec<String>, bool) {
     let batch =
         ready(cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX })).expect("a batch");
     let one = |bytes: &bytes::Bytes| told(ValueRef::Document(DocRef::Raw(bytes)));

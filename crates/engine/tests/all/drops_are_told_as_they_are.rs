@@ -5,25 +5,21 @@ use std::{sync::Arc, time::Duration};
 
 use clock::{Clock, ClockMode, Machine};
 use engine::{DiscardCheckpoints, Engine, Model, Namespace, Options};
-use store::{
-    Direction, Fault, FaultyStore, KeyRange, Limit, MemoryStore, Snapshot as _, Space, Store as _,
-};
+use store::{Direction, Fault, FaultyStore, KeyRange, Limit, MemoryStore, Space, Store as _};
 use test_kit::{Setup, ready};
 
 const MODEL: Model = Model::Documents;
 
-type Faulty = FaultyStore<MemoryStore>;
-
-fn open() -> (Engine<Faulty>, Faulty) {
+fn open() -> (Engine, FaultyStore) {
     let clock = Clock::start(ClockMode::Manual, Box::new(Machine), [7; 16], None).expect("a clock");
     clock.mark_persisted(&clock.tick());
     let clock = Arc::new(clock);
-    let store = FaultyStore::new(MemoryStore::new(Engine::<Faulty>::commit_clock(&clock)));
+    let store = FaultyStore::new(MemoryStore::new(Engine::commit_clock(&clock)));
     let options = Options::new(clock, Setup::default().dialect, Arc::new(DiscardCheckpoints));
-    (ready(Engine::open(store.clone(), options)).expect("the engine opens"), store)
+    (ready(Engine::open(Arc::new(store.clone()), options)).expect("the engine opens"), store)
 }
 
-fn catalog_rows(store: &Faulty) -> usize {
+fn catalog_rows(store: &FaultyStore) -> usize {
     let (all, limit) = (KeyRange::all(), Limit { rows: 100, bytes: 1 << 20 });
     let now = store.snapshot();
     ready(now.scan(Space::Catalog, &all, Direction::Forward, limit)).expect("read").rows.len()

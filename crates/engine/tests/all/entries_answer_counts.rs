@@ -3,7 +3,7 @@
 use document::{DocRef, Number, doc};
 use engine::{BatchLimit, Cursor, Explain, ListOrdering, Plan};
 use pipeline::{Filter, exec::Stage, filter::Comparison};
-use test_kit::{Kit, PausingStore, Task, compare, equal, plain_index, ready, replace_one};
+use test_kit::{Kit, Task, compare, equal, plain_index, ready, replace_one};
 
 const ROWS: i32 = 1_000;
 
@@ -34,7 +34,7 @@ fn counting(filter: Filter, mut before: Vec<Stage>) -> Plan {
 
 const ONE: BatchLimit = BatchLimit { documents: 1, bytes: usize::MAX };
 
-async fn counted(cursor: &mut Cursor<PausingStore>) -> i64 {
+async fn counted(cursor: &mut Cursor) -> i64 {
     let batch = cursor.next_batch(ONE).await.unwrap();
     let n = batch.documents.first().and_then(|row| DocRef::Raw(row).get("n"));
     n.map_or(0, |n| Number::of(n).and_then(Number::to_i64_exact).unwrap())

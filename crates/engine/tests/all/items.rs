@@ -10,7 +10,7 @@ use engine::{
     ItemSink, ItemWrite, ItemWriter, Kind, Lifetime, Model, Namespace, Partition, Policy,
     PolicyRule, Scan, ScanOrder, VersionMatch,
 };
-use test_kit::{Kit, PausingStore, ready};
+use test_kit::{Kit, ready};
 
 /// A container under test: partition key `/pk`, unique `/u`, everything indexed.
 pub(crate) struct Shelf {
@@ -96,7 +96,7 @@ impl Shelf {
         Self { kit }
     }
 
-    pub(crate) fn engine(&self) -> &Engine<PausingStore> {
+    pub(crate) fn engine(&self) -> &Engine {
         &self.kit.engine
     }
 

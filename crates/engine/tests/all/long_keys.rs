@@ -3,7 +3,7 @@
 use document::{DocRef, Document, Value, doc};
 use engine::{BatchLimit, Cursor, IndexSpec, Plan};
 use pipeline::{Filter, exec::Stage, filter::Comparison, sort::Sort};
-use test_kit::{Kit, PausingStore, compare, plain_index, ready, sort_by};
+use test_kit::{Kit, compare, plain_index, ready, sort_by};
 
 /// A value longer than what keys keep.
 fn long(end: &str) -> String {
@@ -41,7 +41,7 @@ fn plan(filter: Filter, sort: Sort, limit: Option<u64>) -> Plan {
 }
 
 /// Reads a batch of up to this many documents.
-fn batch_of(cursor: &mut Cursor<PausingStore>, documents: usize) -> Vec<Document> {
+fn batch_of(cursor: &mut Cursor, documents: usize) -> Vec<Document> {
     let limit = BatchLimit { documents, bytes: usize::MAX };
     let batch = ready(cursor.next_batch(limit)).expect("a batch");
     batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect()

@@ -4,10 +4,10 @@ use std::task::{Context, Waker};
 
 use document::{Document, doc};
 use engine::{Engine, ErrorSubject, Expected, Kind, ResourceChange};
-use test_kit::{Kit, PausingStore, ready};
+use test_kit::{Kit, ready};
 
 /// Returns names and bodies of the records below `x`.
-fn held(engine: &Engine<PausingStore>) -> Vec<(String, Document)> {
+fn held(engine: &Engine) -> Vec<(String, Document)> {
     let records = engine.resources_below(&["x"]);
     records.iter().map(|it| (it.path[1..].join("/"), it.body.clone())).collect()
 }

@@ -9,7 +9,7 @@ use pipeline::{
     filter::Comparison,
     sort::{Sort, SortPart},
 };
-use test_kit::{Kit, PausingStore, compare, plain_index, ready, sort_by};
+use test_kit::{Kit, compare, plain_index, ready, sort_by};
 
 const DOCUMENTS: i32 = 60;
 
@@ -41,13 +41,13 @@ fn sorted(filter: Filter, sort: Sort, more: Vec<Stage>) -> Plan {
     Plan::new(filter).with_stages(stages)
 }
 
-fn batch(cursor: &mut Cursor<PausingStore>, documents: usize) -> Vec<Document> {
+fn batch(cursor: &mut Cursor, documents: usize) -> Vec<Document> {
     let limit = BatchLimit { documents, bytes: usize::MAX };
     let batch = ready(cursor.next_batch(limit)).expect("a batch");
     batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect()
 }
 
-fn all(cursor: &mut Cursor<PausingStore>, size: usize) -> Vec<Document> {
+fn all(cursor: &mut Cursor, size: usize) -> Vec<Document> {
     let mut out = Vec::new();
     loop {
         let more = batch(cursor, size);

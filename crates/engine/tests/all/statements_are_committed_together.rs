@@ -4,17 +4,17 @@
 use document::{Document, doc};
 use engine::{Find, Hint, Update, WriteGroup};
 use pipeline::edit::Edit;
-use test_kit::{Kit, PausingStore, TtlField, date_index, equal, ready, unique_index};
+use test_kit::{Kit, TtlField, date_index, equal, ready, unique_index};
 
 /// Adds an upsert that replaces the document with an id; returns whether it fits.
-fn put(kit: &Kit, group: &mut WriteGroup<'_, PausingStore>, at: usize, document: Document) -> bool {
+fn put(kit: &Kit, group: &mut WriteGroup<'_>, at: usize, document: Document) -> bool {
     let find = Find::new(equal("_id", document.get("_id").cloned().unwrap()));
     put_where(kit, group, at, find, document).unwrap()
 }
 
 fn put_where(
     kit: &Kit,
-    group: &mut WriteGroup<'_, PausingStore>,
+    group: &mut WriteGroup<'_>,
     at: usize,
     find: Find,
     document: Document,
@@ -26,12 +26,7 @@ fn put_where(
     Ok(ready(group.update(at, &kit.collection(), &update))?.is_some())
 }
 
-fn remove(
-    kit: &Kit,
-    group: &mut WriteGroup<'_, PausingStore>,
-    at: usize,
-    id: i32,
-) -> Option<usize> {
+fn remove(kit: &Kit, group: &mut WriteGroup<'_>, at: usize, id: i32) -> Option<usize> {
     let (find, context) = (Find::new(equal("_id", id)), test_kit::context());
     ready(group.remove(at, &kit.collection(), &find, true, &context)).unwrap()
 }

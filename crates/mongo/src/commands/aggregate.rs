@@ -12,7 +12,7 @@
 //! ```
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
-use engine::{Namespace, Plan, Store};
+use engine::{Namespace, Plan};
 use pipeline::{Filter, exec::Stage};
 
 use super::{explain, index_stats, list_sessions, operations, stats};
@@ -85,7 +85,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 ///
 /// Fails with 9 without `cursor` or for a wrong source, 73 for an invalid name or a pipeline that
 /// does not match its source, 115 for `exchange`, and with the errors of the stages.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();
     let namespace = source_namespace(call)?;
@@ -130,8 +130,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Returns the documents of a first stage that reports on the server; `None` for any other stage.
-async fn make_documents<S: Store>(
-    call: &Call<'_, S>,
+async fn make_documents(
+    call: &Call<'_>,
     args: &Args<'_>,
     namespace: &Namespace,
     stage: (&str, ValueRef<'_>),
@@ -168,7 +168,7 @@ fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<(Plan,
 
 /// Returns the collection that a pipeline reads; for `{aggregate: 1}` a placeholder named
 /// `$cmd.aggregate`.
-pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
+pub(super) fn source_namespace(call: &Call<'_>) -> Result<Namespace> {
     match call.body.get("aggregate") {
         Some(ValueRef::String(name)) => names::parse_collection(call.database, name),
         Some(value) if value.is_number() => {

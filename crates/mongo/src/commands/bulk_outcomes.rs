@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::{Batch, BatchLimit, Namespace, Plan, Store, Updated};
+use engine::{Batch, BatchLimit, Namespace, Plan, Updated};
 use evaluation::Context;
 use pipeline::{Expr, Filter, exec::Stage};
 
@@ -77,8 +77,8 @@ pub(super) fn outcome_entry(ok: f64, index: i32, fields: Document) -> Document {
 }
 
 /// Replies with the first batch of outcomes and a cursor over the rest.
-pub(super) async fn reply_with_outcomes<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn reply_with_outcomes(
+    call: &Call<'_>,
     results: Vec<Document>,
     totals: &Totals,
     repeated: Document,

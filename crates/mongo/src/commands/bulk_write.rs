@@ -22,7 +22,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Number, ValueRef, doc};
-use engine::{Namespace, Store, WriteGroup};
+use engine::{Namespace, WriteGroup};
 use evaluation::Context;
 
 use super::{
@@ -116,7 +116,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 
 /// Runs `bulkWrite`. In an `ordered` command the first failure is the last operation that runs.
 /// `errorsOnly` omits the outcomes of successful operations.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     // All names are checked first, since operations refer to them by index.
     let namespaces = call
@@ -164,17 +164,17 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_outcomes(call, results, &totals, repeated, size).await
 }
 
-struct Run<'a, S: Store> {
-    call: &'a Call<'a, S>,
+struct Run<'a> {
+    call: &'a Call<'a>,
     namespaces: Vec<Namespace>,
-    receipts: Option<&'a WriteReceipts<'a, S>>,
+    receipts: Option<&'a WriteReceipts<'a>>,
     errors_only: bool,
     /// Numbers of documents affected by the successful operations.
     totals: Totals,
     results: Vec<Document>,
 }
 
-impl<S: Store> RunStatement<S> for Run<'_, S> {
+impl RunStatement for Run<'_> {
     type Outcome = OperationResult;
 
     async fn stage(
@@ -182,7 +182,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         at: usize,
         operation: DocRef<'_>,
         context: &Arc<Context>,
-        group: &mut WriteGroup<'_, S>,
+        group: &mut WriteGroup<'_>,
     ) -> Result<Staged<OperationResult>> {
         let (call, slot) = (self.call, self.receipts.map(|receipts| ReceiptSlot { receipts, at }));
         let (planned, namespace) = self.parse(operation, context)?;
@@ -267,7 +267,7 @@ enum ParsedOperation<'d> {
     Remove(delete::Removal),
 }
 
-impl<S: Store> Run<'_, S> {
+impl Run<'_> {
     /// Parses an operation and returns the collection that it writes to.
     fn parse<'d>(
         &self,
@@ -336,12 +336,12 @@ fn namespace_place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
 }
 
 /// Inserts the document of an operation.
-async fn insert_one<S: Store>(
-    call: &Call<'_, S>,
+async fn insert_one(
+    call: &Call<'_>,
     namespace: &Namespace,
     document: DocRef<'_>,
     context: &Context,
-    slot: Option<ReceiptSlot<'_, S>>,
+    slot: Option<ReceiptSlot<'_>>,
 ) -> Result<OperationResult> {
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let (_, mut errors) =

@@ -13,7 +13,7 @@
 //! ```
 
 use document::{DocBuf, Document, ValueRef, doc};
-use engine::{Collection, ErrorSubject, Kind, Model, Namespace, Store};
+use engine::{Collection, ErrorSubject, Kind, Model, Namespace};
 
 use crate::{
     access::Action,
@@ -70,7 +70,7 @@ const KEPT: &[&str] = &["storageEngine", "indexOptionDefaults"];
 /// options succeeds without effect.
 ///
 /// Fails with 48 if it exists with other options.
-pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     names::new_collection(&namespace.database, &namespace.collection)?;
     let args = call.args();
@@ -147,7 +147,7 @@ fn check_options(args: &Args<'_>) -> Result<()> {
 }
 
 /// Runs `drop`. The reply counts the dropped indexes, including `_id`.
-pub(super) async fn drop_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let indexes = call.find_collection(&namespace).map(|collection| index_count(&collection));
     if !call.api.engine.drop_collection(Model::Documents, &namespace).await? {
@@ -166,7 +166,7 @@ fn index_count(collection: &Collection) -> i32 {
 /// same time may remain.
 ///
 /// Fails with 5255100 if the command's value is another number than 1, and with 20 for `admin`.
-pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop_database(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     if args.int("dropDatabase")?.ok_or_else(|| args.missing_field("dropDatabase"))? != 1 {
         return Err(Error::new(5_255_100, "Have to pass 1 as 'drop' parameter"));
@@ -226,7 +226,7 @@ pub(super) fn rename_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
 ///
 /// Fails with 2 for a source that is not a string, 20 for an invalid target, 207 and 14 for a wrong
 /// `dropTarget`, 361 for a UUID mismatch, 26 without a source, and 48 if the target exists.
-pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn rename_collection(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {
         Some(ValueRef::String(from)) => names::parse_full_name(from)?,
@@ -290,11 +290,7 @@ fn source_uuid<'a>(args: &Args<'a>) -> Result<Option<&'a [u8]>> {
 }
 
 /// Checks that a collection has the expected UUID (361).
-fn check_uuid<S: Store>(
-    call: &Call<'_, S>,
-    namespace: &Namespace,
-    wanted: Option<&[u8]>,
-) -> Result<()> {
+fn check_uuid(call: &Call<'_>, namespace: &Namespace, wanted: Option<&[u8]>) -> Result<()> {
     let Some(wanted) = wanted else { return Ok(()) };
     let own = call.find_collection(namespace).map(|collection| collection_uuid(&collection));
     if own.is_some_and(|own| own == wanted) {

@@ -10,7 +10,7 @@
 //! ```
 
 use document::{DocBuf, Number, Rounding, Value, ValueRef, doc, shell};
-use engine::{Collection, IndexChange, IndexSpec, Namespace, Store};
+use engine::{Collection, IndexChange, IndexSpec, Namespace};
 
 use super::drop_indexes;
 use crate::{
@@ -39,7 +39,7 @@ pub(super) const FIELDS: &[&str] = &[
 ];
 
 /// Runs `collMod`. The reply has the old and the new value of each changed setting.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
     if args.get("expireAfterSeconds").is_some() {

@@ -6,7 +6,7 @@
 //! ```
 
 use document::{DocBuf, DocRef, Number, doc, shell};
-use engine::{BatchLimit, Hint, Plan, Store};
+use engine::{BatchLimit, Hint, Plan};
 use pipeline::{Filter, exec::Stage};
 
 use crate::{
@@ -85,7 +85,7 @@ pub(super) fn counted_of(row: Option<&[u8]>) -> u64 {
 
 /// Runs `count`. Without a filter, and without a hint or with one that covers all documents, it
 /// reads no document; otherwise it is a query.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
     let counted = Counted::parse(&call.args())?;

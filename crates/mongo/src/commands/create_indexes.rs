@@ -9,7 +9,7 @@
 //! Specifications are parsed in `parsers/index_spec.rs`.
 
 use document::{DocBuf, ValueRef, doc};
-use engine::{Collection, IndexSpec, Store};
+use engine::{Collection, IndexSpec};
 
 use crate::{
     call::Call,
@@ -28,7 +28,7 @@ use crate::{
 /// Fails with 2 without a specification, 13103 for more than 32 fields, 85 and 86 for a conflict
 /// with an existing index, 11000 if documents violate a unique index, and with the errors of
 /// [`index_spec`].
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
     let specs = args.documents("indexes")?;

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, doc};
-use engine::{Find, Namespace, Store, WriteGroup};
+use engine::{Find, Namespace, WriteGroup};
 use evaluation::Context;
 
 use super::{
@@ -40,7 +40,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 ///
 /// The command fails with 16 for no statements or too many, 40414 without a limit, and 9 for a
 /// limit other than 0 and 1.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let statements = call.listed_documents("deletes")?;
     check_batch(statements.len())?;
@@ -64,27 +64,27 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// A running `delete`, with the number of documents removed so far.
-struct Run<'a, S: Store> {
-    call: &'a Call<'a, S>,
+struct Run<'a> {
+    call: &'a Call<'a>,
     namespace: Namespace,
-    receipts: Option<&'a WriteReceipts<'a, S>>,
+    receipts: Option<&'a WriteReceipts<'a>>,
     removed: usize,
 }
 
-impl<'a, S: Store> Run<'a, S> {
+impl<'a> Run<'a> {
     /// Parses a statement. Returns the removal, and its receipt slot in a retryable write.
     fn parse(
         &self,
         at: usize,
         statement: DocRef<'_>,
-    ) -> Result<(Removal, Option<ReceiptSlot<'a, S>>)> {
+    ) -> Result<(Removal, Option<ReceiptSlot<'a>>)> {
         let args = Args::new("delete.deletes", statement);
         let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
         Ok((removal, self.receipts.map(|receipts| ReceiptSlot { receipts, at })))
     }
 }
 
-impl<S: Store> RunStatement<S> for Run<'_, S> {
+impl RunStatement for Run<'_> {
     type Outcome = usize;
 
     async fn stage(
@@ -92,7 +92,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
-        group: &mut WriteGroup<'_, S>,
+        group: &mut WriteGroup<'_>,
     ) -> Result<Staged<usize>> {
         let (removal, slot) = self.parse(at, statement)?;
         stage_removal(self.call, &self.namespace, at, &removal, context, slot, group).await
@@ -130,14 +130,14 @@ pub(super) struct Removal {
 
 /// Adds a removal to a group of statements that are committed together. A missing collection has
 /// nothing to remove.
-pub(super) async fn stage_removal<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn stage_removal(
+    call: &Call<'_>,
     namespace: &Namespace,
     at: usize,
     removal: &Removal,
     context: &Arc<Context>,
-    slot: Option<ReceiptSlot<'_, S>>,
-    group: &mut WriteGroup<'_, S>,
+    slot: Option<ReceiptSlot<'_>>,
+    group: &mut WriteGroup<'_>,
 ) -> Result<Staged<usize>> {
     if let Some(removed) = done_before(slot, removal.many).await? {
         return Ok(Staged::Repeated(removed));
@@ -148,7 +148,7 @@ pub(super) async fn stage_removal<S: Store>(
     };
     let removed = group.remove(at, &collection, &removal.find, removal.many, context).await;
     // Run alone, the statement looks up the collection again.
-    if Call::<S>::came_late(&removed) {
+    if Call::came_late(&removed) {
         return Ok(Staged::Left);
     }
     Ok(removed?.map_or(Staged::Left, Staged::Added))
@@ -157,10 +157,7 @@ pub(super) async fn stage_removal<S: Store>(
 /// Returns the number of documents that an earlier attempt of a retryable write removed for a
 /// statement; `None` if no attempt has executed it. A statement of a retryable write may remove
 /// only one document.
-async fn done_before<S: Store>(
-    slot: Option<ReceiptSlot<'_, S>>,
-    many: bool,
-) -> Result<Option<usize>> {
+async fn done_before(slot: Option<ReceiptSlot<'_>>, many: bool) -> Result<Option<usize>> {
     check_one(slot, many, "limit=0")?;
     let Some(ReceiptSlot { receipts, at }) = slot else { return Ok(None) };
     Ok(receipts.find(at).await?.map(|done| usize::from(done.hit)))
@@ -168,12 +165,12 @@ async fn done_before<S: Store>(
 
 /// Removes one or all matching documents and returns the count. A missing collection has nothing to
 /// remove.
-pub(super) async fn remove_documents<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn remove_documents(
+    call: &Call<'_>,
     namespace: &Namespace,
     removal: &Removal,
     context: &Arc<Context>,
-    slot: Option<ReceiptSlot<'_, S>>,
+    slot: Option<ReceiptSlot<'_>>,
 ) -> Result<usize> {
     let Removal { find, many } = removal;
     if let Some(removed) = done_before(slot, *many).await? {
@@ -193,7 +190,7 @@ pub(super) async fn remove_documents<S: Store>(
             }
             None => engine.remove(&collection, find, *many, context).await.map(|it| it.count),
         };
-        if !Call::<S>::came_late(&removed) {
+        if !Call::came_late(&removed) {
             let count = removed?;
             record_removed(call, slot, count);
             return Ok(count);
@@ -202,17 +199,13 @@ pub(super) async fn remove_documents<S: Store>(
 }
 
 /// Records what a statement deleted in the counters and, for a retryable write, in the receipts.
-pub(super) fn record_removed<S: Store>(
-    call: &Call<'_, S>,
-    slot: Option<ReceiptSlot<'_, S>>,
-    removed: usize,
-) {
+pub(super) fn record_removed(call: &Call<'_>, slot: Option<ReceiptSlot<'_>>, removed: usize) {
     record_unwritten(slot, removed);
     Counters::add(&call.connection.counters.deleted, removed as u64);
 }
 
 /// Records in the receipts of a retryable delete that a statement removed nothing.
-fn record_unwritten<S: Store>(slot: Option<ReceiptSlot<'_, S>>, removed: usize) {
+fn record_unwritten(slot: Option<ReceiptSlot<'_>>, removed: usize) {
     if let Some(ReceiptSlot { receipts, at }) = slot
         && removed == 0
     {

@@ -6,7 +6,6 @@
 //! document.
 
 use document::{DocBuf, Document, Value, array, doc};
-use engine::Store;
 
 use crate::{
     access::RoleName,
@@ -18,13 +17,13 @@ use crate::{
     replies::ok,
 };
 
-pub(super) async fn ping<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn ping(_: &Call<'_>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
 /// Runs `buildInfo`. The version is that of the MongoDB release whose behavior is implemented,
 /// since tools enable features by it. The product's own version is in `ebb`.
-pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn build_info(call: &Call<'_>) -> Result<DocBuf> {
     let parts: Vec<Value> = SERVER_VERSION
         .split('.')
         .map(|part| part.parse::<i32>().unwrap_or(0).into())
@@ -47,13 +46,13 @@ pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Runs `whatsmyuri`: returns the client's address as the server sees it.
-pub(super) async fn whats_my_uri<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn whats_my_uri(call: &Call<'_>) -> Result<DocBuf> {
     ok(doc! { "you": call.connection.peer.as_str() })
 }
 
 /// Runs `connectionStatus`: returns the logged-in user, all its roles and, on request, its
 /// privileges.
-pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn connection_status(call: &Call<'_>) -> Result<DocBuf> {
     let privileges = call.args().lax_bool("showPrivileges")?.unwrap_or(false);
     let login = call.api.login_of(call.connection);
     let users = login.iter().map(|login| Value::Document(login.name.to_document()));
@@ -73,7 +72,7 @@ pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<Do
 }
 
 /// Runs `hostInfo`. The time is that of the database clock.
-pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn host_info(call: &Call<'_>) -> Result<DocBuf> {
     let now = call.api.engine.now().await?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let machine = (call.api.settings.machine)();
@@ -112,7 +111,7 @@ pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Runs `getLog`: returns the names of the logs, or the last lines of one log. The log
 /// `startupWarnings` is empty: warnings of the start are in `global`.
-pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn get_log(call: &Call<'_>) -> Result<DocBuf> {
     match call.args().need_str("getLog")? {
         "*" => ok(doc! { "names": array!["global", "startupWarnings"] }),
         "global" => {
@@ -130,7 +129,7 @@ pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Runs `validateDBMetadata`: there is no validator, view or index outside version 1 of the Stable
 /// API here, so no collection has an error.
-pub(super) async fn validate_metadata<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn validate_metadata(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     args.str("db")?;
     args.str("collection")?;
@@ -143,12 +142,12 @@ pub(super) async fn validate_metadata<S: Store>(call: &Call<'_, S>) -> Result<Do
 }
 
 /// Runs `getCmdLineOpts`. The real command line may contain secrets and is not shown.
-pub(super) async fn command_line<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn command_line(_: &Call<'_>) -> Result<DocBuf> {
     ok(doc! { "argv": array!["ebb", "serve"], "parsed": doc! {} })
 }
 
 /// Runs `listCommands`: returns the rows of the command table.
-pub(super) async fn list_commands<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn list_commands(call: &Call<'_>) -> Result<DocBuf> {
     let commands: Document = call
         .api
         .commands

@@ -8,7 +8,6 @@
 //! ```
 
 use document::{DocBuf, DocRef, Document, Value, doc};
-use engine::Store;
 
 use super::server_status;
 use crate::{
@@ -25,7 +24,7 @@ pub(super) fn needs(_: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     Ok(rights.map(|right| Requirement::of(right, Object::Server)).into())
 }
 
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let start = now(call).await?;
     let status = DocRef::Raw(server_status::run(call).await?.bytes()).to_tree();
     let between = now(call).await?;
@@ -46,7 +45,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Returns the time of the database clock.
-async fn now<S: Store>(call: &Call<'_, S>) -> Result<Value> {
+async fn now(call: &Call<'_>) -> Result<Value> {
     Ok(Value::DateTime(call.api.engine.now().await?.ms))
 }
 

@@ -6,7 +6,7 @@
 //! ```
 
 use document::{DocBuf, DocBuilder, DocRef, Path};
-use engine::{BatchLimit, Plan, Store};
+use engine::{BatchLimit, Plan};
 use pipeline::exec::{Stage, VALUES};
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 pub(super) const FIELDS: &[&str] = &["key", "query", "collation", "hint"];
 
 /// Runs `distinct` as a query with a stage that collects the values.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
     let args = call.args();

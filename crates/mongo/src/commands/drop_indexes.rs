@@ -7,7 +7,7 @@
 //! ```
 
 use document::{DocBuf, DocRef, ValueRef, doc, shell};
-use engine::{CollectionState, ErrorSubject, Store};
+use engine::{CollectionState, ErrorSubject};
 
 use crate::{
     call::Call,
@@ -19,7 +19,7 @@ use crate::{
 
 /// Runs `dropIndexes`. Every name is looked up before the first index is dropped. The reply has the
 /// number of indexes that existed before.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let Some(index) = call.body.get("index") else {
         return Err(call.args().missing_field("index"));

@@ -20,7 +20,7 @@ use clock::{ClockMode, ClockRefusal, Instant};
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::{
     Amount, Class, Collection, DefaultTtl, DocumentExpiries, DocumentExpiry, ExpiryPosition,
-    ExpiryReason, HorizonAmounts, Store,
+    ExpiryReason, HorizonAmounts,
 };
 use evaluation::calendar::DateParts;
 
@@ -47,7 +47,7 @@ pub(super) fn clock_needs(request: &CommandRequest<'_>) -> Result<Vec<Requiremen
 
 /// Runs `ebbClock`, with `advanceSeconds` (a number, may be fractional), `set` (a date), or
 /// neither, which only reads. The reply has the clock's mode and time.
-pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run_clock(call: &Call<'_>) -> Result<DocBuf> {
     let clock = call.api.engine.clock();
     let advance = call.body.get("advanceSeconds");
     let _turn = match advance {
@@ -146,7 +146,7 @@ fn default_of(default: DefaultTtl) -> Value {
 /// `preview: {default: n}` reports the amounts as if the default were n. `ids: [id, ..]` reports
 /// when these documents expire and by which rule. `next: n` lists the n documents that expire next;
 /// `after` in the reply is the position from which the next request continues.
-pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run_expiry(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;
     let engine = &call.api.engine;
@@ -193,8 +193,8 @@ pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Reports when the documents with these ids expire, and by which rule. Missing documents are left
 /// out.
-async fn list_expirations<S: Store>(
-    call: &Call<'_, S>,
+async fn list_expirations(
+    call: &Call<'_>,
     collection: &Arc<Collection>,
     ids: &[ValueRef<'_>],
 ) -> Result<DocBuf> {
@@ -213,8 +213,8 @@ async fn list_expirations<S: Store>(
 
 /// Lists the documents that expire next, the earliest first: at most `next` of them, from the
 /// position in `after` of an earlier reply.
-async fn list_next<S: Store>(
-    call: &Call<'_, S>,
+async fn list_next(
+    call: &Call<'_>,
     collection: &Arc<Collection>,
     limit: ValueRef<'_>,
 ) -> Result<DocBuf> {

@@ -10,7 +10,6 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
 
 use crate::{
     call::Call,
@@ -31,7 +30,7 @@ pub(super) enum Action {
 
 /// Returns whether a fail point applies to this command and client. Aliases count as the same
 /// command.
-fn applies_to<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
+fn applies_to(point: &FailCommand, call: &Call<'_>) -> bool {
     let meets = |name: &String| {
         call.connection.app_name().as_ref() == Some(name)
             || introduced_name(call.body) == Some(name.as_str())
@@ -44,7 +43,7 @@ fn applies_to<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
 }
 
 /// Returns whether the command is on the collection with this full name.
-fn is_about<S: Store>(call: &Call<'_, S>, namespace: &str) -> bool {
+fn is_about(call: &Call<'_>, namespace: &str) -> bool {
     let argument = call.known.and_then(|known| known.row.collection_in).unwrap_or(call.name);
     let named = call.body.get(argument).and_then(ValueRef::as_str);
     named.is_some_and(|collection| namespace.split_once('.') == Some((call.database, collection)))
@@ -62,7 +61,7 @@ fn introduced_name(body: DocRef<'_>) -> Option<&str> {
 
 /// Returns the fail point's effect on a command, and a delay before it. `configureFailPoint` itself
 /// is exempt, since otherwise it could not be disabled.
-pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> (Option<Duration>, Action) {
+pub(super) fn check_command(call: &Call<'_>) -> (Option<Duration>, Action) {
     if !call.api.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return (None, Action::Go);
     }
@@ -90,7 +89,7 @@ fn planned_action(point: FailCommand) -> (Option<Duration>, Action) {
 
 /// Adds a configured write concern error to a reply: the command has run, but its write is reported
 /// as insufficiently replicated.
-pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
+pub(super) fn add_concern_error(call: &Call<'_>, reply: DocBuf) -> DocBuf {
     if !call.api.has_fail_point.load(Ordering::Relaxed) {
         return reply;
     }
@@ -106,10 +105,7 @@ pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> 
 
 /// Returns the setting of `failCommand` if it triggers now. To trigger it must be enabled, apply to
 /// the command, and satisfy `has`.
-fn trigger<S: Store>(
-    call: &Call<'_, S>,
-    has: impl Fn(&FailCommand) -> bool,
-) -> Option<FailCommand> {
+fn trigger(call: &Call<'_>, has: impl Fn(&FailCommand) -> bool) -> Option<FailCommand> {
     let mut held = call.api.fail_points.lock();
     let point = held.fail_command.planned()?;
     if !applies_to(point, call) || !has(point) {
@@ -121,7 +117,7 @@ fn trigger<S: Store>(
 
 /// Returns whether the operation's time limit applies. The fail point `maxTimeNeverTimeOut`
 /// suspends it. With `maxTimeAlwaysTimeOut`, fails with 50 before the command has done anything.
-pub(super) fn check_time_limit<S: Store>(call: &Call<'_, S>) -> Result<bool> {
+pub(super) fn check_time_limit(call: &Call<'_>) -> Result<bool> {
     if !call.api.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return Ok(true);
     }
@@ -136,7 +132,7 @@ pub(super) fn check_time_limit<S: Store>(call: &Call<'_, S>) -> Result<bool> {
 }
 
 /// Runs `configureFailPoint`. The reply has the number of times that this fail point triggered.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let name = args.need_str("configureFailPoint")?;
     if !matches!(name, "failCommand" | "maxTimeAlwaysTimeOut" | "maxTimeNeverTimeOut") {

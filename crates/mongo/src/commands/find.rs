@@ -9,7 +9,7 @@
 //! `limit` of 0 means none. A batch is limited by `batchSize` and by its size in bytes.
 
 use document::DocBuf;
-use engine::{Hint, Namespace, Plan, Store};
+use engine::{Hint, Namespace, Plan};
 use pipeline::exec::Stage;
 
 use crate::{
@@ -56,7 +56,7 @@ pub(super) const FIELDS: &[&str] = &[
 ///
 /// Fails with the errors of the arguments, of filter, sort and projection, and with 115 for
 /// unsupported options; all of them before the first document is read, even if `batchSize` is 0.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
     let args = call.args().with_noted_names();
@@ -135,8 +135,8 @@ fn finish_plan(
 /// Clients match on the error text and continue without a tailable cursor.
 ///
 /// Fails with 9 for `awaitData` without `tailable`, and with 2 for an existing collection.
-pub(super) fn check_tailable<S: Store>(
-    call: &Call<'_, S>,
+pub(super) fn check_tailable(
+    call: &Call<'_>,
     namespace: &Namespace,
     args: &Args<'_>,
 ) -> Result<()> {

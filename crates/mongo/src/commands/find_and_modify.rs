@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef, doc};
-use engine::{Edited, Find, Namespace, Store, Update};
+use engine::{Edited, Find, Namespace, Update};
 use evaluation::Context;
 use pipeline::{Filter, edit::Edit, project::Projection};
 
@@ -68,7 +68,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 
 /// Runs `findAndModify`. In the reply `lastErrorObject` has the counts, and `value` the document or
 /// null.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let args = call.args();
     let remove = args.lax_bool("remove")?.unwrap_or(false);
@@ -115,12 +115,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     build_reply(&done, &answer, repeated, projection.as_ref(), &find.filter, &context)
 }
 
-async fn remove_document<S: Store>(
-    call: &Call<'_, S>,
+async fn remove_document(
+    call: &Call<'_>,
     namespace: &Namespace,
     find: &Find,
     context: &Context,
-    slot: Option<ReceiptSlot<'_, S>>,
+    slot: Option<ReceiptSlot<'_>>,
 ) -> Result<(StatementResult, StoredReply)> {
     Counters::add(&call.connection.counters.delete, 1);
     let removed = loop {
@@ -129,7 +129,7 @@ async fn remove_document<S: Store>(
         let receipts = slot.map(|slot| slot.begin(&[0]));
         let removed = call.api.engine.find_and_remove_with(&collection, find, context, receipts);
         let removed = removed.await;
-        if !Call::<S>::came_late(&removed) {
+        if !Call::came_late(&removed) {
             break removed?;
         }
     };
@@ -144,10 +144,10 @@ async fn remove_document<S: Store>(
 }
 
 /// Returns the result of a change in the two forms that a receipt stores: effect and reply.
-fn outcome_of<S: Store>(
+fn outcome_of(
     edited: Edited,
     wanted: ReplyOptions,
-    slot: Option<ReceiptSlot<'_, S>>,
+    slot: Option<ReceiptSlot<'_>>,
 ) -> (StatementResult, StoredReply) {
     let existing = edited.before.is_some();
     let wrote = edited.changed;
@@ -163,14 +163,14 @@ fn outcome_of<S: Store>(
 }
 
 /// Changes the document, or inserts one. A missing collection is created only for an upsert.
-async fn change_document<S: Store>(
-    call: &Call<'_, S>,
+async fn change_document(
+    call: &Call<'_>,
     namespace: &Namespace,
     find: &Find,
     edit: &Edit,
     upsert: bool,
     context: &Arc<Context>,
-    slot: Option<ReceiptSlot<'_, S>>,
+    slot: Option<ReceiptSlot<'_>>,
 ) -> Result<Edited> {
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let update = Update {
@@ -189,7 +189,7 @@ async fn change_document<S: Store>(
         };
         let receipts = slot.map(|slot| slot.begin(&[0]));
         let edited = call.api.engine.find_and_update_with(&collection, &update, receipts).await;
-        if !Call::<S>::came_late(&edited) {
+        if !Call::came_late(&edited) {
             return edited.map_err(|error| Error::from(error).with_namespace(namespace));
         }
     }

@@ -9,7 +9,6 @@
 //! An id of 0 means that the cursor is exhausted. A `batchSize` of 0 means no limit.
 
 use document::{DocBuf, ValueRef};
-use engine::Store;
 
 use super::fail_point;
 use crate::{
@@ -27,7 +26,7 @@ use crate::{
 ///
 /// The operation that opened the cursor continues with its own time limit, so `maxTimeMS` is an
 /// error here, as in mongod for cursors that do not wait for documents.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.getmore, 1);
     let id = match call.body.get("getMore") {
         Some(ValueRef::Int64(id)) => id,

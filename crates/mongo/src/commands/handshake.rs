@@ -17,7 +17,6 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
 
 use super::{sasl, x509};
 use crate::{
@@ -58,7 +57,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_APP_NAME: usize = 128;
 
 /// Runs a handshake. `hello` and its old names differ in one field of the reply.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     if let Some(client) = call.args().document("client")? {
         record_client(call, client)?;
     }
@@ -114,7 +113,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 ///
 /// Fails with 31368 for `topologyVersion` without `maxAwaitTimeMS` or vice versa, and with 31372
 /// and 51764 for an invalid counter.
-fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
+fn await_change(call: &Call<'_>) -> Result<Option<Duration>> {
     let args = call.args();
     let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {
         (None, None) => return Ok(None),
@@ -156,7 +155,7 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
 
 /// Records the client metadata. Fails with 186 if the client has sent metadata before. Tools show
 /// the application's name, and fail points can select by it.
-fn record_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
+fn record_client(call: &Call<'_>, client: DocRef<'_>) -> Result<()> {
     let size = client.to_buf().bytes().len();
     if MAX_CLIENT_BYTES < size {
         let message = format!(
@@ -186,7 +185,7 @@ fn record_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()>
 
 /// Returns the compressors that both sides support, in the client's order. Drivers use the first of
 /// them.
-fn agree_compressors<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
+fn agree_compressors(call: &Call<'_>, asked: ArrayRef<'_>) -> Value {
     // Messages that may be forwarded to the owner of their database must be readable.
     if call.api.settings.is_home.is_some() {
         return Value::Array(Vec::new());

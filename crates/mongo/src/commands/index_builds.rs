@@ -7,7 +7,7 @@
 //! ```
 
 use document::{DocRef, Document, Value, ValueRef, doc};
-use engine::{BuildProgress, Collection, IndexSpec, Model, Namespace, Store};
+use engine::{BuildProgress, Collection, IndexSpec, Model, Namespace};
 
 use crate::{api::MongoApi, operation::Running, replies::index::index_entry};
 
@@ -19,8 +19,8 @@ pub(super) type BuiltForClients = Vec<(u32, u32)>;
 
 /// Adds the progress of its index builds to the entry of a command, and adds the ids of the indexes
 /// to `built`.
-pub(super) fn describe_build<S: Store>(
-    api: &MongoApi<S>,
+pub(super) fn describe_build(
+    api: &MongoApi,
     running: &Running,
     built: &mut BuiltForClients,
     out: &mut Document,
@@ -68,8 +68,8 @@ fn push_progress(collection: &Collection, indexes: &[&IndexSpec], out: &mut Docu
 
 /// Returns one entry for each collection with index builds that no client waits for. The entries
 /// have no operation id, since these builds cannot be stopped.
-pub(super) fn builds_without_client<S: Store>(
-    api: &MongoApi<S>,
+pub(super) fn builds_without_client(
+    api: &MongoApi,
     built: &BuiltForClients,
     now_ms: i64,
 ) -> Vec<Document> {

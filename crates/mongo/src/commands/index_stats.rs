@@ -7,7 +7,7 @@
 //! ```
 
 use document::{Document, Value, ValueRef, doc};
-use engine::{Collection, ID_INDEX, Namespace, Store};
+use engine::{Collection, ID_INDEX, Namespace};
 
 use crate::{
     call::Call,
@@ -20,8 +20,8 @@ const NOT_EMPTY: i32 = 28803;
 
 /// Returns the documents of a leading `$indexStats` stage: one for each index, in the order of
 /// `listIndexes`; none if the collection does not exist.
-pub(super) fn index_stats_stage<S: Store>(
-    call: &Call<'_, S>,
+pub(super) fn index_stats_stage(
+    call: &Call<'_>,
     namespace: &Namespace,
     spec: ValueRef<'_>,
 ) -> Result<Vec<Document>> {

@@ -8,7 +8,7 @@
 //! The reply has `ok: 1` even if documents failed.
 
 use document::{DocBuf, DocBuilder, DocRef, MAX_STORED_DEPTH, depth_within, doc};
-use engine::{ListOrdering, Namespace, NewDocument, Store, WriteGroup};
+use engine::{ListOrdering, Namespace, NewDocument, WriteGroup};
 
 use super::statements::{Staged, check_batch, open_receipts, push_errors};
 use crate::{
@@ -42,7 +42,7 @@ pub(super) fn bypass_requirement(request: &CommandRequest<'_>) -> Result<Option<
 /// The command fails with 16 for no documents or too many. Single documents fail with 10334 if too
 /// large, 15 if too deep, 2 for the reserved property, 52 and 53 for the id, and 11000 for a
 /// duplicate key.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let documents = call.listed_documents("documents")?;
     check_batch(documents.len())?;
@@ -90,13 +90,13 @@ pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
 ///
 /// `slot` is the first document's receipt slot in a retryable write. Documents that an earlier
 /// attempt inserted are counted and skipped.
-pub(super) async fn insert_documents<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn insert_documents(
+    call: &Call<'_>,
     namespace: &Namespace,
     documents: &[DocRef<'_>],
     ordered: bool,
     writer: &DocumentWriter,
-    slot: Option<ReceiptSlot<'_, S>>,
+    slot: Option<ReceiptSlot<'_>>,
 ) -> Result<(usize, Vec<(usize, Error)>)> {
     let mut errors = Vec::new();
     let (mut positions, mut ready) = (Vec::new(), Vec::new());
@@ -124,7 +124,7 @@ pub(super) async fn insert_documents<S: Store>(
         let (collection, _) = call.ensure_collection(namespace).await?;
         let receipts = slot.map(|slot| slot.begin(&positions));
         let inserted = call.api.engine.insert_since(&collection, ready, ordering, receipts).await;
-        if !Call::<S>::came_late(&inserted) {
+        if !Call::came_late(&inserted) {
             break inserted?;
         }
         if slot.is_some() {
@@ -153,14 +153,14 @@ pub(super) async fn insert_documents<S: Store>(
 
 /// Adds the insert of one document to a group of statements that are committed together; `at` is
 /// its position in the command.
-pub(super) async fn stage_insert<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn stage_insert(
+    call: &Call<'_>,
     namespace: &Namespace,
     at: usize,
     document: DocRef<'_>,
     writer: &DocumentWriter,
-    slot: Option<ReceiptSlot<'_, S>>,
-    group: &mut WriteGroup<'_, S>,
+    slot: Option<ReceiptSlot<'_>>,
+    group: &mut WriteGroup<'_>,
 ) -> Result<Staged<()>> {
     if positions_left(1, slot).await?.is_empty() {
         return Ok(Staged::Repeated(()));
@@ -169,7 +169,7 @@ pub(super) async fn stage_insert<S: Store>(
     let (collection, _) = call.ensure_collection(namespace).await?;
     let inserted = group.insert(at, &collection, new).await;
     // Run alone, the statement looks up the collection again.
-    if Call::<S>::came_late(&inserted) {
+    if Call::came_late(&inserted) {
         return Ok(Staged::Left);
     }
     let inserted = inserted.map_err(|error| Error::from(error).with_namespace(namespace))?;
@@ -178,10 +178,7 @@ pub(super) async fn stage_insert<S: Store>(
 
 /// Returns the positions of the documents that no earlier attempt of a retryable write has
 /// inserted.
-async fn positions_left<S: Store>(
-    documents: usize,
-    slot: Option<ReceiptSlot<'_, S>>,
-) -> Result<Vec<usize>> {
+async fn positions_left(documents: usize, slot: Option<ReceiptSlot<'_>>) -> Result<Vec<usize>> {
     let Some(ReceiptSlot { receipts, at }) = slot else { return Ok((0..documents).collect()) };
     let mut left = Vec::with_capacity(documents);
     for position in 0..documents {
@@ -194,8 +191,8 @@ async fn positions_left<S: Store>(
 
 /// Returns the document to store and its expiry. While dumps carry timestamps, a restored document
 /// contains the second of its last write; the second is taken out of the document.
-fn prepare_document<S: Store>(
-    call: &Call<'_, S>,
+fn prepare_document(
+    call: &Call<'_>,
     document: DocRef<'_>,
     writer: &DocumentWriter,
 ) -> Result<NewDocument> {
@@ -221,8 +218,8 @@ fn without_field(document: DocRef<'_>, left_out: &str) -> DocBuf {
 
 /// Returns the checked and completed document: `_id` is first and is generated if missing; empty
 /// timestamps are filled in.
-fn as_stored<S: Store>(
-    call: &Call<'_, S>,
+fn as_stored(
+    call: &Call<'_>,
     document: DocRef<'_>,
     writer: &DocumentWriter,
     since: Option<i64>,

@@ -9,7 +9,6 @@
 use std::collections::HashSet;
 
 use document::{DocBuf, Value, ValueRef, doc};
-use engine::Store;
 
 use crate::{
     access::Action,
@@ -25,7 +24,7 @@ use crate::{
 /// Fails with 13, and closes no cursor, if one of them belongs to another user and the sender lacks
 /// the right to kill any cursor of that collection. For a relayed sender the cursors of other
 /// senders do not exist.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     call.namespace()?;
     let ids = cursor_ids(&call.args())?;
     let sender = call.connection.sender();

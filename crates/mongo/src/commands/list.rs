@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
-use engine::{Model, Namespace, Store};
+use engine::{Model, Namespace};
 use evaluation::Context;
 use pipeline::Filter;
 
@@ -68,7 +68,7 @@ pub(super) fn collections_needs(request: &CommandRequest<'_>) -> Result<Vec<Requ
 }
 
 /// Runs `listDatabases`, with the sizes of all collections on disk.
-pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn list_databases(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let filter = parse_filter(&args)?;
     let names_only = args.lax_bool("nameOnly")?.unwrap_or(false);
@@ -115,7 +115,7 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 }
 
 /// Returns a predicate that is true for a database that the sender may see.
-fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str) -> bool {
+fn seen_databases(call: &Call<'_>, only_own: bool) -> impl Fn(&str) -> bool {
     let asks = call.api.asks_for_login(call.connection);
     let login = if asks { call.api.login_of(call.connection) } else { None };
     move |name| match &login {
@@ -128,7 +128,7 @@ fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str)
 }
 
 /// Returns a predicate that is true for a collection of the database that the sender may see.
-fn seen_collections<S: Store>(call: &Call<'_, S>) -> impl Fn(&Namespace) -> bool {
+fn seen_collections(call: &Call<'_>) -> impl Fn(&Namespace) -> bool {
     let asks = call.api.asks_for_login(call.connection);
     let login = if asks { call.api.login_of(call.connection) } else { None };
     let database = Target::Database(call.database);
@@ -157,7 +157,7 @@ fn add_databases(sizes: &mut BTreeMap<String, i64>, reply: &DocBuf) {
 }
 
 /// Runs `listCollections` for one database.
-pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn list_collections(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let filter = parse_filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
@@ -183,7 +183,7 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
 
 /// Runs `listIndexes`: the `_id` index first, then all others in catalog order. Fails with 26 if
 /// the collection does not exist.
-pub(super) async fn list_indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn list_indexes(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
     let with_builds = args.lax_bool("includeIndexBuildInfo")?.unwrap_or(false);

@@ -15,7 +15,7 @@ use std::{
 };
 
 use document::{Document, Value, ValueRef, doc};
-use engine::{Namespace, Store};
+use engine::Namespace;
 use memory::Share;
 
 use super::sessions::named_user;
@@ -61,8 +61,8 @@ fn sessions_of_all() -> Requirement {
 ///
 /// Fails with 73 if the stage may not run on this collection, with 14, 12, 40414 and 40415 for
 /// invalid options, and with 13 if the right to see other users' sessions is missing.
-pub(super) async fn list_stage<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn list_stage(
+    call: &Call<'_>,
     namespace: &Namespace,
     stage: &str,
     spec: ValueRef<'_>,
@@ -85,11 +85,7 @@ pub(super) async fn list_stage<S: Store>(
 }
 
 /// Returns the sessions to list. Without options these are the sessions of the sender.
-fn parse_users<S: Store>(
-    call: &Call<'_, S>,
-    stage: &str,
-    spec: ValueRef<'_>,
-) -> Result<SessionSet> {
+fn parse_users(call: &Call<'_>, stage: &str, spec: ValueRef<'_>) -> Result<SessionSet> {
     let Some(spec) = spec.as_document() else {
         let kind = spec.kind().name();
         let message = format!("{stage} options must be specified in an object, but found: {kind}");
@@ -133,8 +129,8 @@ fn user_names(args: &Args<'_>) -> Result<Vec<UserName>> {
 
 /// Finds the wanted sessions: those of this command, of other running operations, and of open
 /// cursors.
-fn find_sessions<S: Store>(
-    call: &Call<'_, S>,
+fn find_sessions(
+    call: &Call<'_>,
     wanted: &SessionSet,
     now: Duration,
     held: &mut Share,

@@ -75,9 +75,9 @@ use std::{
 };
 
 use document::{DocBuf, Document, ValueRef};
-use engine::{Namespace, Store};
+use engine::Namespace;
 
-use self::table::Runs;
+use self::table::run_at;
 use crate::{
     arguments::GENERIC,
     audited::record_command,
@@ -105,7 +105,7 @@ pub(crate) enum Response {
 
 /// Runs the command of a message. A failure is converted to an error reply here, so the caller
 /// always gets a response.
-pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
+pub(crate) async fn run(call: &Call<'_>) -> Response {
     let (wait, planned) = fail_point::check_command(call);
     if let Some(time) = wait {
         sleep(time).await;
@@ -127,7 +127,7 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
 }
 
 /// Adds the label by which a driver retries a failed retryable write.
-fn labelled<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
+fn labelled(call: &Call<'_>, reply: DocBuf) -> DocBuf {
     if call.has_number() { label::with_label(reply) } else { reply }
 }
 
@@ -135,8 +135,8 @@ fn labelled<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
 ///
 /// While the command runs, it is listed as the connection's current command, with an operation id;
 /// afterwards its latency and failure are counted by its position in the table.
-async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.position)?)));
+async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
+    let found = call.known.and_then(|known| Some((known, run_at(known.position)?)));
     let Some((Known { position, row }, run)) = found else { return Err(unknown_command(call)) };
     Counters::add(&call.connection.counters.command, 1);
     check_rights_of_now(call, row).await?;
@@ -195,7 +195,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Adds a command to the statistics of its collection, and counts the keys and documents that it
 /// examined.
-fn record_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
+fn record_work(call: &Call<'_>, row: &CommandRow, took: Duration) {
     // A `getMore` continues the operation that opened its cursor.
     let resumed = match row.work {
         Work::GetMore => call.connection.running_command().map(|running| running.operation),
@@ -218,12 +218,12 @@ fn record_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
 /// Returns whether the default time limit applies to a command. It applies to commands that only
 /// read, do not wait for a change of state, and have no `maxTimeMS`; `maxTimeMS: 0` means
 /// unlimited.
-fn is_bounded<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> bool {
+fn is_bounded(call: &Call<'_>, row: &CommandRow) -> bool {
     row.ends_with_client && !row.awaits_state && call.body.get("maxTimeMS").is_none()
 }
 
 /// Returns a command's body for `currentOp`, redacted if it may contain passwords.
-fn shown_body<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> DocBuf {
+fn shown_body(call: &Call<'_>, row: &CommandRow) -> DocBuf {
     if row.hides_arguments {
         let mut shown = Document::new();
         shown.push(row.name, 1);
@@ -237,7 +237,7 @@ fn shown_body<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> DocBuf {
 /// and tools that probe for a command take 59 for an older server. Otherwise it is 115 with the
 /// name of the missing feature, or 323 if the client requires an API version that does not have the
 /// command.
-fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
+fn unknown_command(call: &Call<'_>) -> Error {
     let name = call.name;
     match call.api.commands.find_not_yet(name) {
         Some(NotYet { in_api: false, .. }) if api_version::is_strict(call.body) => {
@@ -253,7 +253,7 @@ fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
 
 /// Checks that every field but the first, which names the command, is an argument of the command or
 /// of all commands (40415).
-fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
+fn check_fields(call: &Call<'_>, known: &[&str]) -> Result<()> {
     for (name, _) in call.body.iter().skip(1) {
         let known =
             known.contains(&name) || known.contains(&ANY_ARGUMENT) || GENERIC.contains(&name);

@@ -11,7 +11,6 @@
 //! Commands are truncated (see `cursor_description`) to keep the list small.
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc, shell};
-use engine::Store;
 use memory::Share;
 
 use super::index_builds::{BuiltForClients, builds_without_client, describe_build};
@@ -57,7 +56,7 @@ fn all_operations() -> Vec<Requirement> {
 }
 
 /// Runs `currentOp`. Fields other than its arguments are a filter over the entries.
-pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn current_op(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let only_own = args.lax_bool("$ownOps")?.unwrap_or(false);
     let idle = args.lax_bool("$all")?.unwrap_or(false);
@@ -84,10 +83,7 @@ pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Returns the documents of `$currentOp` at the start of a pipeline. The stage requires the
 /// database `admin` and `{aggregate: 1}`.
-pub(super) async fn current_op_stage<S: Store>(
-    call: &Call<'_, S>,
-    spec: ValueRef<'_>,
-) -> Result<Vec<Document>> {
+pub(super) async fn current_op_stage(call: &Call<'_>, spec: ValueRef<'_>) -> Result<Vec<Document>> {
     let ValueRef::Document(spec) = spec else {
         let message = "$currentOp options must be specified in an object";
         return Err(Error::new(TypeMismatch, message));
@@ -122,8 +118,8 @@ struct OperationSelection {
 
 /// Returns the entries of all running operations, including this one, and of idle cursors and index
 /// builds if requested. The caller holds the returned memory reservation until its reply is built.
-async fn list_operations<S: Store>(
-    call: &Call<'_, S>,
+async fn list_operations(
+    call: &Call<'_>,
     request: OperationSelection,
 ) -> Result<(Vec<Document>, Share)> {
     let now_ms = call.api.engine.now().await?.ms;
@@ -192,11 +188,7 @@ async fn list_operations<S: Store>(
 }
 
 /// Returns the operations of all other shards; their memory is added to `held`.
-async fn list_elsewhere<S: Store>(
-    call: &Call<'_, S>,
-    idle: bool,
-    held: &mut Share,
-) -> Result<Vec<Document>> {
+async fn list_elsewhere(call: &Call<'_>, idle: bool, held: &mut Share) -> Result<Vec<Document>> {
     let Some(other_shards) = call.other_shards() else { return Ok(Vec::new()) };
     let ask = doc! { "currentOp": 1, "$all": idle };
     let (answers, _counted) = other_shards.ask(ask, &call.api.settings.memory).await?;
@@ -234,8 +226,8 @@ fn is_of(operation: &Document, user: Option<&UserName>) -> bool {
 
 /// Stops an operation of another shard. A sender without the right to stop any operation may stop
 /// its own.
-async fn kill_elsewhere<S: Store>(
-    call: &Call<'_, S>,
+async fn kill_elsewhere(
+    call: &Call<'_>,
     other_shards: &OtherShards,
     (shard, number): (u32, i32),
 ) -> Result<DocBuf> {
@@ -311,7 +303,7 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
 ///
 /// Fails with 4 if `op` is missing, 14 if it is not a number, 2 for a fraction, and 26823 for a
 /// number beyond 32 bits.
-pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn kill_op(call: &Call<'_>) -> Result<DocBuf> {
     let elsewhere = call.body.get("op").and_then(operation_of_shard);
     if let (Some(operation), Some(other_shards)) = (elsewhere, call.other_shards()) {
         return kill_elsewhere(call, other_shards, operation).await;
@@ -352,7 +344,7 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Runs `fsync`. Acknowledged writes are durable already, so there is nothing to flush. Locking all
 /// writes is not supported.
-pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn fsync(call: &Call<'_>) -> Result<DocBuf> {
     if call.args().lax_bool("lock")?.unwrap_or(false) {
         let message = "fsync with lock is not supported";
         return Err(Error::new(crate::errors::CommandNotSupported, message));
@@ -361,6 +353,6 @@ pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Runs `replSetGetStatus`: fails with 76, by which tools detect a standalone server.
-pub(super) async fn replica_set_status<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn replica_set_status(_: &Call<'_>) -> Result<DocBuf> {
     Err(Error::new(NoReplicationEnabled, "not running with --replSet"))
 }

@@ -13,7 +13,6 @@
 use std::sync::atomic::Ordering;
 
 use document::{DocBuf, Document, Number, Value, ValueRef, array, doc};
-use engine::Store;
 
 use crate::{
     api::Topology,
@@ -57,7 +56,7 @@ const REQUIRE_API_VERSION: &str = "requireApiVersion";
 const COMPATIBILITY: &str = "featureCompatibilityVersion";
 
 /// Returns the current value of a parameter.
-fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> Value {
+fn value_of(call: &Call<'_>, name: &str, start: fn() -> Value) -> Value {
     call.api.parameters.lock().get(name).cloned().unwrap_or_else(start)
 }
 
@@ -101,7 +100,7 @@ impl ParameterSelection {
 
 /// Runs `getParameter` for the named parameters, or for all. Unknown names are ignored if at least
 /// one name is known.
-pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn get_parameters(call: &Call<'_>) -> Result<DocBuf> {
     let asked = ParameterSelection::parse(call.body.get("getParameter"))?;
     let is_named = |name: &str| call.body.iter().skip(1).any(|(given, _)| given == name);
     let mut reply = Document::new();
@@ -125,7 +124,7 @@ pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 ///
 /// Fails with 72 for an unknown name, 20 for a read-only parameter, 2 and 14 for an invalid value,
 /// and 115 for `requireApiVersion` in a sharded cluster.
-pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn set_parameters(call: &Call<'_>) -> Result<DocBuf> {
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
     let mut taken = Vec::new();
     for (name, value) in given {
@@ -164,7 +163,7 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 
 /// Fails with 115 if a command would require an API version in a sharded cluster: only one of the
 /// cluster's servers would then require it.
-fn check_unsharded<S: Store>(call: &Call<'_, S>, name: &str, value: &Value) -> Result<()> {
+fn check_unsharded(call: &Call<'_>, name: &str, value: &Value) -> Result<()> {
     let is_sharded = call.api.settings.is_home.is_some();
     if name == REQUIRE_API_VERSION && is_sharded && *value == Value::Bool(true) {
         let message = "requireApiVersion is not supported in a sharded cluster";
@@ -197,7 +196,7 @@ fn taken_value(name: &str, value: ValueRef<'_>, start: &Value) -> Result<Value> 
 
 /// Runs `getDefaultRWConcern`. Only a cluster has default concerns: otherwise it fails with 51300,
 /// as on a standalone mongod.
-pub(super) async fn default_concerns<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn default_concerns(call: &Call<'_>) -> Result<DocBuf> {
     if call.api.settings.topology == Topology::Standalone {
         let message = "'getDefaultRWConcern' is not supported on standalone nodes.";
         return Err(Error::new(51300, message));
@@ -211,7 +210,7 @@ pub(super) async fn default_concerns<S: Store>(call: &Call<'_, S>) -> Result<Doc
 }
 
 /// Runs `setFeatureCompatibilityVersion`, which upgrade scripts call. It has no effect.
-pub(super) async fn set_compatibility<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn set_compatibility(call: &Call<'_>) -> Result<DocBuf> {
     call.args().need_str(call.name)?;
     call.args().lax_bool("confirm")?;
     ok(doc! {})

@@ -8,7 +8,6 @@
 //! ```
 
 use document::{DocBuf, Value, doc};
-use engine::Store;
 
 use crate::{
     call::Call,
@@ -24,7 +23,7 @@ pub(super) const SHAPE: &[&str] = &["query", "sort", "projection", "collation"];
 ///
 /// Fails with 2 for a sort, a projection or a collation without a query, and with the parse errors
 /// of these arguments.
-pub(super) async fn clear<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn clear(call: &Call<'_>) -> Result<DocBuf> {
     call.namespace()?;
     let args = call.args();
     let query = args.document("query")?;
@@ -42,7 +41,7 @@ pub(super) async fn clear<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Runs `planCacheListFilters`, also for a missing collection.
-pub(super) async fn list_filters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn list_filters(call: &Call<'_>) -> Result<DocBuf> {
     call.namespace()?;
     ok(doc! { "filters": Value::Array(Vec::new()) })
 }

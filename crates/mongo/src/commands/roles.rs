@@ -14,7 +14,6 @@
 use std::collections::HashSet;
 
 use document::{ArrayRef, DocBuf, Value, ValueRef, doc};
-use engine::Store;
 
 use super::{
     grants::{need_elements, or_on_own_database, role_needs},
@@ -111,7 +110,7 @@ fn check_unrestricted(request: &CommandRequest<'_>) -> Result<()> {
 }
 
 /// Checks that a role may have its privileges and roles, and does not inherit from itself.
-fn check_role<S: Store>(call: &Call<'_, S>, role: &Role) -> Result<()> {
+fn check_role(call: &Call<'_>, role: &Role) -> Result<()> {
     role.check_scope()?;
     check_roles(call, &role.roles)?;
     let kept = |name: &RoleName| call.api.users.role(name).ok().flatten().map(|kept| kept.value);
@@ -123,7 +122,7 @@ fn check_role<S: Store>(call: &Call<'_, S>, role: &Role) -> Result<()> {
 }
 
 /// Returns the role that a command changes; fails with error 49 for a built-in role.
-fn changeable<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<Versioned<Role>> {
+fn changeable(call: &Call<'_>, name: &RoleName) -> Result<Versioned<Role>> {
     if builtin::is_builtin(name) {
         let text = format!("{name} is a built-in role and cannot be modified.");
         return Err(Error::new(InvalidRoleModification, text));
@@ -135,7 +134,7 @@ fn changeable<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<Versioned
 ///
 /// Fails with 51002 if the role exists, 31 for an unknown role, and 49 for privileges or roles that
 /// a role of this database may not have.
-pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn create_role(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;
     let args = request.args();
@@ -164,8 +163,8 @@ pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
 
 /// Changes the role that a command names. `listed` is the argument whose list must not be empty;
 /// `None` if there is no such argument.
-async fn change_role<'a, S: Store>(
-    call: &Call<'a, S>,
+async fn change_role<'a>(
+    call: &Call<'a>,
     listed: Option<&str>,
     change: impl FnOnce(&mut Role, &CommandRequest<'a>) -> Result<()>,
 ) -> Result<DocBuf> {
@@ -183,7 +182,7 @@ async fn change_role<'a, S: Store>(
 }
 
 /// Runs `updateRole`: the given lists replace the lists of the role.
-pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn update_role(call: &Call<'_>) -> Result<DocBuf> {
     change_role(call, None, |role, request| {
         check_unrestricted(request)?;
         let args = request.args();
@@ -205,7 +204,7 @@ pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     .await
 }
 
-pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn grant_privileges(call: &Call<'_>) -> Result<DocBuf> {
     change_role(call, Some("privileges"), |role, request| {
         let given = Privileges::parse(request.args().need_array("privileges")?)?;
         role.privileges.add_all(&given)
@@ -213,7 +212,7 @@ pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<Doc
     .await
 }
 
-pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn revoke_privileges(call: &Call<'_>) -> Result<DocBuf> {
     change_role(call, Some("privileges"), |role, request| {
         let taken = Privileges::parse(request.args().need_array("privileges")?)?;
         role.privileges.remove_all(&taken);
@@ -222,7 +221,7 @@ pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<Do
     .await
 }
 
-pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn grant_roles(call: &Call<'_>) -> Result<DocBuf> {
     change_role(call, Some("roles"), |role, request| {
         let given = RoleName::parse_list(request.args().need_array("roles")?, request.database)?;
         let new: Vec<_> = given.into_iter().filter(|it| !role.roles.contains(it)).collect();
@@ -232,7 +231,7 @@ pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     .await
 }
 
-pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn revoke_roles(call: &Call<'_>) -> Result<DocBuf> {
     change_role(call, Some("roles"), |role, request| {
         let taken = RoleName::parse_list(request.args().need_array("roles")?, request.database)?;
         role.roles.retain(|it| !taken.contains(it));
@@ -247,7 +246,7 @@ pub(super) fn drop_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement
 }
 
 /// Runs `dropRole`, which also revokes the role everywhere. Fails with 31 if it does not exist.
-pub(super) async fn drop_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop_role(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let name = named(&call.request()?)?;
     let _one = call.api.users.lock().await;
@@ -257,7 +256,7 @@ pub(super) async fn drop_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Runs `dropAllRolesFromDatabase`; the reply has the number of dropped roles.
-pub(super) async fn drop_all_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop_all_roles(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let _one = call.api.users.lock().await;
     let roles = call.api.users.roles(Some(call.database))?;
@@ -286,7 +285,7 @@ pub(super) fn info_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement
     })
 }
 
-pub(super) async fn roles_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn roles_info(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;
     let args = request.args();

@@ -17,7 +17,6 @@ use std::{sync::Arc, time::Duration};
 use auth::scram::{ClientFirst, Exchange, ExchangeError, Mechanism, Verifier, make_nonce};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
 
 use crate::{
     access::{User, UserName},
@@ -65,18 +64,14 @@ fn payload(args: &Args<'_>) -> Result<Vec<u8>> {
     }
 }
 
-pub(super) async fn start<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn start(call: &Call<'_>) -> Result<DocBuf> {
     ok(begin(call, call.body, call.database).await?)
 }
 
 /// Starts a login. A login in progress on the connection is dropped.
 ///
 /// Fails with 334 for an unsupported mechanism, and with 18 for everything else.
-pub(super) async fn begin<S: Store>(
-    call: &Call<'_, S>,
-    body: DocRef<'_>,
-    database: &str,
-) -> Result<Document> {
+pub(super) async fn begin(call: &Call<'_>, body: DocRef<'_>, database: &str) -> Result<Document> {
     check_users(call)?;
     let args = Args::new("saslStart", body);
     call.connection.logins.lock().under_way = None;
@@ -124,7 +119,7 @@ pub(super) async fn begin<S: Store>(
 ///
 /// Fails with 17 without a login in progress or for another conversation id, and with 18 for a
 /// wrong proof.
-pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn proceed(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     // Removed at once: any unexpected message ends the login.
     let Some(conversation) = call.connection.logins.lock().under_way.take() else {
@@ -172,7 +167,7 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 
 /// Returns the error of a message without a login in progress. In a cluster the login may have
 /// begun on a server that has stopped; the error then makes drivers restart the login.
-fn without_conversation<S: Store>(call: &Call<'_, S>) -> Error {
+fn without_conversation(call: &Call<'_>) -> Error {
     match call.api.settings.topology {
         Topology::Standalone => Error::new(ProtocolError, "No SASL session state found"),
         Topology::Router => Error::new(
@@ -192,7 +187,7 @@ fn step_reply(id: i32, done: bool, bytes: Vec<u8>) -> Document {
 
 /// Logs a user in on the connection, replacing any previous user. Fails if the user was removed,
 /// recreated or restricted to other addresses during the login.
-fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<()> {
+fn log_in(call: &Call<'_>, user: &User, mechanism: &str) -> Result<()> {
     let now = call.api.login_as(&user.name)?;
     let same = |now: &User| now.id == user.id && now.credentials == user.credentials;
     let may = |now: &User| same(now) && restrictions_admit(call.connection, now);
@@ -211,11 +206,7 @@ fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<
 }
 
 /// Logs why a login failed, and returns the error that the client gets.
-pub(super) fn record_failure<S: Store>(
-    call: &Call<'_, S>,
-    name: Option<&UserName>,
-    why: &str,
-) -> Error {
+pub(super) fn record_failure(call: &Call<'_>, name: Option<&UserName>, why: &str) -> Error {
     let name = name.map(|name| name.to_string().chars().take(128).collect::<String>());
     let (peer, name) = (&call.connection.peer, name.as_deref().unwrap_or_default());
     call.api.login_failures.report_login(peer, name, why);
@@ -223,18 +214,18 @@ pub(super) fn record_failure<S: Store>(
     refused()
 }
 
-fn time_to_wait<S: Store>(call: &Call<'_, S>, name: &UserName) -> Duration {
+fn time_to_wait(call: &Call<'_>, name: &UserName) -> Duration {
     let now = clock::monotonic_time();
     call.api.backoff.time_to_wait(call.connection.peer_address(), &name.to_string(), now)
 }
 
-fn record_wrong_password<S: Store>(call: &Call<'_, S>, name: &UserName) {
+fn record_wrong_password(call: &Call<'_>, name: &UserName) {
     let now = clock::monotonic_time();
     call.api.backoff.record_wrong_password(call.connection.peer_address(), &name.to_string(), now);
 }
 
 /// Waits for the login delay after recent wrong passwords. Fails if the delay is too long.
-async fn wait_for_turn<S: Store>(call: &Call<'_, S>, name: &UserName) -> Result<()> {
+async fn wait_for_turn(call: &Call<'_>, name: &UserName) -> Result<()> {
     let wait = time_to_wait(call, name);
     if LOGIN_WAIT < wait {
         return Err(record_failure(call, Some(name), "too many wrong passwords"));
@@ -247,7 +238,7 @@ async fn wait_for_turn<S: Store>(call: &Call<'_, S>, name: &UserName) -> Result<
 
 /// Adds login information to a handshake's reply: the mechanisms of the user that the client names,
 /// and the reply to a first login step.
-pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Document) -> Result<()> {
+pub(super) async fn in_handshake(call: &Call<'_>, reply: &mut Document) -> Result<()> {
     let args = call.args();
     if let Some(asked) = args.get("saslSupportedMechs") {
         let ValueRef::String(asked) = asked else {
@@ -279,7 +270,7 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
     Ok(())
 }
 
-pub(super) async fn log_out<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn log_out(call: &Call<'_>) -> Result<DocBuf> {
     let mut logins = call.connection.logins.lock();
     let gone = (logins.current.take(), logins.known.take());
     drop(logins);

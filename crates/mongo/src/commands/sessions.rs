@@ -12,7 +12,6 @@
 //! In a cluster the `kill` commands act on all shards, and `endSessions` on one.
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
 
 use crate::{
     access::{Action, UserName},
@@ -30,7 +29,7 @@ use crate::{
 };
 
 /// Runs `startSession`: returns a new id. Drivers generate ids themselves.
-pub(super) async fn start_session<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn start_session(_: &Call<'_>) -> Result<DocBuf> {
     let mut bytes: Vec<u8> = (0..16).map(|_| fastrand::u8(..)).collect();
     // UUID version 4, variant 1.
     bytes[6] = bytes[6] & 0x0f | 0x40;
@@ -42,21 +41,21 @@ pub(super) async fn start_session<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Runs `refreshSessions`: only checks the ids. Sessions do not expire.
-pub(super) async fn refresh_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn refresh_sessions(call: &Call<'_>) -> Result<DocBuf> {
     named_sessions(call, "refreshSessions", "refreshSessionsFromClient")?;
     ok(doc! {})
 }
 
 /// Runs `endSessions`: closes the cursors of sessions. Running operations continue: clients send
 /// this while an unacknowledged write may still run.
-pub(super) async fn end_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn end_sessions(call: &Call<'_>) -> Result<DocBuf> {
     let ended = named_sessions(call, "endSessions", "endSessionsFromClient")?;
     call.api.cursors.kill_sessions(&ended, StopReason::CursorKilled);
     ok(doc! {})
 }
 
 /// Runs `killSessions`. An empty list means all sessions of the sender.
-pub(super) async fn kill_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn kill_sessions(call: &Call<'_>) -> Result<DocBuf> {
     let mut killed = named_sessions(call, "KillSessionsCmd", "killSessions")?;
     if killed.single.is_empty() {
         killed.users.insert(user_digest(call.connection.sender().user.as_ref()));
@@ -65,7 +64,7 @@ pub(super) async fn kill_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
 }
 
 /// Runs `killAllSessions`. Fails with 11 for an unknown user.
-pub(super) async fn kill_all_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn kill_all_sessions(call: &Call<'_>) -> Result<DocBuf> {
     let mut killed = SessionSet::default();
     let elements = elements(call, "KillAllSessionsCmd")?;
     killed.all = elements.is_empty();
@@ -84,7 +83,7 @@ pub(super) async fn kill_all_sessions<S: Store>(call: &Call<'_, S>) -> Result<Do
 
 /// Runs `killAllSessionsByPattern`. `users` and `roles` of a pattern tell on whose behalf a router
 /// acts; they select no sessions, so only their format is checked.
-pub(super) async fn kill_by_pattern<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn kill_by_pattern(call: &Call<'_>) -> Result<DocBuf> {
     let of = "KillAllSessionsByPatternCmd.killAllSessionsByPattern";
     let mut killed = SessionSet::default();
     let patterns = elements(call, "KillAllSessionsByPatternCmd")?;
@@ -115,7 +114,7 @@ pub(super) async fn kill_by_pattern<S: Store>(call: &Call<'_, S>) -> Result<DocB
 
 /// Stops the operations and closes the cursors of sessions, in all shards of a cluster, except for
 /// the command itself.
-async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBuf> {
+async fn kill(call: &Call<'_>, killed: &SessionSet) -> Result<DocBuf> {
     for connection in call.api.connections() {
         let running = connection.running_command();
         let Some(running) = running.filter(|_| connection.id != call.connection.id) else {
@@ -151,11 +150,7 @@ fn as_patterns(killed: &SessionSet) -> Vec<Value> {
 /// Returns the sessions in a list of ids. An id without a user names a session of the sender.
 ///
 /// Fails with 13 for the session of another user if the sender lacks the right to kill any session.
-fn named_sessions<S: Store>(
-    call: &Call<'_, S>,
-    command: &str,
-    element: &str,
-) -> Result<SessionSet> {
+fn named_sessions(call: &Call<'_>, command: &str, element: &str) -> Result<SessionSet> {
     let own = user_digest(call.connection.sender().user.as_ref());
     let path = format!("{command}.{element}");
     let mut named = SessionSet::default();
@@ -176,7 +171,7 @@ fn named_sessions<S: Store>(
 
 /// Returns the documents in the command's list. `of` is the command's name in errors; null elements
 /// are skipped, as in mongod.
-fn elements<'a, S: Store>(call: &Call<'a, S>, of: &str) -> Result<Vec<DocRef<'a>>> {
+fn elements<'a>(call: &Call<'a>, of: &str) -> Result<Vec<DocRef<'a>>> {
     let args = Args::new(of, call.body);
     args.need_array(call.name)?;
     let array = call.body.get(call.name).and_then(ValueRef::as_array);

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value};
-use engine::{Receipts, Store, WriteGroup};
+use engine::{Receipts, WriteGroup};
 use evaluation::Context;
 
 use crate::{
@@ -44,10 +44,10 @@ pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
 }
 
 /// Reads the receipts for a command if it is a retryable write.
-pub(super) async fn open_receipts<'a, S: Store>(
-    call: &Call<'a, S>,
+pub(super) async fn open_receipts<'a>(
+    call: &Call<'a>,
     statements: usize,
-) -> Result<Option<WriteReceipts<'a, S>>> {
+) -> Result<Option<WriteReceipts<'a>>> {
     if !call.has_number() {
         return Ok(None);
     }
@@ -61,18 +61,14 @@ pub(super) async fn open_receipts<'a, S: Store>(
 /// retryable errors, since drivers look for them only in the command's reply. For a retryable write
 /// they include two more: another attempt was committed first, or the session has moved to a higher
 /// number.
-pub(super) fn ends_command<S: Store>(call: &Call<'_, S>, error: &Error) -> bool {
+pub(super) fn ends_command(call: &Call<'_>, error: &Error) -> bool {
     call.api.settings.topology == Topology::Router && may_repeat(error.code)
         || call.has_number() && [WriteConflict, TransactionTooOld].contains(&error.code)
 }
 
 /// Checks that a statement of a retryable write affects only one document (72): if it failed after
 /// some of several, a retry could not tell which. `why` is the argument that selects several.
-pub(super) fn check_one<S: Store>(
-    slot: Option<ReceiptSlot<'_, S>>,
-    many: bool,
-    why: &str,
-) -> Result<()> {
+pub(super) fn check_one(slot: Option<ReceiptSlot<'_>>, many: bool, why: &str) -> Result<()> {
     if slot.is_none() || !many {
         return Ok(());
     }
@@ -103,7 +99,7 @@ impl<T> Staged<T> {
 }
 
 /// Runs the statements of one command and sums up their outcomes.
-pub(super) trait RunStatement<S: Store> {
+pub(super) trait RunStatement {
     /// The outcome of a statement, as the command reports it.
     type Outcome: Send;
 
@@ -113,7 +109,7 @@ pub(super) trait RunStatement<S: Store> {
         at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
-        group: &mut WriteGroup<'_, S>,
+        group: &mut WriteGroup<'_>,
     ) -> impl Future<Output = Result<Staged<Self::Outcome>>> + Send;
 
     /// Called for each statement of a group after the group was committed.
@@ -144,12 +140,12 @@ pub(super) trait RunStatement<S: Store> {
 ///
 /// Fails only with errors for which [`ends_command`] returns true. `context` is a `Result`, since
 /// an error in it fails each statement and not the command.
-pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
-    call: &Call<'_, S>,
+pub(super) async fn run_statements<R: RunStatement + Send>(
+    call: &Call<'_>,
     statements: Vec<DocRef<'_>>,
     ordered: bool,
     context: Result<Arc<Context>>,
-    receipts: Option<&WriteReceipts<'_, S>>,
+    receipts: Option<&WriteReceipts<'_>>,
     runner: &mut R,
 ) -> Result<Vec<(usize, Error)>> {
     let failures = Failures { call, ordered, errors: Vec::new() };
@@ -201,24 +197,24 @@ enum GroupEnd {
     Full(usize),
 }
 
-struct Failures<'c, 'a, S: Store> {
-    call: &'c Call<'a, S>,
+struct Failures<'c, 'a> {
+    call: &'c Call<'a>,
     ordered: bool,
     errors: Vec<(usize, Error)>,
 }
 
 /// The execution of a write command's statements.
-struct Run<'c, 'a, 's, 'r, S: Store, R> {
-    call: &'c Call<'a, S>,
+struct Run<'c, 'a, 's, 'r, R> {
+    call: &'c Call<'a>,
     statements: Vec<DocRef<'s>>,
-    receipts: Option<&'c WriteReceipts<'a, S>>,
+    receipts: Option<&'c WriteReceipts<'a>>,
     runner: &'r mut R,
-    failures: Failures<'c, 'a, S>,
+    failures: Failures<'c, 'a>,
     /// Position of the next statement.
     next: usize,
 }
 
-impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
+impl<R: RunStatement + Send> Run<'_, '_, '_, '_, R> {
     /// Records the outcome of the next statement. Returns whether the run ends with this statement.
     fn note(&mut self, ran: Result<R::Outcome>) -> Result<bool> {
         let at = self.next;

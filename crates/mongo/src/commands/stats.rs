@@ -14,8 +14,8 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
+use engine::Space;
 use engine::{Collection, Model, Namespace};
-use engine::{Space, Store};
 
 use crate::{
     access::Action,
@@ -47,7 +47,7 @@ fn parse_scale(args: &Args<'_>) -> Result<i64> {
 
 /// Returns the size of each index. The store keeps all indexes of a collection together, so each
 /// index is shown with an equal share. The `_id` index is the order of the rows and takes no space.
-fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64) -> Document {
+fn index_sizes(call: &Call<'_>, collection: &Collection, scale: i64) -> Document {
     let state = collection.state();
     let total = call.api.engine.store().space_bytes(Space::Index(collection.id));
     let count = state.record.indexes.len().max(1) as u64;
@@ -59,18 +59,14 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
     sizes
 }
 
-pub(super) async fn collection_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn collection_stats(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let scale = parse_scale(&call.args())?;
     ok(storage_stats(call, &namespace, scale).await?)
 }
 
 /// Returns the counts and sizes of a collection; all zero if it does not exist.
-async fn storage_stats<S: Store>(
-    call: &Call<'_, S>,
-    namespace: &Namespace,
-    scale: i64,
-) -> Result<Document> {
+async fn storage_stats(call: &Call<'_>, namespace: &Namespace, scale: i64) -> Result<Document> {
     let Some(collection) = call.find_collection(namespace) else {
         return Ok(doc! {
             "ns": namespace.to_string(), "size": 0, "count": 0, "numOrphanDocs": 0,
@@ -113,8 +109,8 @@ async fn storage_stats<S: Store>(
 ///
 /// Fails with 26 for counts or sizes of a missing collection, and with 115 for `queryExecStats`,
 /// which is not counted by collection.
-pub(super) async fn stats_stage<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn stats_stage(
+    call: &Call<'_>,
     namespace: &Namespace,
     spec: DocRef<'_>,
 ) -> Result<Document> {
@@ -174,7 +170,7 @@ pub(super) fn data_size_needs(request: &CommandRequest<'_>) -> Result<Vec<Requir
 /// if the collection does not exist.
 ///
 /// Fails with 2 for half a range or a bound of a wrong type, and with 115 for a range or a limit.
-pub(super) async fn data_size<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn data_size(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = names::parse_full_name(call.args().need_str(call.name)?)?;
     let began = clock::monotonic_time();
     let bounds = ["min", "max"].map(|name| call.body.get(name));
@@ -219,7 +215,7 @@ pub(super) async fn data_size<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 /// Runs `dbStats`: sums over a database's collections. Sizes are doubles, or integers if the
 /// database does not exist, as in mongod. `freeStorage` requests reusable space, which is always 0
 /// since removed data is compacted away.
-pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn database_stats(call: &Call<'_>) -> Result<DocBuf> {
     let scale = parse_scale(&call.args())?;
     let all = call.api.engine.collections(Model::Documents);
     let own: Vec<Arc<Collection>> = all
@@ -296,7 +292,7 @@ fn check_validate_options(args: &Args<'_>) -> Result<()> {
 ///
 /// Fails with 26 if the collection does not exist. Inconsistent data is not an error but an entry
 /// of `errors`.
-pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn validate(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     check_validate_options(&call.args())?;
     let collection = call.expect_collection(&namespace)?;

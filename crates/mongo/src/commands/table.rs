@@ -5,10 +5,9 @@
 //! A row has the function, the arguments besides the ones shared by all commands, a short
 //! description, and the properties that differ from the defaults.
 
-use std::{future::Future, marker::PhantomData, pin::Pin};
+use std::{future::Future, pin::Pin};
 
 use document::DocBuf;
-use engine::Store;
 
 use super::{
     aggregate, bulk_write, catalog, coll_mod, count, create_indexes, delete, diagnosis,
@@ -32,11 +31,7 @@ mod stable_api;
 type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 
 /// The function that runs a command.
-pub(super) type Run<S> = for<'a> fn(&'a Call<'a, S>) -> Running<'a>;
-
-/// The functions that run commands over a store, by position of their rows. They are not in the
-/// rows, since rows do not depend on the type of the store.
-pub(super) struct Runs<S>(PhantomData<S>);
+pub(super) type Run = for<'a> fn(&'a Call<'a>) -> Running<'a>;
 
 /// Defines rows and functions from one list, so that they match. The compiler rejects a duplicate
 /// name, since the second arm of `position` is unreachable.
@@ -54,14 +49,9 @@ macro_rules! rows {
             }
         }
 
-        impl<S: Store> Runs<S> {
-            const ALL: &'static [Run<S>] = &[$(|call| Box::pin($module::$run(call))),*];
-
-            /// Returns the function of the row at a position.
-            pub(super) fn at(position: usize) -> Option<Run<S>> {
-                Self::ALL.get(position).copied()
-            }
-        }
+        /// The functions that run commands, by position of their rows. They are not in the rows,
+        /// since modules below a call use these.
+        static RUNS: &[Run] = &[$(|call| Box::pin($module::$run(call))),*];
     };
 }
 
@@ -325,6 +315,11 @@ pub static NOT_YET: &[NotYet] = &[
 
 const fn not_yet(name: &'static str, area: &'static str) -> NotYet {
     NotYet { name, area, compress: true, in_api: false }
+}
+
+/// Returns the function of the row at a position.
+pub(super) fn run_at(position: usize) -> Option<Run> {
+    RUNS.get(position).copied()
 }
 
 /// Returns the rows of all commands, in the order of the documentation.

@@ -7,12 +7,12 @@
 //! ```
 
 use document::{DocBuf, DocRef, Document, Value, doc};
-use engine::{Model, Namespace, Store};
+use engine::{Model, Namespace};
 
 use crate::{call::Call, errors::Result, replies::ok};
 
 /// Runs `top`. Times are microseconds.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let mut totals = doc! { "note": "all times in microseconds" };
     let exists = |database: &str, collection: &str| {
         call.api

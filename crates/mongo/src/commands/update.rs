@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef, doc};
-use engine::{Collection, Namespace, Store, Updated, WriteGroup};
+use engine::{Collection, Namespace, Updated, WriteGroup};
 use evaluation::Context;
 
 use super::{
@@ -48,7 +48,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 ///
 /// The command fails with 16 for no statements or too many, and with errors of a statement's
 /// structure. Everything else is an entry of `writeErrors`.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let statements = call.listed_documents("updates")?;
     check_batch(statements.len())?;
@@ -83,17 +83,17 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// A running `update`, with the sums of its statements so far.
-struct Run<'a, S: Store> {
-    call: &'a Call<'a, S>,
+struct Run<'a> {
+    call: &'a Call<'a>,
     namespace: Namespace,
-    receipts: Option<&'a WriteReceipts<'a, S>>,
+    receipts: Option<&'a WriteReceipts<'a>>,
     matched: usize,
     modified: usize,
     /// The entries of `upserted`, by statement position.
     upserted: Vec<Value>,
 }
 
-impl<'a, S: Store> Run<'a, S> {
+impl<'a> Run<'a> {
     /// Parses a statement. Returns it, its evaluation context, and its receipt slot in a retryable
     /// write.
     fn parse(
@@ -101,14 +101,14 @@ impl<'a, S: Store> Run<'a, S> {
         at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
-    ) -> Result<(UpdateStatement, Arc<Context>, Option<ReceiptSlot<'a, S>>)> {
+    ) -> Result<(UpdateStatement, Arc<Context>, Option<ReceiptSlot<'a>>)> {
         let args = Args::new("update.updates", statement);
         let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
         Ok((statement, context, self.receipts.map(|receipts| ReceiptSlot { receipts, at })))
     }
 }
 
-impl<S: Store> RunStatement<S> for Run<'_, S> {
+impl RunStatement for Run<'_> {
     type Outcome = Updated;
 
     async fn stage(
@@ -116,7 +116,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
-        group: &mut WriteGroup<'_, S>,
+        group: &mut WriteGroup<'_>,
     ) -> Result<Staged<Updated>> {
         let (statement, context, slot) = self.parse(at, statement, context)?;
         let staged =
@@ -154,14 +154,14 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
 
 /// Adds an update to a group of statements that are committed together. A missing collection is
 /// created only for an upsert.
-pub(super) async fn stage_update<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn stage_update(
+    call: &Call<'_>,
     namespace: &Namespace,
     at: usize,
     mut statement: UpdateStatement,
     context: &Arc<Context>,
-    slot: Option<ReceiptSlot<'_, S>>,
-    group: &mut WriteGroup<'_, S>,
+    slot: Option<ReceiptSlot<'_>>,
+    group: &mut WriteGroup<'_>,
 ) -> Result<Staged<Updated>> {
     if let Some(updated) = done_before(slot, statement.many).await? {
         return Ok(Staged::Repeated(updated));
@@ -186,7 +186,7 @@ pub(super) async fn stage_update<S: Store>(
     };
     let updated = group.update(at, &collection, &update).await;
     // Run alone, the statement looks up the collection again.
-    if Call::<S>::came_late(&updated) {
+    if Call::came_late(&updated) {
         return Ok(Staged::Left);
     }
     Ok(updated?.map_or(Staged::Left, Staged::Added))
@@ -194,10 +194,7 @@ pub(super) async fn stage_update<S: Store>(
 
 /// Returns the result that an earlier attempt of a retryable write had for a statement; `None` if
 /// no attempt has executed it. A statement of a retryable write may update only one document.
-async fn done_before<S: Store>(
-    slot: Option<ReceiptSlot<'_, S>>,
-    many: bool,
-) -> Result<Option<Updated>> {
+async fn done_before(slot: Option<ReceiptSlot<'_>>, many: bool) -> Result<Option<Updated>> {
     check_one(slot, many, "multi=true")?;
     let Some(ReceiptSlot { receipts, at }) = slot else { return Ok(None) };
     let done = receipts.find(at).await?;
@@ -208,22 +205,18 @@ async fn done_before<S: Store>(
 }
 
 /// Records what a statement changed in the counters and, for a retryable write, in the receipts.
-pub(super) fn record_updated<S: Store>(
-    call: &Call<'_, S>,
-    slot: Option<ReceiptSlot<'_, S>>,
-    updated: &Updated,
-) {
+pub(super) fn record_updated(call: &Call<'_>, slot: Option<ReceiptSlot<'_>>, updated: &Updated) {
     record_unwritten(slot, updated);
     Counters::add(&call.connection.counters.updated, updated.modified as u64);
 }
 
 /// Runs a statement. A missing collection is created only for an upsert.
-pub(super) async fn update_documents<S: Store>(
-    call: &Call<'_, S>,
+pub(super) async fn update_documents(
+    call: &Call<'_>,
     namespace: &Namespace,
     mut statement: UpdateStatement,
     context: &Arc<Context>,
-    slot: Option<ReceiptSlot<'_, S>>,
+    slot: Option<ReceiptSlot<'_>>,
 ) -> Result<Updated> {
     if let Some(updated) = done_before(slot, statement.many).await? {
         return Ok(updated);
@@ -251,7 +244,7 @@ pub(super) async fn update_documents<S: Store>(
             Some(slot) => update_once(call, &collection, &update, slot).await,
             None => call.api.engine.update(&collection, &update).await,
         };
-        if !Call::<S>::came_late(&updated) {
+        if !Call::came_late(&updated) {
             let updated = updated?;
             record_updated(call, slot, &updated);
             return Ok(updated);
@@ -260,11 +253,11 @@ pub(super) async fn update_documents<S: Store>(
 }
 
 /// Updates the first matching document, together with its receipt.
-async fn update_once<S: Store>(
-    call: &Call<'_, S>,
+async fn update_once(
+    call: &Call<'_>,
     collection: &Arc<Collection>,
     update: &engine::Update<'_>,
-    slot: ReceiptSlot<'_, S>,
+    slot: ReceiptSlot<'_>,
 ) -> std::result::Result<Updated, engine::Error> {
     let receipts = slot.begin(&[0]);
     let edited = call.api.engine.find_and_update_with(collection, update, Some(receipts)).await?;
@@ -276,7 +269,7 @@ async fn update_once<S: Store>(
 }
 
 /// Records in the receipts of a retryable write that a statement wrote nothing.
-fn record_unwritten<S: Store>(slot: Option<ReceiptSlot<'_, S>>, updated: &Updated) {
+fn record_unwritten(slot: Option<ReceiptSlot<'_>>, updated: &Updated) {
     if let Some(ReceiptSlot { receipts, at }) = slot
         && updated.modified == 0
         && updated.upserted.is_none()

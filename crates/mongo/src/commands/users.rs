@@ -12,7 +12,6 @@
 //! Dropping a user ends its logins at once; changes of its rights apply at once to existing logins.
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::Store;
 
 use super::grants::{need_elements, or_on_own_database, role_needs};
 use crate::{
@@ -101,7 +100,7 @@ fn no_user(name: &UserName) -> Error {
 }
 
 /// Checks that all roles exist.
-pub(super) fn check_roles<S: Store>(call: &Call<'_, S>, roles: &[RoleName]) -> Result<()> {
+pub(super) fn check_roles(call: &Call<'_>, roles: &[RoleName]) -> Result<()> {
     for role in roles {
         if !call.api.users.has_role(role)? {
             let text = format!("Could not find role: {role}");
@@ -120,7 +119,7 @@ fn restrictions(request: &CommandRequest<'_>) -> Result<Option<Vec<Restriction>>
 ///
 /// Fails with 51003 if the user exists, 31 for an unknown role, and 2 if the password is missing or
 /// invalid.
-pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn create_user(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;
     let name = named(&request)?;
@@ -156,12 +155,7 @@ pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
 
 /// Checks that the sender may change the password or data: of any user of the database, or, with a
 /// lesser right, of itself.
-fn check_change<S: Store>(
-    call: &Call<'_, S>,
-    name: &UserName,
-    any: Action,
-    own: Action,
-) -> Result<()> {
+fn check_change(call: &Call<'_>, name: &UserName, any: Action, own: Action) -> Result<()> {
     let is_own = call.connection.sender().user.as_ref() == Some(name);
     let on = Object::Database(name.database.clone());
     let actions = if is_own { vec![any, own] } else { vec![any] };
@@ -169,7 +163,7 @@ fn check_change<S: Store>(
 }
 
 /// Runs `updateUser`: the given fields replace the fields of the user.
-pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn update_user(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;
     let name = named(&request)?;
@@ -225,7 +219,7 @@ pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
 }
 
 /// Runs `dropUser`; fails with 11 if the user does not exist.
-pub(super) async fn drop_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop_user(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let name = named(&call.request()?)?;
     let _one = call.api.users.lock().await;
@@ -233,14 +227,14 @@ pub(super) async fn drop_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Runs `dropAllUsersFromDatabase`; the reply has the number of dropped users.
-pub(super) async fn drop_all_users<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn drop_all_users(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let _one = call.api.users.lock().await;
     let removed = call.api.users.remove_users(call.database).await?;
     ok(doc! { "n": saturated_int(removed) })
 }
 
-pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn grant_roles(call: &Call<'_>) -> Result<DocBuf> {
     change_roles(call, |held, roles| {
         let new: Vec<_> = roles.into_iter().filter(|role| !held.contains(role)).collect();
         held.extend(new);
@@ -248,13 +242,13 @@ pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     .await
 }
 
-pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn revoke_roles(call: &Call<'_>) -> Result<DocBuf> {
     change_roles(call, |held, roles| held.retain(|role| !roles.contains(role))).await
 }
 
 /// Changes the roles of a user; the named roles must exist.
-async fn change_roles<S: Store>(
-    call: &Call<'_, S>,
+async fn change_roles(
+    call: &Call<'_>,
     change: impl Fn(&mut Vec<RoleName>, Vec<RoleName>),
 ) -> Result<DocBuf> {
     check_users(call)?;
@@ -315,7 +309,7 @@ pub(super) fn shows_credentials(command: DocRef<'_>) -> bool {
     is_set(command, "showCredentials")
 }
 
-pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn users_info(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;
     let args = request.args();
@@ -374,6 +368,6 @@ pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 }
 
 /// Runs `invalidateUserCache`, which has no effect: cached rights are never stale.
-pub(super) async fn invalidate<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn invalidate(_: &Call<'_>) -> Result<DocBuf> {
     ok(doc! {})
 }

@@ -9,7 +9,6 @@
 //! A failure gets error 18 with the same text as every failed login.
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
-use engine::Store;
 
 use super::sasl;
 use crate::{
@@ -28,13 +27,13 @@ pub(super) const FIELDS: &[&str] = &["mechanism", "user", "db"];
 const MECHANISM: &str = "MONGODB-X509";
 
 /// Runs `authenticate`. Fails with 334 for another mechanism, and with 18 for everything else.
-pub(super) async fn authenticate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn authenticate(call: &Call<'_>) -> Result<DocBuf> {
     ok(log_in(call, call.body, call.database)?)
 }
 
 /// Performs the login within a handshake. If it fails, the client repeats it in an `authenticate`,
 /// which reports the error.
-pub(super) fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Document) -> Result<()> {
+pub(super) fn in_handshake(call: &Call<'_>, reply: &mut Document) -> Result<()> {
     let Some(speculative) = call.args().document("speculativeAuthenticate")? else {
         return Ok(());
     };
@@ -48,7 +47,7 @@ pub(super) fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Document) -
 }
 
 /// Logs in the user named by the subject of the client's certificate, replacing any previous user.
-fn log_in<S: Store>(call: &Call<'_, S>, body: DocRef<'_>, database: &str) -> Result<Document> {
+fn log_in(call: &Call<'_>, body: DocRef<'_>, database: &str) -> Result<Document> {
     check_users(call)?;
     let args = Args::new("authenticate", body);
     call.connection.logins.lock().under_way = None;

@@ -1,14 +1,14 @@
 //! The description of a collection in replies: its list entry, its UUID and its size.
 
 use document::{Document, Value, doc};
-use engine::{Collection, Namespace, Space, Store};
+use engine::{Collection, Namespace, Space};
 
 use super::index::id_index_entry;
 use crate::call::Call;
 
 /// Returns the approximate size of a collection on disk in bytes, without data that is only in
 /// memory.
-pub(crate) fn disk_bytes<S: Store>(call: &Call<'_, S>, collection: &Collection) -> i64 {
+pub(crate) fn disk_bytes(call: &Call<'_>, collection: &Collection) -> i64 {
     let store = call.api.engine.store();
     let bytes = store.space_bytes(Space::Rows(collection.id))
         + store.space_bytes(Space::Index(collection.id));

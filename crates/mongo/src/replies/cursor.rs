@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
-use engine::{Batch, BatchLimit, Cursor, Namespace, Plan, Store};
+use engine::{Batch, BatchLimit, Cursor, Namespace, Plan};
 use evaluation::Context;
 use memory::Account;
 use pipeline::{Expr, Filter, exec::Stage};
@@ -60,10 +60,10 @@ fn first_limit(wanted: &FirstBatch, memory: &Account) -> BatchLimit {
 
 /// Reads a cursor's first batch and replies with it. An unfinished cursor stays open, with this
 /// call's session, connection and operation.
-pub(crate) async fn reply_with_cursor<S: Store>(
-    call: &Call<'_, S>,
+pub(crate) async fn reply_with_cursor(
+    call: &Call<'_>,
     namespace: &Namespace,
-    mut cursor: Cursor<S>,
+    mut cursor: Cursor,
     wanted: FirstBatch,
 ) -> Result<DocBuf> {
     if wanted.sorts && !cursor.explain().sorted {
@@ -127,8 +127,8 @@ pub(crate) fn batch_reply(
 }
 
 /// Replies with a list of documents: all at once, or as a first batch and a cursor over the rest.
-pub(crate) async fn reply_with_list<S: Store>(
-    call: &Call<'_, S>,
+pub(crate) async fn reply_with_list(
+    call: &Call<'_>,
     documents: Vec<Document>,
     namespace: &Namespace,
     size: Option<u64>,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use bytes::Bytes;
 use document::{DocBuf, Document, Value};
-use engine::{Effect, Engine, Kind, ReceiptPut, Receipts, StatementEffect, Store};
+use engine::{Effect, Engine, Kind, ReceiptPut, Receipts, StatementEffect};
 use parking_lot::Mutex;
 
 use super::page::{Page, STATEMENTS, StatementResult};
@@ -47,13 +47,14 @@ pub(crate) struct ReplyOptions {
 }
 
 /// A statement of a retryable write.
-pub(crate) struct ReceiptSlot<'a, S: Store> {
-    pub(crate) receipts: &'a WriteReceipts<'a, S>,
+#[derive(Clone, Copy)]
+pub(crate) struct ReceiptSlot<'a> {
+    pub(crate) receipts: &'a WriteReceipts<'a>,
     /// Position of the statement in the command.
     pub(crate) at: usize,
 }
 
-impl<'a, S: Store> ReceiptSlot<'a, S> {
+impl<'a> ReceiptSlot<'a> {
     /// Declares that the next commits execute the statements at these positions, counted from this
     /// statement's position.
     pub(crate) fn begin(self, positions: &[usize]) -> &'a dyn Receipts {
@@ -62,14 +63,6 @@ impl<'a, S: Store> ReceiptSlot<'a, S> {
         self.receipts
     }
 }
-
-impl<S: Store> Clone for ReceiptSlot<'_, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S: Store> Copy for ReceiptSlot<'_, S> {}
 
 /// A page of receipts that was read for the command.
 struct LoadedPage {
@@ -100,8 +93,8 @@ struct State {
 }
 
 /// The receipts of one retryable write.
-pub(crate) struct WriteReceipts<'a, S: Store> {
-    engine: &'a Engine<S>,
+pub(crate) struct WriteReceipts<'a> {
+    engine: &'a Engine,
     session: SessionId,
     number: i64,
     ids: StatementIds,
@@ -115,10 +108,10 @@ fn page_of(statement: i32) -> (u32, usize) {
     (u32::try_from(statement / STATEMENTS).unwrap_or(0), statement % STATEMENTS)
 }
 
-impl<'a, S: Store> WriteReceipts<'a, S> {
+impl<'a> WriteReceipts<'a> {
     /// Opens the receipts of a command. Fails with 225 if the session has already used a higher
     /// number.
-    pub(crate) async fn open(engine: &'a Engine<S>, retryable: RetryableWrite) -> Result<Self> {
+    pub(crate) async fn open(engine: &'a Engine, retryable: RetryableWrite) -> Result<Self> {
         let RetryableWrite { session, number, ids } = retryable;
         let receipts = Self { engine, session, number, ids, state: Mutex::default() };
         receipts.read_page(HEAD).await?;
@@ -308,7 +301,7 @@ fn results(
     }
 }
 
-impl<S: Store> Receipts for WriteReceipts<'_, S> {
+impl Receipts for WriteReceipts<'_> {
     fn receipts_for(
         &self,
         effect: Effect<'_>,

@@ -13,13 +13,13 @@ use mongo::{MongoApi, MongoDialect, Settings, Topology};
 use store_tree::{TreeOptions, TreeStore};
 
 /// Returns a router over the store in a directory, and its clock.
-async fn open(path: &Path, last: Option<Checkpoint>) -> (Client<TreeStore>, Arc<Clock>) {
+async fn open(path: &Path, last: Option<Checkpoint>) -> (Client, Arc<Clock>) {
     let clock = test_kit::start_clock(last);
     let options = TreeOptions { segment_bytes: 1 << 20, ..TreeOptions::new(path) };
-    let store = TreeStore::open(&options, Engine::<TreeStore>::commit_clock(&clock)).unwrap();
+    let store = TreeStore::open(&options, Engine::commit_clock(&clock)).unwrap();
     let options =
         Options::new(Arc::clone(&clock), Arc::new(MongoDialect), Arc::new(DiscardCheckpoints));
-    let engine = Engine::open(store, options).await.unwrap();
+    let engine = Engine::open(Arc::new(store), options).await.unwrap();
     engine.resume_builds().await.unwrap();
     let settings = Settings { topology: Topology::Router, ..Settings::default() };
     (Client::of(MongoApi::new(engine, settings)), clock)

@@ -3,9 +3,8 @@
 
 use crate::client::{Client, first_batch, number};
 use document::{Document, Value, array, doc};
-use engine::Store;
 use mongo::{MongoApi, Settings, Topology};
-use test_kit::{Kit, PausingStore};
+use test_kit::Kit;
 
 /// Returns a client of a router over an engine.
 pub(crate) fn client_of(kit: &Kit) -> Client {
@@ -86,7 +85,7 @@ fn writes() -> Vec<Document> {
     ]
 }
 
-async fn fill<S: Store>(client: &mut Client<S>) {
+async fn fill(client: &mut Client) {
     let documents = array![doc! { "_id": 1, "a": 1 }, doc! { "_id": 2, "a": 2 }];
     let mut command = insert(documents);
     command.push("$db", "db");
@@ -294,7 +293,7 @@ async fn a_large_batch_is_done_once() {
 #[tokio::test]
 async fn a_bulk_write_is_done_once() {
     let kit = Kit::default();
-    let mut client: Client<PausingStore> = client_of(&kit);
+    let mut client: Client = client_of(&kit);
     let ops = [
         doc! { "insert": 0, "document": doc! { "_id": 1, "a": 1 } },
         doc! { "update": 0, "filter": doc! { "_id": 1 }, "updateMods": inc() },

@@ -52,7 +52,6 @@ pub(crate) use pages::{Pages, build_portal};
 pub(crate) use serve::serve_stream;
 
 use crate::{
-    any_store::AnyStore,
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
     figures::Figures,
@@ -63,7 +62,7 @@ use crate::{
 /// State shared by the routes; cloned for each request, so all of it is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) engine: Engine<AnyStore>,
+    pub(crate) engine: Engine,
     /// Metrics of the store's committer; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
     /// Access to images of the store; `None` if this server cannot back it up.

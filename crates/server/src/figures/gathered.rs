@@ -6,11 +6,11 @@ use metrics::Distribution;
 use spill::Area;
 use store_tree::TreeMetrics;
 
-use crate::{any_store::AnyStore, machine, relayed::Apis};
+use crate::{machine, relayed::Apis};
 
 /// The components whose counters are read.
 pub(crate) struct Source<'a> {
-    pub(crate) engine: &'a Engine<AnyStore>,
+    pub(crate) engine: &'a Engine,
     pub(crate) apis: &'a Apis,
     pub(crate) measured: Option<&'a TreeMetrics>,
     pub(crate) temporary: Option<&'a Area>,

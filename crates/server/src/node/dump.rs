@@ -36,7 +36,7 @@ pub(super) async fn dump_cluster<L: Ledger>(
     let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure)?;
     let clock = clock_of(&copied.record, &copied.nodes)?;
     let snapshot = copied.tree.snapshot();
-    if let Some(on) = Features::of_catalog(&snapshot).await.map_err(failed)? {
+    if let Some(on) = Features::of_catalog(&*snapshot).await.map_err(failed)? {
         Features::store_in(path, on).map_err(failed)?;
     }
     drop(snapshot);

@@ -21,7 +21,6 @@ use super::{
 };
 use crate::{
     admin,
-    any_store::AnyStore,
     entrance::Entrance,
     term::Term,
     tls::{Opened, Socket},
@@ -39,7 +38,7 @@ pub(super) struct Gateway {
     /// Routes of the admin address; `None` if it is off.
     pub(super) admin: Option<Router>,
     /// Accepts connections of the NoSQL API; `None` if the API is off.
-    pub(super) nosql: Option<Arc<cosmos::RoutingEndpoint<AnyStore>>>,
+    pub(super) nosql: Option<Arc<cosmos::RoutingEndpoint>>,
     /// TLS configuration of the link between nodes.
     pub(super) tls: Option<LinkTls>,
     /// Whether clients of the MongoDB API have to log in.

@@ -16,7 +16,6 @@ use super::{
     users::first_shard_of,
 };
 use crate::{
-    any_store::{AnyStore, TermTree},
     background,
     failure::{Failure, failed},
     features::Features,
@@ -60,9 +59,10 @@ impl Terms {
             };
             // `None`: the node has stopped.
             let Some(epoch) = epoch else { return };
-            let (tree, mut gone) = TermTree::new(Arc::clone(self.route.cluster_state.shard.tree()));
+            // Completes when the term's engine has been dropped; the tree outlives it.
+            let (engine_gone, mut gone) = oneshot::channel();
             let begun = tokio::select! {
-                begun = self.begin(tree) => Some(begun),
+                begun = self.begin(engine_gone) => Some(begun),
                 () = until_over(role.clone(), epoch) => None,
             };
             match begun {
@@ -102,14 +102,15 @@ impl Terms {
         }
     }
 
-    async fn begin(&self, tree: TermTree) -> Result<Arc<Term>, Failure> {
+    async fn begin(&self, engine_gone: oneshot::Sender<()>) -> Result<Arc<Term>, Failure> {
         let clock = self.clock.current();
         let clock = clock.ok_or_else(|| Failure::Failed("the term has ended".to_owned()))?;
         let persist = Arc::new(InLease(Arc::clone(&self.clock)));
-        let options = engine_options(&self.context.config, self.context.plan, clock, persist);
-        let store = AnyStore::Shared(tree);
-        let measured = store.tree_metrics();
-        let engine = Engine::open(store, options).await.map_err(failed)?;
+        let mut options = engine_options(&self.context.config, self.context.plan, clock, persist);
+        options.gone = Some(engine_gone);
+        let tree = Arc::clone(self.route.cluster_state.shard.tree());
+        let measured = Some(tree.metrics());
+        let engine = Engine::open(tree, options).await.map_err(failed)?;
         let features = Features::of_cluster(&engine, self.context.config.per_document_ttl);
         let cluster_state = &self.route.cluster_state;
         let (siblings, nosql_siblings) = siblings_of(&self.routes, cluster_state.number);

@@ -10,7 +10,7 @@ use std::{io, time::Duration};
 
 use cosmos::Duplex;
 use memory::Account;
-use mongo::{FirstShard, FirstShardTransport, UsersReply};
+use mongo::{FirstShard, FirstShardTransport, MongoApi, UsersReply};
 use tokio::io::AsyncWriteExt;
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
     route::{Destination, NO_CLIENT, Route},
     routes::Routes,
 };
-use crate::{any_store::AnyStore, background, term::Term};
+use crate::{background, term::Term};
 
 /// Maximum time for which a request for changes is held open while users and roles are unchanged
 /// (long polling).
@@ -30,8 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const ANSWER_MAX: usize = 48 << 20;
 /// Maximum size of the token that identifies a version of the users, in bytes.
 const MARK_MAX: usize = 64;
-
-type MongoApi = mongo::MongoApi<AnyStore>;
 
 /// Requests users and roles from the first shard.
 struct First {

@@ -2,13 +2,10 @@
 
 use engine::{Engine, Model};
 
-use crate::{
-    any_store::AnyStore,
-    failure::{Failure, failed},
-};
+use crate::failure::{Failure, failed};
 
 /// Extends the lives of all documents and items that are live at the engine's instant.
-pub(super) async fn prolong_all(engine: &Engine<AnyStore>, seconds: i64) -> Result<(), Failure> {
+pub(super) async fn prolong_all(engine: &Engine, seconds: i64) -> Result<(), Failure> {
     for model in [Model::Documents, Model::Items] {
         for (_, collection) in engine.collections(model) {
             engine.prolong_lives(&collection, seconds).await.map_err(failed)?;
@@ -18,7 +15,7 @@ pub(super) async fn prolong_all(engine: &Engine<AnyStore>, seconds: i64) -> Resu
 }
 
 /// Counts all documents and items that are live at the engine's instant.
-pub(super) async fn count_live(engine: &Engine<AnyStore>) -> Result<u64, Failure> {
+pub(super) async fn count_live(engine: &Engine) -> Result<u64, Failure> {
     let mut sum: i64 = 0;
     for model in [Model::Documents, Model::Items] {
         for (_, collection) in engine.collections(model) {

@@ -20,7 +20,6 @@ use super::{
     stopped_clock::stopped_clock,
 };
 use crate::{
-    any_store::AnyStore,
     backup::begin_lineage,
     checkpoint::CheckpointFile,
     config::{ClockMode, Config},
@@ -230,10 +229,10 @@ async fn open_standing(
     seconds: i64,
 ) -> Result<u64, Failure> {
     let clock = Arc::new(stopped_clock(clock).map_err(Failure::Failed)?);
-    let time = Engine::<AnyStore>::commit_clock(&clock);
+    let time = Engine::commit_clock(&clock);
     let store = TreeStore::open(options, time).map_err(failed)?;
     let options = engine_options(config, plan_memory(config), clock, Arc::new(DiscardCheckpoints));
-    let engine = Engine::open(AnyStore::Tree(store), options).await.map_err(failed)?;
+    let engine = Engine::open(Arc::new(store), options).await.map_err(failed)?;
     let live = count_live(&engine).await?;
     if 0 < seconds {
         prolong_all(&engine, seconds).await?;

@@ -13,7 +13,7 @@ use engine::{
 use expiry::Lifetime;
 use fastrand::Rng;
 use pipeline::{Filter, edit::Edit};
-use store::{Direction, KeyRange, Limit, Snapshot as _, Space, Store as _, laws::ManualTime};
+use store::{Direction, KeyRange, Limit, Space, Store as _, laws::ManualTime};
 use store_shared::ShardClock;
 use store_tree::TreeStore;
 use test_kit::{Setup, TtlField, context, default_ttl, equal, ids_of};
@@ -63,9 +63,10 @@ impl Shown {
 /// The owner, its engine, and an optional follower.
 struct World {
     nodes: Nodes,
+    /// Dropped before the owner, whose directory it uses.
+    engine: Engine,
     owner: Owned,
     clock: Arc<ShardClock>,
-    engine: Engine<Owned>,
     follower: Option<(Timed, CopyReaper)>,
     /// Monotonic time passed to reapers.
     elapsed: Duration,
@@ -82,14 +83,15 @@ fn namespace() -> Namespace {
 }
 
 /// Opens an engine on a node once it serves.
-async fn open(nodes: &Nodes, timed: Timed) -> (Owned, Arc<ShardClock>, Engine<Owned>) {
+async fn open(nodes: &Nodes, timed: Timed) -> (Owned, Arc<ShardClock>, Engine) {
     nodes.take_over(&timed.node);
     let Timed { node, machine, clock } = timed;
     let owned = Owned::new(node, machine);
     let current = clock.current().unwrap();
     let persist = Arc::new(ByBeat(Arc::clone(&clock)));
     let options = Options::new(current, Setup::default().dialect, persist);
-    let engine = Engine::open(owned.clone(), options).await.unwrap();
+    let tree = Arc::clone(owned.node.tree());
+    let engine = Engine::open(tree, options).await.unwrap();
     engine.resume_builds().await.unwrap();
     (owned, clock, engine)
 }
@@ -143,8 +145,10 @@ impl World {
             false => self.owner.node.stop(),
         }
         let (owner, clock, engine) = open(&self.nodes, next).await;
+        self.clock = clock;
+        // Dropped after its engine, which uses its directory.
+        let _former_owner = std::mem::replace(&mut self.owner, owner);
         let former = std::mem::replace(&mut self.engine, engine);
-        (self.owner, self.clock) = (owner, clock);
         // The former owner's engine returns nothing any more. Not checked after a kill, since its
         // clock has run out and a call would wait.
         if by_word {

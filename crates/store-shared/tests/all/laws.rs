@@ -2,6 +2,7 @@
 //! takes over: a follower, a node without data, or the same one restarted.
 
 use store::laws::{self, Bench, ManualTime};
+use store_tree::TreeStore;
 
 use crate::{
     Owned,
@@ -40,7 +41,8 @@ impl Cluster {
 }
 
 impl Bench for Cluster {
-    type Store = Owned;
+    type Store = TreeStore;
+    type Opened = Owned;
 
     async fn open(&mut self) -> Owned {
         self.follower = None;

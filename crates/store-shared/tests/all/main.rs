@@ -1,5 +1,5 @@
 //! Tests of cluster stores on an in-memory ledger; a single program, to link only once. This file
-//! has the store of a node as a cloneable value.
+//! has an owner together with its machine.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod accepting;
@@ -13,48 +13,33 @@ mod nodes;
 mod own_copy;
 mod take_over;
 
-use std::sync::Arc;
+use std::ops::Deref;
 
 use nodes::{Machine, OneShard};
-use store::{Store, delegate_store};
-use store_tree::{TreeSnapshot, TreeStore};
+use store_tree::TreeStore;
 
-/// The store of an owner.
-#[derive(Clone)]
+/// An owner, used as its store.
 pub(crate) struct Owned {
-    pub(crate) node: Arc<OneShard>,
-    machine: Arc<Machine>,
+    pub(crate) node: OneShard,
+    machine: Machine,
 }
 
 impl Owned {
     pub(crate) fn new(node: OneShard, machine: Machine) -> Self {
-        Self { node: Arc::new(node), machine: Arc::new(machine) }
+        Self { node, machine }
     }
 
     /// Stops the node and returns what remains of it.
     pub(crate) fn into_machine(self) -> Machine {
         drop(self.node);
-        Arc::into_inner(self.machine).unwrap()
+        self.machine
     }
 }
 
-macro_rules! tree {
-    ($owned:expr, $tree:ident => $call:expr) => {{
-        let $tree: &TreeStore = $owned.node.tree();
-        $call
-    }};
-}
+impl Deref for Owned {
+    type Target = TreeStore;
 
-impl Store for Owned {
-    type Snapshot = TreeSnapshot;
-
-    fn snapshot(&self) -> TreeSnapshot {
-        self.node.tree().snapshot()
-    }
-
-    delegate_store! { self via tree:
-        capabilities, published, in_flight, commit, create_space, drop_space, all_spaces,
-        set_drop_predicate, reap_space, filtered_through, space_bytes, disk_bytes, tick, health,
-        resume_commits, close
+    fn deref(&self) -> &TreeStore {
+        self.node.tree()
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use cluster::{Ledger as _, LedgerFault, Request};
-use store::{Commit, Kind, Mutation, Outcome, Snapshot as _, Space, Store as _, laws::ManualTime};
+use store::{Commit, Kind, Mutation, Outcome, Space, Store as _, laws::ManualTime};
 use store_shared::{Role, SharedShard};
 
 use crate::nodes::{Machine, Nodes, OneShard, wait_for, wait_until_level};

@@ -4,9 +4,7 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use store::{
-    Commit, Direction, KeyRange, Limit, Mutation, Snapshot, Space, Store, laws::ManualTime,
-};
+use store::{Commit, Direction, KeyRange, Limit, Mutation, Space, Store, laws::ManualTime};
 use store_tree::{TreeOptions, TreeStore};
 use tempfile::TempDir;
 

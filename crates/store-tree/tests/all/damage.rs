@@ -7,8 +7,7 @@ use std::{
 };
 
 use store::{
-    Commit, Direction, Error, KeyRange, Kind, Limit, Mutation, Snapshot, Space, Store,
-    laws::ManualTime,
+    Commit, Direction, Error, KeyRange, Kind, Limit, Mutation, Space, Store, laws::ManualTime,
 };
 use store_tree::{TreeOptions, TreeStore};
 use tempfile::TempDir;

@@ -1,7 +1,7 @@
 //! The first start with a directory is killed while it creates the first tree; the next one
 //! continues.
 
-use store::{Commit, Mutation, Snapshot as _, Space, Store as _, laws::ManualTime};
+use store::{Commit, Mutation, Space, Store as _, laws::ManualTime};
 use store_tree::{TreeOptions, TreeStore};
 use tempfile::TempDir;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use journal::{EncodedEntry, Fault, Journal as _, MemoryJournal, MemoryJournals};
 use store::{
-    Commit, Health, Kind, Mutation, Snapshot as _, Space, Store as _,
+    Commit, Health, Kind, Mutation, Space, Store as _,
     laws::{self, Bench, ManualTime},
 };
 use store_tree::TreeStore;
@@ -58,16 +58,17 @@ impl OnMemory {
 
 impl Bench for OnMemory {
     type Store = TreeStore;
+    type Opened = Box<TreeStore>;
 
-    async fn open(&mut self) -> TreeStore {
+    async fn open(&mut self) -> Box<TreeStore> {
         let keeping = MemoryJournal::keeping_all();
         self.journals = MemoryJournals::new(keeping);
         self.directory = TempDir::new().unwrap();
         self.before = TempDir::new().unwrap();
-        self.open_here()
+        Box::new(self.open_here())
     }
 
-    async fn crash(&mut self, store: TreeStore) -> TreeStore {
+    async fn crash(&mut self, store: Box<TreeStore>) -> Box<TreeStore> {
         let copied = self.copied();
         drop(store);
         self.directory = match self.crash {
@@ -75,7 +76,7 @@ impl Bench for OnMemory {
             Directory::Old => std::mem::replace(&mut self.before, copied),
             Directory::Lost => TempDir::new().unwrap(),
         };
-        self.open_here()
+        Box::new(self.open_here())
     }
 
     fn reaped_stays_gone(&self) -> bool {

@@ -98,14 +98,14 @@ async fn act(store: &TreeStore, step: Step) {
     }
 }
 
-async fn read(snapshot: &impl Snapshot, space: Space) -> Rows {
+async fn read(snapshot: &dyn Snapshot, space: Space) -> Rows {
     let limit = Limit { rows: 100_000, bytes: usize::MAX };
     let page = snapshot.scan(space, &KeyRange::all(), Direction::Forward, limit).await.unwrap();
     page.rows.into_iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
 
 /// Returns whether a snapshot has exactly these rows.
-async fn shows(snapshot: &impl Snapshot, model: &Model) -> bool {
+async fn shows(snapshot: &dyn Snapshot, model: &Model) -> bool {
     for space in SPACES {
         let empty = Rows::new();
         if read(snapshot, space).await != *model.get(&space).unwrap_or(&empty) {
@@ -151,7 +151,7 @@ async fn be_killed(seed: u64, first: u64, path: &Path) {
         }
         if number % 25 == 0 {
             for (snapshot, model) in &held {
-                if !shows(snapshot, model).await {
+                if !shows(&**snapshot, model).await {
                     writeln!(out, "wrong {number}").unwrap();
                 }
             }
@@ -210,8 +210,8 @@ async fn a_killed_process_has_lost_nothing_that_it_was_told_to_be_durable() {
         let store = open(directory.path());
         let (certain, perhaps) = (model_at(seed, next), model_at(seed, next + 1));
         let snapshot = store.snapshot();
-        if !shows(&snapshot, &certain).await {
-            assert!(shows(&snapshot, &perhaps).await, "kill {kill}, after step {next}");
+        if !shows(&*snapshot, &certain).await {
+            assert!(shows(&*snapshot, &perhaps).await, "kill {kill}, after step {next}");
             next += 1;
         }
         if kill % 7 == 0 {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use store::{
-    Commit, Mutation, Snapshot, Space, Store,
+    Commit, Mutation, Space, Store,
     laws::{self, Bench, ManualTime},
 };
 use store_tree::{TreeOptions, TreeStore};
@@ -68,21 +68,22 @@ fn files_in(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
 
 impl Bench for Tree {
     type Store = TreeStore;
+    type Opened = Box<TreeStore>;
 
-    async fn open(&mut self) -> TreeStore {
+    async fn open(&mut self) -> Box<TreeStore> {
         let directory = TempDir::new().unwrap();
         let store = TreeStore::open(&options(directory.path()), self.time.commit_clock());
         self.directory = Some(directory);
-        store.unwrap()
+        Box::new(store.unwrap())
     }
 
-    async fn crash(&mut self, store: TreeStore) -> TreeStore {
+    async fn crash(&mut self, store: Box<TreeStore>) -> Box<TreeStore> {
         let before = self.directory.as_ref().unwrap().path();
         let after = copy_of_one_moment(before);
         drop(store);
         let store = TreeStore::open(&options(after.path()), self.time.commit_clock());
         self.directory = Some(after);
-        store.unwrap()
+        Box::new(store.unwrap())
     }
 
     fn time(&self) -> &ManualTime {

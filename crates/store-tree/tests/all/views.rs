@@ -1,14 +1,14 @@
 //! Views are unaffected by their age and by flushes and compactions, and hold neither memory nor
 //! files of earlier states of the trees.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use store::{
-    Commit, Direction, KeyRange, Kind, Limit, Mutation, Snapshot as _, Space, Store as _,
+    Commit, Direction, KeyRange, Kind, Limit, Mutation, Snapshot, Space, Store as _,
     laws::ManualTime,
 };
-use store_tree::{OldViewsBound, TreeOptions, TreeSnapshot, TreeStore};
+use store_tree::{OldViewsBound, TreeOptions, TreeStore};
 use tempfile::TempDir;
 
 const SPACES: [Space; 3] = [Space::Rows(1), Space::Index(1), Space::Counts];
@@ -34,7 +34,7 @@ type Rows = BTreeMap<(usize, Bytes), Bytes>;
 
 /// A view and its expected contents.
 struct Held {
-    snapshot: TreeSnapshot,
+    snapshot: Arc<dyn Snapshot>,
     rows: Rows,
 }
 

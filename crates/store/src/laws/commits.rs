@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::Bench;
 use crate::{
     commit::{Commit, Condition, Fence, Mutation, Outcome, Refusal, Stamp},
-    contract::{Snapshot, Store},
+    contract::Store,
     sequencer::decode_count,
     space::Space,
 };
@@ -27,12 +27,12 @@ fn not_newer(key: &[u8], seq: u64) -> Condition {
     Condition::NotNewer { space: ROWS, key: Bytes::copy_from_slice(key), seq }
 }
 
-pub(super) async fn commit_one(store: &impl Store, commit: Commit) -> Outcome {
+pub(super) async fn commit_one(store: &dyn Store, commit: Commit) -> Outcome {
     let outcomes = store.commit(vec![commit]).await;
     *outcomes.as_ref().ok().and_then(|outcomes| outcomes.first()).expect("one outcome")
 }
 
-pub(super) async fn get(store: &impl Store, key: &[u8]) -> Option<Bytes> {
+pub(super) async fn get(store: &dyn Store, key: &[u8]) -> Option<Bytes> {
     store.snapshot().get(ROWS, key).await.expect("a read")
 }
 
@@ -40,13 +40,13 @@ pub(super) async fn commits_are_all_or_nothing(bench: &mut impl Bench) {
     let store = bench.open().await;
     store.create_space(ROWS).expect("a space");
     let both = |_: Stamp| vec![put(b"a", b"1"), put(b"b", b"1")];
-    assert!(matches!(commit_one(&store, Commit::new(vec![], both)).await, Outcome::Committed(_)));
+    assert!(matches!(commit_one(&*store, Commit::new(vec![], both)).await, Outcome::Committed(_)));
     let late = Commit::new(vec![Condition::Before(i64::MIN)], |_| vec![put(b"a", b"2")]);
-    assert_eq!(commit_one(&store, late).await, Outcome::Refused(Refusal::Late));
-    assert_eq!(get(&store, b"a").await.as_deref(), Some(&b"1"[..]));
+    assert_eq!(commit_one(&*store, late).await, Outcome::Refused(Refusal::Late));
+    assert_eq!(get(&*store, b"a").await.as_deref(), Some(&b"1"[..]));
     let store = bench.crash(store).await;
-    assert_eq!(get(&store, b"a").await.as_deref(), Some(&b"1"[..]));
-    assert_eq!(get(&store, b"b").await.as_deref(), Some(&b"1"[..]));
+    assert_eq!(get(&*store, b"a").await.as_deref(), Some(&b"1"[..]));
+    assert_eq!(get(&*store, b"b").await.as_deref(), Some(&b"1"[..]));
 }
 
 pub(super) async fn conditions_see_every_commit_before(bench: &mut impl Bench) {
@@ -63,10 +63,10 @@ pub(super) async fn conditions_see_every_commit_before(bench: &mut impl Bench) {
     assert!(matches!(outcomes[0], Outcome::Committed(_)));
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::Newer));
     assert!(matches!(outcomes[2], Outcome::Committed(_)));
-    assert_eq!(get(&store, b"k").await.as_deref(), Some(&b"1"[..]));
+    assert_eq!(get(&*store, b"k").await.as_deref(), Some(&b"1"[..]));
     let view = store.published();
     let again = Commit::new(vec![not_newer(b"k", view)], |_| vec![put(b"k", b"2")]);
-    assert!(matches!(commit_one(&store, again).await, Outcome::Committed(_)));
+    assert!(matches!(commit_one(&*store, again).await, Outcome::Committed(_)));
     let chained = |key: &'static [u8], seq| {
         let conditions = vec![not_newer(key, seq), Condition::AfterPrevious];
         Commit::new(conditions, move |_| vec![put(key, b"4")])
@@ -78,8 +78,8 @@ pub(super) async fn conditions_see_every_commit_before(bench: &mut impl Bench) {
     assert_eq!(outcomes[1..], [Outcome::Refused(Refusal::Newer); 2]);
     bench.time().set(1000);
     let before = |instant| Commit::new(vec![Condition::Before(instant)], |_| vec![]);
-    assert_eq!(commit_one(&store, before(1000)).await, Outcome::Refused(Refusal::Late));
-    assert!(matches!(commit_one(&store, before(1001)).await, Outcome::Committed(_)));
+    assert_eq!(commit_one(&*store, before(1000)).await, Outcome::Refused(Refusal::Late));
+    assert!(matches!(commit_one(&*store, before(1001)).await, Outcome::Committed(_)));
 }
 
 #[derive(Default)]
@@ -121,7 +121,7 @@ pub(super) async fn a_fence_closes_before_the_stamp_and_ends_its_batch(bench: &m
     assert_eq!(notes, ["raised", "stamped", "lowered true", "next", "raised", "lowered false"]);
 }
 
-async fn sum(store: &impl Store) -> Option<[i64; 2]> {
+async fn sum(store: &dyn Store) -> Option<[i64; 2]> {
     let value = store.snapshot().get(Space::Counts, b"sum").await.expect("a read");
     value.map(|value| decode_count(&value))
 }
@@ -134,12 +134,12 @@ pub(super) async fn sums_fold_and_vanish_at_zero(bench: &mut impl Bench) {
         Commit::new(vec![], move |_| vec![Mutation::Add { space: Space::Counts, key, by }])
     };
     store.commit(vec![add([1, 100]), add([2, 50])]).await.expect("a commit");
-    assert_eq!(sum(&store).await, Some([3, 150]));
+    assert_eq!(sum(&*store).await, Some([3, 150]));
     let store = bench.crash(store).await;
     store.commit(vec![add([-1, -50])]).await.expect("a commit");
-    assert_eq!(sum(&store).await, Some([2, 100]));
+    assert_eq!(sum(&*store).await, Some([2, 100]));
     store.commit(vec![add([-2, -100])]).await.expect("a commit");
-    assert_eq!(sum(&store).await, None);
+    assert_eq!(sum(&*store).await, None);
 }
 
 pub(super) async fn stamps_go_on_after_a_crash(bench: &mut impl Bench) {
@@ -147,20 +147,20 @@ pub(super) async fn stamps_go_on_after_a_crash(bench: &mut impl Bench) {
     let store = bench.open().await;
     store.create_space(ROWS).expect("a space");
     let write = |key: &'static [u8]| Commit::new(vec![], move |_| vec![put(key, b"x")]);
-    let Outcome::Committed(first) = commit_one(&store, write(b"a")).await else {
+    let Outcome::Committed(first) = commit_one(&*store, write(b"a")).await else {
         panic!("refused without a condition");
     };
     assert!(5_000 <= first.at_ms);
     assert_eq!(store.published(), first.seq);
     let store = bench.crash(store).await;
     assert_eq!(store.published(), first.seq);
-    let Outcome::Committed(second) = commit_one(&store, write(b"b")).await else {
+    let Outcome::Committed(second) = commit_one(&*store, write(b"b")).await else {
         panic!("refused without a condition");
     };
     assert_eq!(second.seq, first.seq + 1);
     // Recent writes from before the crash are unknown, so conditions on such views are refused.
     let stale = Commit::new(vec![not_newer(b"zzz", first.seq - 1)], |_| vec![]);
-    assert_eq!(commit_one(&store, stale).await, Outcome::Refused(Refusal::Newer));
+    assert_eq!(commit_one(&*store, stale).await, Outcome::Refused(Refusal::Newer));
 }
 
 pub(super) async fn large_bodies_and_keys_at_the_limit(bench: &mut impl Bench) {
@@ -170,8 +170,8 @@ pub(super) async fn large_bodies_and_keys_at_the_limit(bench: &mut impl Bench) {
     let body = vec![42; 16 * 1024 * 1024 + 64];
     let (key, value) = (longest.clone(), body.clone());
     let commit = Commit::new(vec![], move |_| vec![put(&key, b"key"), put(b"body", &value)]);
-    assert!(matches!(commit_one(&store, commit).await, Outcome::Committed(_)));
+    assert!(matches!(commit_one(&*store, commit).await, Outcome::Committed(_)));
     let store = bench.crash(store).await;
-    assert_eq!(get(&store, &longest).await.as_deref(), Some(&b"key"[..]));
-    assert!(get(&store, b"body").await.is_some_and(|held| held == body));
+    assert_eq!(get(&*store, &longest).await.as_deref(), Some(&b"key"[..]));
+    assert!(get(&*store, b"body").await.is_some_and(|held| held == body));
 }

@@ -6,7 +6,7 @@ mod scans;
 mod time;
 mod whole;
 
-use std::future::Future;
+use std::{future::Future, ops::Deref};
 
 pub use time::ManualTime;
 
@@ -16,12 +16,14 @@ use crate::contract::Store;
 pub trait Bench {
     /// The store type that is tested.
     type Store: Store;
+    /// The open store, together with what it needs to remain open.
+    type Opened: Deref<Target = Self::Store> + Sync;
 
     /// Opens a store without any data.
-    fn open(&mut self) -> impl Future<Output = Self::Store>;
+    fn open(&mut self) -> impl Future<Output = Self::Opened>;
 
     /// Reopens the store after a crash; everything acknowledged must still exist.
-    fn crash(&mut self, store: Self::Store) -> impl Future<Output = Self::Store>;
+    fn crash(&mut self, store: Self::Opened) -> impl Future<Output = Self::Opened>;
 
     /// Returns whether reaped rows stay deleted after a crash. False for stores that may recover
     /// older data from disk and replay the journal on it; such a store never reports its data as

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{Bench, commits::put};
 use crate::{
     commit::{Commit, Condition, Mutation, Outcome},
-    contract::{Direction, KeyRange, Limit, Snapshot, Store},
+    contract::{Direction, KeyRange, Limit, Store},
     space::Space,
 };
 

@@ -20,7 +20,7 @@ fn key(number: u32) -> Vec<u8> {
     number.to_be_bytes()[2..].to_vec()
 }
 
-async fn fill(store: &impl Store, count: u32) {
+async fn fill(store: &dyn Store, count: u32) {
     store.create_space(ROWS).expect("a space");
     let commit =
         Commit::new(vec![], move |_| (0..count).map(|n| put(&key(n * 2), &key(n))).collect());
@@ -29,7 +29,7 @@ async fn fill(store: &impl Store, count: u32) {
 
 /// Reads all rows of a range page by page.
 async fn read_all(
-    snapshot: &impl Snapshot,
+    snapshot: &dyn Snapshot,
     range: KeyRange,
     direction: Direction,
     limit: Limit,
@@ -49,7 +49,7 @@ async fn read_all(
 
 pub(super) async fn pages_of_every_size_in_both_directions(bench: &mut impl Bench) {
     let store = bench.open().await;
-    fill(&store, 40).await;
+    fill(&*store, 40).await;
     let snapshot = store.snapshot();
     for (start, end) in [(0, Some(100)), (0, None), (3, Some(41)), (4, Some(40)), (9, Some(9))] {
         let range = KeyRange { start: key(start), end: end.map(key) };
@@ -61,7 +61,7 @@ pub(super) async fn pages_of_every_size_in_both_directions(bench: &mut impl Benc
         for rows in 1..45 {
             for direction in [Direction::Forward, Direction::Backward] {
                 let limit = Limit { rows, bytes: 1 << 20 };
-                let got = read_all(&snapshot, range.clone(), direction, limit).await;
+                let got = read_all(&*snapshot, range.clone(), direction, limit).await;
                 let mut got: Vec<Vec<u8>> = got.iter().map(|(key, _)| key.to_vec()).collect();
                 if direction == Direction::Backward {
                     got.reverse();
@@ -70,13 +70,13 @@ pub(super) async fn pages_of_every_size_in_both_directions(bench: &mut impl Benc
             }
         }
         let limit = Limit { rows: 100, bytes: 1 };
-        assert_eq!(read_all(&snapshot, range, Direction::Forward, limit).await.len(), want.len());
+        assert_eq!(read_all(&*snapshot, range, Direction::Forward, limit).await.len(), want.len());
     }
 }
 
 pub(super) async fn snapshots_do_not_move(bench: &mut impl Bench) {
     let store = bench.open().await;
-    fill(&store, 10).await;
+    fill(&*store, 10).await;
     let snapshot = store.snapshot();
     let copy = snapshot.clone();
     for round in 0..5_u8 {
@@ -84,15 +84,15 @@ pub(super) async fn snapshots_do_not_move(bench: &mut impl Bench) {
             let gone = Mutation::Delete { space: ROWS, key: Bytes::from(key(2)) };
             vec![put(&key(0), &[round]), put(&key(1), &[round]), gone]
         });
-        commit_one(&store, commit).await;
+        commit_one(&*store, commit).await;
     }
     drop(snapshot);
     let limit = Limit { rows: 3, bytes: 1 << 20 };
-    let rows = read_all(&copy, KeyRange::all(), Direction::Forward, limit).await;
+    let rows = read_all(&*copy, KeyRange::all(), Direction::Forward, limit).await;
     let want: Vec<_> = (0..10).map(|n| (Bytes::from(key(n * 2)), Bytes::from(key(n)))).collect();
     assert_eq!(rows, want);
-    assert_eq!(get(&store, &key(2)).await, None);
-    assert_eq!(get(&store, &key(0)).await.as_deref(), Some(&[4][..]));
+    assert_eq!(get(&*store, &key(2)).await, None);
+    assert_eq!(get(&*store, &key(0)).await.as_deref(), Some(&[4][..]));
 }
 
 pub(super) async fn spaces_are_apart_and_can_be_dropped(bench: &mut impl Bench) {
@@ -108,14 +108,14 @@ pub(super) async fn spaces_are_apart_and_can_be_dropped(bench: &mut impl Bench) 
             Mutation::Put { space: other, key, value: Bytes::from_static(b"entry") },
         ]
     });
-    commit_one(&store, commit).await;
+    commit_one(&*store, commit).await;
     let entry = store.snapshot().get(other, b"k").await.expect("a read");
     assert_eq!(entry.as_deref(), Some(&b"entry"[..]));
     store.drop_space(other).expect("a drop");
     assert!(!store.all_spaces().contains(&other));
     let store = bench.crash(store).await;
     assert!(!store.all_spaces().contains(&other));
-    assert_eq!(get(&store, b"k").await.as_deref(), Some(&b"row"[..]));
+    assert_eq!(get(&*store, b"k").await.as_deref(), Some(&b"row"[..]));
     store.create_space(Space::Index(8)).expect("a space");
     assert_eq!(store.snapshot().get(Space::Index(8), b"k").await.expect("a read"), None);
 }
@@ -135,7 +135,7 @@ pub(super) async fn a_new_space_is_empty(bench: &mut impl Bench) {
             };
             vec![put(b"a"), put(b"b"), put(b"\xff\xff\xff\xff\xff")]
         });
-        commit_one(&store, put).await;
+        commit_one(&*store, put).await;
         if round % 4 == 1 {
             store.set_drop_predicate(Arc::new(DropSmall(0)));
             store.reap_space(space).await.expect("a compaction");
@@ -181,7 +181,7 @@ pub(super) async fn two_creators_of_a_space_get_one(bench: &mut impl Bench) {
                 let put = |space| Mutation::Put { space, key: key(n).into(), value: key(n).into() };
                 spaces.map(put).to_vec()
             });
-            commit_one(&store, commit).await;
+            commit_one(&*store, commit).await;
         }
         if round % 2 == 1 {
             store = bench.crash(store).await;
@@ -216,22 +216,22 @@ pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench
                 .collect()
         })
     };
-    commit_one(&store, commit(5)).await;
-    commit_one(&store, commit(1)).await;
+    commit_one(&*store, commit(5)).await;
+    commit_one(&*store, commit(1)).await;
     store.set_drop_predicate(Arc::new(DropSmall(2)));
     assert_eq!(store.filtered_through(ROWS), 0);
     store.reap_space(ROWS).await.expect("a reap");
     assert!(store.filtered_through(ROWS) <= store.published());
     // Each even key held 1, written over an older 5, which must not reappear; odd keys hold 2.
     if !bench.reaped_stays_gone() {
-        commit_one(&store, commit(7)).await;
+        commit_one(&*store, commit(7)).await;
         store.tick().expect("a tick");
         assert_eq!(store.filtered_through(ROWS), 0, "it may be on another disk");
         return;
     }
     let store = if store.capabilities().drops { bench.crash(store).await } else { store };
     for n in 0..100_u32 {
-        let held = get(&store, &key(n)).await;
+        let held = get(&*store, &key(n)).await;
         if n % 2 == 1 {
             assert_eq!(held.as_deref(), Some(&[2][..]), "{n}");
         } else if store.capabilities().drops {

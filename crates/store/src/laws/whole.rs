@@ -46,7 +46,7 @@ fn numbered(number: u32) -> Commit {
 }
 
 /// Returns the number stored under a key.
-async fn number_in(snapshot: &impl Snapshot, space: Space, key: &[u8]) -> u32 {
+async fn number_in(snapshot: &dyn Snapshot, space: Space, key: &[u8]) -> u32 {
     let value = snapshot.get(space, key).await.expect("a read").unwrap_or_default();
     value[..].try_into().map_or(0, u32::from_be_bytes)
 }
@@ -83,7 +83,7 @@ pub(super) async fn snapshots_are_whole_beside_reaping(bench: &mut impl Bench) {
     let goes_on = || acknowledged.get() < COMMITS;
     let write = async {
         for number in 1..=COMMITS {
-            let outcome = commit_one(&store, numbered(number)).await;
+            let outcome = commit_one(&*store, numbered(number)).await;
             assert!(matches!(outcome, Outcome::Committed(_)), "{number}");
             acknowledged.set(number);
         }
@@ -105,9 +105,9 @@ pub(super) async fn snapshots_are_whole_beside_reaping(bench: &mut impl Bench) {
             let mut newest = 0;
             for key in (0..KEYS).map(key_of) {
                 let [first, second, third] = SPACES;
-                let number = number_in(&snapshot, first, &key).await;
+                let number = number_in(&*snapshot, first, &key).await;
                 for other in [second, third] {
-                    let other = number_in(&snapshot, other, &key).await;
+                    let other = number_in(&*snapshot, other, &key).await;
                     assert_eq!(
                         number, other,
                         "a snapshot has a part of a commit; {least} was acknowledged"

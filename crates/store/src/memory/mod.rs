@@ -18,8 +18,8 @@ use tokio::sync::Notify;
 use crate::{
     commit::{Commit, Mutation, Outcome, Stamp},
     contract::{
-        Capabilities, CommitClock, Direction, DropPredicate, Health, KeyRange, Limit, Page,
-        Snapshot, Store,
+        BoxFuture, Capabilities, CommitClock, Direction, DropPredicate, Health, KeyRange, Limit,
+        Page, Read, Snapshot, Store,
     },
     error::{Error, Kind},
     in_flight::InFlight,
@@ -149,118 +149,8 @@ impl MemoryStore {
         Err(Error::new(Kind::Full, text))
     }
 
-    fn publish_ordered(&self, ordered: OrderedBatch) {
-        let mut data = self.shared.data.lock();
-        let Some(last) = ordered.last else { return };
-        data.forget_unseen();
-        for ((space, key), by) in ordered.sums {
-            let held =
-                data.visible_at(space, &key, u64::MAX).map_or([0; 2], |value| decode_count(&value));
-            // The contract requires that a pair of zeros is removed.
-            let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
-            data.put_version(space, key, (sum != [0; 2]).then(|| encode_count(sum)), last.seq);
-        }
-        for mutation in ordered.mutations {
-            match mutation {
-                Mutation::Put { space, key, value } => {
-                    data.put_version(space, key, Some(value), last.seq)
-                }
-                Mutation::Delete { space, key } => data.put_version(space, key, None, last.seq),
-                Mutation::Add { .. } => {}
-            }
-        }
-        self.shared.published.store(last.seq, Ordering::SeqCst);
-    }
-}
-
-/// A snapshot of a memory store.
-pub struct MemorySnapshot {
-    shared: Arc<MemoryShared>,
-    seq: u64,
-}
-
-impl std::fmt::Debug for MemorySnapshot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MemorySnapshot").field("seq", &self.seq).finish_non_exhaustive()
-    }
-}
-
-impl Clone for MemorySnapshot {
-    fn clone(&self) -> Self {
-        *self.shared.data.lock().open.entry(self.seq).or_default() += 1;
-        Self { shared: Arc::clone(&self.shared), seq: self.seq }
-    }
-}
-
-impl Drop for MemorySnapshot {
-    fn drop(&mut self) {
-        let mut data = self.shared.data.lock();
-        if let Some(count) = data.open.get_mut(&self.seq) {
-            *count -= 1;
-            if *count == 0 {
-                data.open.remove(&self.seq);
-            }
-        }
-    }
-}
-
-impl Snapshot for MemorySnapshot {
-    async fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        Ok(self.shared.data.lock().visible_at(space, key, self.seq))
-    }
-
-    async fn scan(
-        &self,
-        space: Space,
-        range: &KeyRange,
-        direction: Direction,
-        limit: Limit,
-    ) -> Result<Page, Error> {
-        let data = self.shared.data.lock();
-        let Some(keys) = data.spaces.get(&space) else { return Ok(Page::default()) };
-        if range.is_empty() {
-            return Ok(Page::default());
-        }
-        let start = Bytes::copy_from_slice(&range.start);
-        let found = match &range.end {
-            Some(end) => keys.range(start..Bytes::copy_from_slice(end)),
-            None => keys.range(start..),
-        };
-        let live = |(key, versions): (&Bytes, &Versions)| {
-            Some((key.clone(), visible_version(versions, self.seq)?))
-        };
-        match direction {
-            Direction::Forward => Page::within(found.filter_map(live), limit, Ok),
-            Direction::Backward => Page::within(found.rev().filter_map(live), limit, Ok),
-        }
-    }
-}
-
-impl Store for MemoryStore {
-    type Snapshot = MemorySnapshot;
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { max_key_bytes: MAX_KEY_BYTES, drops: true, copies: false }
-    }
-
-    fn snapshot(&self) -> MemorySnapshot {
-        let mut data = self.shared.data.lock();
-        // Read under the data lock, so that the versions this snapshot reads are not removed before
-        // it is registered.
-        let seq = self.published();
-        *data.open.entry(seq).or_default() += 1;
-        MemorySnapshot { shared: Arc::clone(&self.shared), seq }
-    }
-
-    fn published(&self) -> u64 {
-        self.shared.published.load(Ordering::SeqCst)
-    }
-
-    fn in_flight(&self) -> &InFlight {
-        &self.shared.flight
-    }
-
-    async fn commit(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
+    /// Executes commits; see [`Store::commit`].
+    async fn commit_in_order(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
         self.check_limit(commits.iter().all(|commit| commit.frees))?;
         let mut outcomes = Vec::with_capacity(commits.len());
         let mut commits = commits;
@@ -289,6 +179,139 @@ impl Store for MemoryStore {
         Ok(outcomes)
     }
 
+    /// Removes the rows of a space that the drop predicate selects.
+    fn drop_filtered(&self, space: Space) -> Result<(), Error> {
+        let predicate = self.shared.predicate.lock().clone();
+        let Some(predicate) = predicate else {
+            return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
+        };
+        let seq = self.published();
+        let drops = predicate.filter_for(space);
+        let mut data = self.shared.data.lock();
+        data.filtered.insert(space, seq);
+        data.drop_filtered(space, &drops);
+        Ok(())
+    }
+
+    fn publish_ordered(&self, ordered: OrderedBatch) {
+        let mut data = self.shared.data.lock();
+        let Some(last) = ordered.last else { return };
+        data.forget_unseen();
+        for ((space, key), by) in ordered.sums {
+            let held =
+                data.visible_at(space, &key, u64::MAX).map_or([0; 2], |value| decode_count(&value));
+            // The contract requires that a pair of zeros is removed.
+            let sum = [held[0].saturating_add(by[0]), held[1].saturating_add(by[1])];
+            data.put_version(space, key, (sum != [0; 2]).then(|| encode_count(sum)), last.seq);
+        }
+        for mutation in ordered.mutations {
+            match mutation {
+                Mutation::Put { space, key, value } => {
+                    data.put_version(space, key, Some(value), last.seq)
+                }
+                Mutation::Delete { space, key } => data.put_version(space, key, None, last.seq),
+                Mutation::Add { .. } => {}
+            }
+        }
+        self.shared.published.store(last.seq, Ordering::SeqCst);
+    }
+}
+
+/// A snapshot of a memory store.
+struct MemorySnapshot {
+    shared: Arc<MemoryShared>,
+    seq: u64,
+}
+
+impl std::fmt::Debug for MemorySnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemorySnapshot").field("seq", &self.seq).finish_non_exhaustive()
+    }
+}
+
+impl Drop for MemorySnapshot {
+    fn drop(&mut self) {
+        let mut data = self.shared.data.lock();
+        if let Some(count) = data.open.get_mut(&self.seq) {
+            *count -= 1;
+            if *count == 0 {
+                data.open.remove(&self.seq);
+            }
+        }
+    }
+}
+
+impl MemorySnapshot {
+    /// Reads the first page of a range.
+    fn read_page(
+        &self,
+        space: Space,
+        range: &KeyRange,
+        direction: Direction,
+        limit: Limit,
+    ) -> Result<Page, Error> {
+        let data = self.shared.data.lock();
+        let Some(keys) = data.spaces.get(&space) else { return Ok(Page::default()) };
+        if range.is_empty() {
+            return Ok(Page::default());
+        }
+        let start = Bytes::copy_from_slice(&range.start);
+        let found = match &range.end {
+            Some(end) => keys.range(start..Bytes::copy_from_slice(end)),
+            None => keys.range(start..),
+        };
+        let live = |(key, versions): (&Bytes, &Versions)| {
+            Some((key.clone(), visible_version(versions, self.seq)?))
+        };
+        match direction {
+            Direction::Forward => Page::within(found.filter_map(live), limit, Ok),
+            Direction::Backward => Page::within(found.rev().filter_map(live), limit, Ok),
+        }
+    }
+}
+
+impl Snapshot for MemorySnapshot {
+    fn get<'a>(&'a self, space: Space, key: &'a [u8]) -> Read<'a, Option<Bytes>> {
+        Read::ready(Ok(self.shared.data.lock().visible_at(space, key, self.seq)))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        space: Space,
+        range: &'a KeyRange,
+        direction: Direction,
+        limit: Limit,
+    ) -> Read<'a, Page> {
+        Read::ready(self.read_page(space, range, direction, limit))
+    }
+}
+
+impl Store for MemoryStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { max_key_bytes: MAX_KEY_BYTES, drops: true, copies: false }
+    }
+
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        let mut data = self.shared.data.lock();
+        // Read under the data lock, so that the versions this snapshot reads are not removed before
+        // it is registered.
+        let seq = self.published();
+        *data.open.entry(seq).or_default() += 1;
+        Arc::new(MemorySnapshot { shared: Arc::clone(&self.shared), seq })
+    }
+
+    fn published(&self) -> u64 {
+        self.shared.published.load(Ordering::SeqCst)
+    }
+
+    fn in_flight(&self) -> &InFlight {
+        &self.shared.flight
+    }
+
+    fn commit(&self, commits: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, Error>> {
+        Box::pin(self.commit_in_order(commits))
+    }
+
     fn create_space(&self, space: Space) -> Result<(), Error> {
         self.shared.data.lock().spaces.entry(space).or_default();
         Ok(())
@@ -307,17 +330,8 @@ impl Store for MemoryStore {
         *self.shared.predicate.lock() = Some(predicate);
     }
 
-    async fn reap_space(&self, space: Space) -> Result<(), Error> {
-        let predicate = self.shared.predicate.lock().clone();
-        let Some(predicate) = predicate else {
-            return Err(Error::new(Kind::Invalid, "no drop predicate is set"));
-        };
-        let seq = self.published();
-        let drops = predicate.filter_for(space);
-        let mut data = self.shared.data.lock();
-        data.filtered.insert(space, seq);
-        data.drop_filtered(space, &drops);
-        Ok(())
+    fn reap_space(&self, space: Space) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move { self.drop_filtered(space) })
     }
 
     fn filtered_through(&self, space: Space) -> u64 {
@@ -345,7 +359,7 @@ impl Store for MemoryStore {
         self.check_limit(false).map_or_else(Health::Refusing, |()| Health::Good)
     }
 
-    async fn close(&self) -> Result<(), Error> {
-        Ok(())
+    fn close(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async { Ok(()) })
     }
 }

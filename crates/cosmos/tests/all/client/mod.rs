@@ -9,7 +9,7 @@ use auth::Key;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cosmos::{Certificate, CurrentCertificate, Keys, NoSqlApi, Settings, Shard, WELL_KNOWN_KEY};
 use document::{Document, Value, json};
-use test_kit::{Kit, PausingStore};
+use test_kit::Kit;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -21,7 +21,7 @@ pub(crate) struct Client {
     pub(crate) kit: Kit,
     pub(crate) stop: tokio::sync::watch::Sender<bool>,
     /// The API; the reference is weak, so it is valid while the client is served.
-    pub(crate) api: Weak<NoSqlApi<PausingStore>>,
+    pub(crate) api: Weak<NoSqlApi>,
 }
 
 #[derive(Debug)]
@@ -155,11 +155,11 @@ impl Client {
 
     async fn of(settings: Settings) -> Self {
         let kit = Kit::default();
-        let api: Arc<NoSqlApi<PausingStore>> = NoSqlApi::new(kit.engine.clone(), settings).unwrap();
+        let api: Arc<NoSqlApi> = NoSqlApi::new(kit.engine.clone(), settings).unwrap();
         Self::at(api, kit).await
     }
 
-    async fn at(api: Arc<NoSqlApi<PausingStore>>, kit: Kit) -> Self {
+    async fn at(api: Arc<NoSqlApi>, kit: Kit) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (far, _) = listener.accept().await.unwrap();

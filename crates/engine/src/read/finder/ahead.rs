@@ -1,7 +1,7 @@
 //! Reads candidates ahead of a scan, page by page and range by range.
 
 use evaluation::Context;
-use store::{KeyRange, Store};
+use store::KeyRange;
 
 use super::{Candidate, Finder, Progress};
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
 
 impl Finder {
     /// Reads candidates ahead in scan order; false at the end. Pages are small if little is wanted.
-    pub(super) async fn read_more<S: Store>(
+    pub(super) async fn read_more(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
         wanted: usize,
     ) -> Result<bool, Halt> {
@@ -35,7 +35,7 @@ impl Finder {
     }
 
     /// Records the access path, and counts a use of its index the first time.
-    pub(super) fn record_access<S: Store>(&mut self, view: &LiveView<S>, context: &Context) {
+    pub(super) fn record_access(&mut self, view: &LiveView, context: &Context) {
         context.budget.record_access(|| self.chosen.access.label());
         if let Some((used, index)) = self.uncounted.take() {
             used.note(&view.collection, index, view.instant.ms.div_euclid(1000));
@@ -68,11 +68,7 @@ impl Finder {
 
     /// Reads the next page of the current range. Returns the number of candidates examined,
     /// including expired ones.
-    async fn read_ahead<S: Store>(
-        &mut self,
-        view: &LiveView<S>,
-        pages: &mut Pages,
-    ) -> Result<usize, Halt> {
+    async fn read_ahead(&mut self, view: &LiveView, pages: &mut Pages) -> Result<usize, Halt> {
         Ok(match &self.chosen.access {
             AccessPath::Index { index, .. } => {
                 let page = view.next_entries(index, pages).await?.unwrap_or_default();

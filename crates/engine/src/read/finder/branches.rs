@@ -12,7 +12,6 @@
 
 use evaluation::Context;
 use pipeline::sort::{Sort, SortKey};
-use store::Store;
 
 use super::{Finder, seen::SeenRows};
 use crate::{
@@ -54,9 +53,9 @@ impl Branches {
     }
 
     /// Returns up to `wanted` rows, fewer if they are large, and an empty list at the end.
-    pub(super) async fn take_matching<S: Store>(
+    pub(super) async fn take_matching(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
         wanted: usize,
     ) -> Result<Vec<Row>, Halt> {
@@ -84,9 +83,9 @@ impl Branches {
     }
 
     /// Takes rows from the first branch that has any; `None` at the end.
-    async fn take_next<S: Store>(
+    async fn take_next(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
         wanted: usize,
     ) -> Result<Option<Vec<Row>>, Halt> {
@@ -101,9 +100,9 @@ impl Branches {
     }
 
     /// Takes the least head and returns its row if it matches; `None` at the end.
-    async fn take_first<S: Store>(
+    async fn take_first(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
     ) -> Result<Option<Vec<Row>>, Halt> {
         let Some(branch) = self.first_branch(view, context).await? else { return Ok(None) };
@@ -113,9 +112,9 @@ impl Branches {
     }
 
     /// Skips a row of merged branches without reading it; false at the end.
-    pub(super) async fn skip_row<S: Store>(
+    pub(super) async fn skip_row(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
     ) -> Result<bool, Halt> {
         let Some(branch) = self.first_branch(view, context).await? else { return Ok(false) };
@@ -124,9 +123,9 @@ impl Branches {
     }
 
     /// Determines all heads and returns the branch with the least one; the first branch on a tie.
-    async fn first_branch<S: Store>(
+    async fn first_branch(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
     ) -> Result<Option<&mut Branch>, Halt> {
         let Self { branches, order: Some(order), .. } = self else { return Ok(None) };

@@ -1,7 +1,6 @@
 //! Counts matching documents by index keys and row headers, without reading the rows.
 
 use evaluation::Context;
-use store::Store;
 
 use super::{Finder, Progress};
 use crate::{
@@ -13,9 +12,9 @@ use crate::{
 impl Finder {
     /// Counts the next page of matching rows; `None` at the end. Requires that
     /// [`plan_count`](Self::plan_count) succeeded.
-    pub(crate) async fn count_page<S: Store>(
+    pub(crate) async fn count_page(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
         wanted: usize,
     ) -> Result<Option<u64>, Halt> {

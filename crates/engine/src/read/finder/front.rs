@@ -4,7 +4,6 @@
 use document::key::{Component, decode};
 use evaluation::Context;
 use pipeline::sort::{Sort, SortKey};
-use store::Store;
 
 use super::{Candidate, Finder};
 use crate::{
@@ -21,9 +20,9 @@ use crate::{
 impl Finder {
     /// Returns the sort key of the next candidate of a scan in this order; `None` at the end. The
     /// candidate may still not match.
-    pub(super) async fn peek_key<S: Store>(
+    pub(super) async fn peek_key(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
         order: &Sort,
     ) -> Result<Option<SortKey>, Halt> {
@@ -50,9 +49,9 @@ impl Finder {
     }
 
     /// Reads ahead until there is a next candidate; returns false at the end.
-    async fn read_front<S: Store>(
+    async fn read_front(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
         wanted: usize,
     ) -> Result<bool, Halt> {
@@ -71,9 +70,9 @@ impl Finder {
     }
 
     /// Takes the next candidate, which must be read ahead; returns its row if it matches.
-    pub(super) async fn take_front<S: Store>(
+    pub(super) async fn take_front(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
     ) -> Result<Option<Row>, Halt> {
         if let Some(row) = self.next_long() {
@@ -107,9 +106,9 @@ impl Finder {
     }
 
     /// Skips the planned number of leading rows by their keys.
-    pub(super) async fn skip_rows<S: Store>(
+    pub(super) async fn skip_rows(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
     ) -> Result<(), Halt> {
         while 0 < self.to_skip {

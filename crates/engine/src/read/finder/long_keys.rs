@@ -19,7 +19,6 @@ use evaluation::Context;
 use memory::Share;
 use pipeline::sort::{Sort, SortKey};
 use std::{cmp::Ordering, collections::VecDeque};
-use store::Store;
 
 use super::{Candidate, Finder, Progress};
 use crate::{
@@ -185,9 +184,9 @@ impl Finder {
 
     /// Reads and sorts all rows of the run that starts with the next candidate. If the view is
     /// undecidable, the scan's position is restored.
-    pub(super) async fn gather_long<S: Store>(
+    pub(super) async fn gather_long(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
     ) -> Result<(), Halt> {
         let Some(prefix) = self.next_prefix() else { return Ok(()) };
@@ -209,9 +208,9 @@ impl Finder {
 
     /// Returns the matching rows of a run, the key of its last candidate, and their memory
     /// reservation.
-    async fn rows_of_run<S: Store>(
+    async fn rows_of_run(
         &mut self,
-        view: &LiveView<S>,
+        view: &LiveView,
         context: &Context,
         prefix: &[u8],
     ) -> Result<(Vec<(SortKey, Row)>, Bytes, Share), Halt> {

@@ -20,7 +20,7 @@ mod shape;
 mod write;
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
-use engine::{BatchLimit, Hint, Namespace, Plan, Store};
+use engine::{BatchLimit, Hint, Namespace, Plan};
 use pipeline::exec::Stage;
 
 use self::{
@@ -113,7 +113,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 }
 
 /// Runs `explain`. Without a verbosity the plan is executed, as in mongod.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let Some(command) = call.args().document("explain")? else {
         return Err(Error::new(FailedToParse, "explain takes a command"));
     };
@@ -163,8 +163,8 @@ fn check_api(explain: DocRef<'_>, name: &str, command: DocRef<'_>) -> Result<()>
 }
 
 /// Explains a count without a filter, which reads no document: mongod's `RECORD_STORE_FAST_COUNT`.
-async fn explain_fast_count<S: Store>(
-    call: &Call<'_, S>,
+async fn explain_fast_count(
+    call: &Call<'_>,
     namespace: &Namespace,
     command: DocRef<'_>,
     execute: bool,
@@ -248,10 +248,7 @@ fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
 }
 
 /// Runs `aggregate` with `explain: true`, the older form: it plans and does not execute.
-pub(super) async fn explain_aggregate<S: Store>(
-    call: &Call<'_, S>,
-    namespace: &Namespace,
-) -> Result<DocBuf> {
+pub(super) async fn explain_aggregate(call: &Call<'_>, namespace: &Namespace) -> Result<DocBuf> {
     let args = call.args();
     let (plan, filter) = (aggregate::parse_plan(&args)?, first_match(&args));
     let explained = Explained { plan, bounded: false, filter, then: Outcome::Answer };
@@ -260,8 +257,8 @@ pub(super) async fn explain_aggregate<S: Store>(
 
 /// Makes the plan, executes it on request, and builds the reply. Reads batches as a client would,
 /// so that the operation can be stopped between them.
-async fn reply_with_plan<S: Store>(
-    call: &Call<'_, S>,
+async fn reply_with_plan(
+    call: &Call<'_>,
     namespace: &Namespace,
     explained: Explained,
     command: DocRef<'_>,

@@ -3,7 +3,7 @@
 //! `totalDocsExamined`.
 
 use document::{DocBuf, DocRef, Document, Value, doc};
-use engine::{Explain, Namespace, Store};
+use engine::{Explain, Namespace};
 
 use super::query_shape::query_shape_hash;
 use crate::{call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
@@ -50,8 +50,8 @@ pub(super) fn planner_section(
 }
 
 /// Returns the reply: the plan, the counts if the plan was executed, and the command.
-pub(super) fn build_reply<S: Store>(
-    call: &Call<'_, S>,
+pub(super) fn build_reply(
+    call: &Call<'_>,
     namespace: &Namespace,
     planned: Document,
     stats: Option<Stats>,

@@ -15,7 +15,6 @@ mod machine;
 mod work;
 
 use document::{DocBuf, Document, Value, ValueRef, doc};
-use engine::Store;
 
 use work::WorkCounts;
 
@@ -76,7 +75,7 @@ fn is_true(value: ValueRef<'_>) -> bool {
 
 /// Runs `serverStatus`. Counters are read one after the other without a lock, so sums may differ
 /// slightly.
-pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let api = call.api;
     let now = api.engine.now().await?;
     let uptime = clock::monotonic_time().saturating_sub(api.started);
@@ -131,7 +130,7 @@ fn engine_section() -> Document {
 
 /// Returns the section `metrics`: counts of commands, cursors, documents and examined keys, and the
 /// state of expiry in `ttl`.
-fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
+fn metrics_section(call: &Call<'_>, work: &WorkCounts) -> Document {
     let (passes, deleted) = call.api.engine.reap_statistics();
     let backlog = call.api.engine.reap_backlog();
     doc! {
@@ -160,7 +159,7 @@ fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document 
 }
 
 /// Returns the section `ebbClock`: EbbDB's own section on the database clock.
-fn clock_section<S: Store>(call: &Call<'_, S>) -> Document {
+fn clock_section(call: &Call<'_>) -> Document {
     let clock = call.api.engine.clock().status();
     let mode = match clock.mode {
         clock::ClockMode::System => "system",

@@ -4,7 +4,6 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use document::{Document, Value, doc};
-use engine::Store;
 
 use super::{int, long};
 use crate::{call::Call, command_row::CommandRow, limits::MAX_CONNECTIONS};
@@ -58,7 +57,7 @@ pub(super) struct WorkCounts {
 }
 
 impl WorkCounts {
-    pub(super) fn gather<S: Store>(call: &Call<'_, S>) -> Self {
+    pub(super) fn gather(call: &Call<'_>) -> Self {
         let api = call.api;
         let (connections, cursors) = api.open();
         let read = |at: usize, row: &'static CommandRow| {

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value, doc};
-use engine::Store;
 use mongo::{MongoApi, Peer, Settings};
-use test_kit::{Kit, PausingStore};
+use test_kit::Kit;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 /// A client with its own server; its database `db` has a collection `c`.
-pub(crate) struct Client<S: Store = PausingStore> {
+pub(crate) struct Client {
     pub(crate) stream: DuplexStream,
-    pub(crate) api: Arc<MongoApi<S>>,
+    pub(crate) api: Arc<MongoApi>,
     stop: tokio::sync::watch::Sender<bool>,
 }
 
@@ -23,21 +22,19 @@ impl Client {
     pub(crate) fn with(settings: Settings) -> Self {
         Self::of(MongoApi::new(Kit::default().engine, settings))
     }
-}
 
-impl<S: Store> Client<S> {
     /// Returns another client of the same server.
     pub(crate) fn beside(&self) -> Self {
         Self::of(Arc::clone(&self.api))
     }
 
     /// Returns a client of an existing server.
-    pub(crate) fn of(api: Arc<MongoApi<S>>) -> Self {
+    pub(crate) fn of(api: Arc<MongoApi>) -> Self {
         Self::known_as(api, "test".to_owned().into())
     }
 
     /// Returns a client of an existing server, connected from this peer.
-    pub(crate) fn known_as(api: Arc<MongoApi<S>>, peer: Peer) -> Self {
+    pub(crate) fn known_as(api: Arc<MongoApi>, peer: Peer) -> Self {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);
         tokio::spawn(mongo::serve(Arc::clone(&api), far, peer, stopped));
