@@ -163,11 +163,11 @@ impl Node {
         }
     }
 
-    /// Returns whether the expression is a path that ends with a name.
+    /// Returns whether the expression is a name, or steps into a value that end with a name.
     pub(crate) fn is_property(&self) -> bool {
         let numbered = |steps: &[PathStep]| matches!(steps.last(), Some(PathStep::Computed(..)));
         match &self.kind {
-            NodeKind::Member { steps, .. } => self.is_path() && !numbered(steps),
+            NodeKind::Member { steps, .. } => !numbered(steps),
             _ => self.is_path(),
         }
     }
@@ -317,7 +317,8 @@ pub(crate) struct Field {
 pub(crate) enum PathStep {
     /// `.name` or `["name"]`, and the position of the name.
     Name(String, TextPosition),
-    /// `[expression]`, and the position of the closing bracket. The binder accepts numbers only.
+    /// `[expression]`, and the position from the end of the preceding part to the closing bracket.
+    /// The binder accepts numbers only.
     Computed(Node, TextPosition),
 }
 

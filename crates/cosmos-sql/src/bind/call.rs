@@ -4,7 +4,7 @@ use document::Value;
 use select::{
     aggregate::AggregateKind,
     functions,
-    plan::{Aggregate, Expr, Set},
+    plan::{Aggregate, Clauses, Expr, Group, Projection, Select, Set, Subquery, Window},
 };
 
 use super::{Binder, frame::Phase, properties::Origin};
@@ -65,7 +65,8 @@ impl<'q> Binder<'q> {
     /// Binds a call of an aggregate to the slot of its result. Each call has a slot of its own,
     /// even if two calls are equal. The argument is evaluated per row. An aggregate inside another
     /// aggregate, in WHERE or in GROUP BY is a fault, since there are no rows that it could
-    /// combine. Faults of inner aggregates are reported first.
+    /// combine. Only the WHERE of a query with one row may have aggregates, over this row. Faults
+    /// of inner aggregates are reported first.
     fn bind_aggregate(
         &mut self,
         node: &Node,
@@ -74,6 +75,7 @@ impl<'q> Binder<'q> {
         args: &'q [Node],
     ) -> Result<Expr, Fault> {
         let phase = self.current_frame().phase;
+        let of_one_row = phase == Phase::Rows && self.current_frame().has_one_row();
         // The phase is restored before an error is passed on, because other clauses are still
         // bound.
         if matches!(phase, Phase::Groups(_)) {
@@ -86,6 +88,7 @@ impl<'q> Binder<'q> {
             return Ok(self.report(Fault::Arguments(node.span(), name.to_owned(), 1..=1)));
         };
         match phase {
+            Phase::Rows if of_one_row => Ok(aggregate_of_row(self.next_slot(), kind, of)),
             Phase::From | Phase::Rows => Ok(self.report(Fault::AggregateInWhere(node.span()))),
             Phase::Key => {
                 self.record_fault(Fault::AggregateInKey(node.span()));
@@ -105,6 +108,22 @@ impl<'q> Binder<'q> {
         self.current_frame().aggregates.push(Aggregate { kind, of, slot });
         Expr::Slot(slot)
     }
+}
+
+/// Returns the aggregate over the row that is being filtered, as a subquery without FROM.
+fn aggregate_of_row(slot: usize, kind: AggregateKind, of: Expr) -> Expr {
+    let clauses = Clauses {
+        slots: slot + 1,
+        from: Vec::new(),
+        filter: None,
+        group: Some(Group { keys: Vec::new(), aggregates: vec![Aggregate { kind, of, slot }] }),
+        projection: Projection::Value(Expr::Slot(slot)),
+        distinct: false,
+        order: Vec::new(),
+        order_in_output: true,
+        window: Window::default(),
+    };
+    Expr::Subquery(Subquery::Scalar, Box::new(Select::new(clauses)))
 }
 
 /// Maximum number of values that are searched for in one list of constants with sets; each search
@@ -145,13 +164,19 @@ fn search_in_set(name: &str, args: Vec<Expr>) -> Expr {
     }
 }
 
-/// Returns whether an expression contains an aggregate. Subqueries are not searched, since their
-/// aggregates combine the rows of the subquery.
+/// Returns whether an expression contains an aggregate.
 pub(crate) fn has_aggregate(node: &Node) -> bool {
-    let mut has = matches!(
+    count_aggregates(node) != 0
+}
+
+/// Returns the number of aggregates in an expression. Those of subqueries are not counted, since
+/// they combine the rows of the subquery.
+pub(super) fn count_aggregates(node: &Node) -> usize {
+    let is_aggregate = matches!(
         &node.kind,
         NodeKind::Call { name, udf: false, .. } if AggregateKind::find_by_name(name).is_some()
     );
-    node.visit_inner(&mut |inner| has = has || has_aggregate(inner), &mut |_| {});
-    has
+    let mut count = usize::from(is_aggregate);
+    node.visit_inner(&mut |inner| count += count_aggregates(inner), &mut |_| {});
+    count
 }

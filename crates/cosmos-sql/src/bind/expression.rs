@@ -124,7 +124,13 @@ impl<'q> Binder<'q> {
             return Ok(self.report(Fault::AggregateInKey(node.written_span())));
         }
         let (select, rows) = self.bind_inner_query(query)?;
-        self.current_frame().joins_elements |= rows.elements != Elements::None;
+        if rows.elements != Elements::None || rows.joins_elements {
+            let frame = self.current_frame();
+            match frame.phase {
+                Phase::Groups(_) => frame.group_joins += 1,
+                _ => frame.row_joins += 1,
+            }
+        }
         let fault = Fault::Cardinality(query.places.whole.0);
         match kind {
             Subquery::Scalar if rows.elements == Elements::Joined && !self.take_elements() => {
@@ -191,14 +197,18 @@ impl<'q> Binder<'q> {
         }
         // A row that is computed from all documents has no resource id; the service returns an
         // empty string.
+        let no_rid = Expr::Constant(Value::String(String::new()));
         if frame.start == RowSource::OneForAll {
-            return Some(Expr::Constant(Value::String(String::new())));
+            return Some(no_rid);
         }
         let rid = Expr::Path(DOCUMENT, vec![property.clone()]);
-        match frame.phase {
-            Phase::Groups(_) => Some(self.aggregate_of(AggregateKind::Min, rid)),
-            _ => Some(rid),
+        let (phase, has_keys) = (frame.phase, frame.has_keys);
+        if !matches!(phase, Phase::Groups(_)) {
+            return Some(rid);
         }
+        let least = self.aggregate_of(AggregateKind::Min, rid);
+        // Without keys there is one result even if there are no rows.
+        Some(if has_keys { least } else { Expr::Coalesce(vec![least, no_rid]) })
     }
 
     /// Binds an object; an object of constants becomes a constant, without its undefined
@@ -285,8 +295,8 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Returns the expression in brackets if it is not a number, and the position of the closing
-/// bracket.
+/// Returns the expression in brackets if it is not a number, and a position that ends with the
+/// closing bracket.
 fn computed_index(step: &PathStep) -> Option<(&Node, Span)> {
     match step {
         PathStep::Computed(index, end) if constant_index(index).is_none() => Some((index, end.0)),

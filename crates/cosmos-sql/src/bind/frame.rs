@@ -75,12 +75,23 @@ pub(super) struct QueryFrame<'q> {
     pub(super) has_keys: bool,
     /// Whether the query has an aggregate.
     pub(super) aggregates_rows: bool,
-    /// Whether a subquery in an expression iterates over elements with which the rows are joined.
-    pub(super) joins_elements: bool,
+    /// Number of subqueries in expressions for rows that iterate over elements. Each joins the rows
+    /// with its results.
+    pub(super) row_joins: usize,
+    /// The same number for expressions in clauses for groups.
+    pub(super) group_joins: usize,
+    /// Number of keys in GROUP BY and of aggregates in SELECT and ORDER BY. Each is an input set of
+    /// the clauses for groups.
+    pub(super) group_sets: usize,
+    /// Number of input sets that `*` has to choose from.
+    pub(super) star_sets: usize,
+    /// Whether FROM repeats the name that `*` denotes. Elements that FROM joins after it are not
+    /// selected.
+    pub(super) star_is_repeated: bool,
     /// Whether there are several results for one group.
     pub(super) has_many_results: bool,
-    /// The slot of a name that FROM defines twice in succession. `*` denotes this slot.
-    pub(super) repeated: Option<usize>,
+    /// The slot that `*` denotes if there is one input set.
+    pub(super) star: Option<usize>,
     /// Number of faults at the start of `group_faults` that are about arguments of aggregates. They
     /// are reported first.
     pub(super) early_faults: usize,
@@ -110,6 +121,17 @@ impl QueryFrame<'_> {
     /// subquery in FROM may leave other names, after a fault or in a single row for all documents.
     pub(super) fn has_only(&self, slot: usize) -> bool {
         self.taken_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
+    }
+
+    /// Returns the slot that `*` denotes if FROM has several sources; `None` if these are several
+    /// input sets.
+    pub(super) fn only_set(&self) -> Option<usize> {
+        self.star.filter(|_| self.star_sets <= 1)
+    }
+
+    /// Returns whether a subquery in an expression joins the rows or groups with elements.
+    pub(super) fn joins_elements(&self) -> bool {
+        self.row_joins + self.group_joins != 0
     }
 
     /// Returns whether FROM must not define a name that expressions cannot use.

@@ -11,6 +11,7 @@ use select::plan::{DOCUMENT, Expr, Input, Select, Source, Window};
 use super::{
     Binder, Rows,
     frame::{Elements, Phase, QueryFrame, RowSource},
+    has_aggregate,
 };
 use crate::{
     ast::{self, Collection, NodeKind, PathStep},
@@ -35,13 +36,11 @@ impl<'q> Binder<'q> {
         let mut before = before.map(|(name, _)| name.clone());
         for input in inputs {
             let again = input.name().filter(|(name, _)| self.gives_again(input, name));
+            let is_alias = self.count_input_set(input, again.is_some(), before.as_deref());
             if let Some((name, _)) = again {
-                let follows = before.as_deref() == Some(name);
-                let found = self.find_name(name).filter(|_| follows);
-                self.current_frame().repeated = found.map(|(_, slot)| slot);
                 before = Some(name.to_owned());
                 if self.frames.last().is_some_and(|frame| frame.has_name(name)) {
-                    self.check_root(input);
+                    self.check_repeated(input)?;
                     continue;
                 }
             }
@@ -49,8 +48,11 @@ impl<'q> Binder<'q> {
             let (source, rows) = self.bind_source(input, &mut sources)?;
             let same = self.same_name(input).filter(|_| !input.iterates);
             if let Some((_, of)) = same.and_then(|same| self.find_name(same)) {
-                let value = self.value_of(of);
+                let (value, shown) = (self.value_of(of), self.shown_value(of));
                 self.same_values.insert(source.slot, value);
+                if self.is_in_expression(self.frames.len().saturating_sub(1)) {
+                    self.shown_values.insert(source.slot, shown);
+                }
             }
             // The service replaces names of subqueries in expressions, up to the first elements.
             let replaces = self.frames.iter().any(|frame| frame.phase != Phase::From)
@@ -58,7 +60,8 @@ impl<'q> Binder<'q> {
             if replaces && !input.iterates {
                 self.keep_origin(&source);
             }
-            let hides = again.is_some() || (rows.elements != Elements::None && !input.iterates);
+            let has_many = rows.has_many || rows.elements == Elements::Joined;
+            let hides = again.is_some() || (has_many && !input.iterates);
             self.current_frame().taken_names.extend(rows.taken_names);
             if let Some((name, at)) = input.name() {
                 let is_taken = self.frames.last().is_some_and(|frame| frame.takes_name(name));
@@ -70,6 +73,9 @@ impl<'q> Binder<'q> {
                 }
             }
             let frame = self.current_frame();
+            if !is_alias {
+                frame.star = Some(source.slot);
+            }
             let elements = if input.iterates { Elements::Joined } else { rows.elements };
             frame.elements = frame.elements.max(elements);
             if rows.is_one_for_all && sources.is_empty() {
@@ -82,27 +88,82 @@ impl<'q> Binder<'q> {
         Ok(sources)
     }
 
-    /// Returns whether a source has a visible name that already denotes the source's values.
-    fn gives_again(&mut self, input: &ast::Input, name: &str) -> bool {
-        let Some((_, slot)) = self.find_name(name) else { return false };
-        let same = self.same_name(input);
-        let Some(same) = same.filter(|_| !input.iterates) else { return false };
-        match self.find_name(same) {
-            Some((_, of)) => self.value_of(of) == self.value_of(slot),
+    /// Returns whether a source gives its values a name that they already have. This may also be
+    /// the name of a copy of the values that was made in a subquery of an expression.
+    fn gives_again(&self, input: &ast::Input, name: &str) -> bool {
+        let Some(same) = self.same_name(input).filter(|_| !input.iterates) else { return false };
+        if same == name {
+            let is_query = matches!(input.of, Collection::Query(_));
+            return is_query || self.find_name(name).is_some();
+        }
+        match (self.find_name(same), self.find_name(name)) {
+            (Some((_, of)), Some((_, slot))) => self.shown_value(of) == self.shown_value(slot),
             // As in Azure Cosmos DB, an unknown name refers to the first name of the query.
-            None => {
+            (None, Some(_)) if matches!(input.of, Collection::Path { .. }) => {
                 let first = self.frames.iter().find_map(|frame| frame.names.first());
                 first.is_some_and(|(first, _)| first == name)
             }
+            _ => false,
         }
     }
 
-    /// Reports the first name of a source's path if it is unknown.
-    fn check_root(&mut self, input: &ast::Input) {
-        if let Collection::Path { root, at, .. } = &input.of
-            && self.find_name(root).is_none()
-        {
-            self.record_fault(Fault::Name(at.0, root.clone()));
+    /// Counts the input set of a source, from which `*` has to choose. Returns whether the source
+    /// is only another name for the input set before it. `before` is the preceding name, in this
+    /// FROM or an outer one, and `again` whether the source repeats a name.
+    fn count_input_set(&mut self, input: &ast::Input, again: bool, before: Option<&str>) -> bool {
+        let last = before.and_then(|name| self.find_name(name));
+        let same = self.same_name(input).filter(|_| !input.iterates);
+        let of = same.and_then(|same| self.find_name(same));
+        let innermost = self.frames.len().saturating_sub(1);
+        let is_inlined = self.is_in_expression(innermost);
+        // What FROM joins with a repeated name is not selected.
+        if input.iterates && self.current_frame().star_is_repeated {
+            return true;
+        }
+        // In FROM alone, the list of results is an input set beside its elements.
+        if input.iterates && matches!(input.of, Collection::Query(_)) && !is_inlined {
+            self.current_frame().star_sets += 1;
+        }
+        let (last, of) = match (last, of) {
+            (Some((level, last)), Some((_, of))) if self.value_of(of) == self.value_of(last) => {
+                (level, last)
+            }
+            _ => {
+                self.current_frame().star_sets += 1;
+                return false;
+            }
+        };
+        let frame = self.current_frame();
+        match again {
+            // What FROM joined before is no longer selected.
+            true if last == innermost => {
+                frame.star_sets = frame.star_sets.min(1);
+                frame.star_is_repeated = true;
+            }
+            true => {}
+            false if is_inlined && last == innermost && frame.elements != Elements::Joined => {
+                frame.star_sets = frame.star_sets.max(1);
+            }
+            false => {
+                frame.star_sets += 1;
+                return false;
+            }
+        }
+        frame.star = Some(of);
+        true
+    }
+
+    /// Reports what is wrong in a source that repeats a name of the same FROM. The source is not
+    /// part of the plan.
+    fn check_repeated(&mut self, input: &'q ast::Input) -> Result<(), Fault> {
+        match &input.of {
+            Collection::Path { root, at, .. } => {
+                if self.find_name(root).is_none() {
+                    self.record_fault(Fault::Name(at.0, root.clone()));
+                }
+                Ok(())
+            }
+            Collection::Query(query) => self.bind_inner_query(query).map(|_| ()),
         }
     }
 
@@ -111,23 +172,54 @@ impl<'q> Binder<'q> {
         self.same_values.get(&slot).copied().unwrap_or(slot)
     }
 
+    /// Returns the slot by which Azure Cosmos DB replaces the given slot: copies that were made in
+    /// subqueries of expressions are replaced by what they copy.
+    pub(super) fn shown_value(&self, slot: usize) -> usize {
+        self.shown_values.get(&slot).copied().unwrap_or(slot)
+    }
+
     /// Returns the name whose values a source returns unchanged, otherwise `None`. Such a source is
     /// a name alone, or a subquery that only selects a name.
-    fn same_name<'i>(&self, input: &'i ast::Input) -> Option<&'i str> {
+    fn same_name<'i>(&'i self, input: &'i ast::Input) -> Option<&'i str> {
         match &input.of {
             Collection::Path { root, steps, .. } => steps.is_empty().then_some(root),
-            Collection::Query(query) if selects_only(query) && !query.distinct => {
-                match (&query.selection, query.from.as_slice()) {
-                    (ast::Selection::Value(node), []) => match &node.kind {
-                        NodeKind::Name(name) => Some(name),
-                        _ => None,
-                    },
-                    (ast::Selection::Star(_), [of]) => self.same_name(of),
-                    _ => None,
-                }
-            }
-            Collection::Query(_) => None,
+            Collection::Query(query) => self.selected_name(query),
         }
+    }
+
+    /// Returns the name that is the only result of a subquery; `None` if it may have other results.
+    fn selected_name<'i>(&'i self, query: &'i ast::Query) -> Option<&'i str> {
+        if !has_one_result(query) {
+            return None;
+        }
+        match (&query.selection, query.from.as_slice()) {
+            (ast::Selection::Value(node), _) => match &node.kind {
+                NodeKind::Name(name) => self.outer_name(name, &query.from),
+                NodeKind::Query(ast::Subquery::Scalar, query) => self.selected_name(query),
+                _ => None,
+            },
+            (ast::Selection::Star(_), []) => {
+                let mut names = self.frames.iter().flat_map(|frame| &frame.names);
+                names.next().map(|(name, _)| name.as_str()).filter(|_| names.next().is_none())
+            }
+            (ast::Selection::Star(_), [first, rest @ ..]) => {
+                let (name, _) = first.name()?;
+                let is_same = |of: &ast::Input| of.name().is_some_and(|(other, _)| other == name);
+                rest.iter().all(is_same).then(|| self.outer_name(name, &query.from)).flatten()
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the name outside a FROM that has the values of a name inside it. Only in a subquery
+    /// of an expression does Azure Cosmos DB replace the inner name by the outer one.
+    fn outer_name<'i>(&'i self, name: &'i str, inputs: &'i [ast::Input]) -> Option<&'i str> {
+        let defines = |input: &ast::Input| input.name().is_some_and(|(of, _)| of == name);
+        let replaces = self.is_in_expression(self.frames.len().saturating_sub(1));
+        let at = inputs.iter().rposition(defines).filter(|_| replaces);
+        let Some(at) = at else { return Some(name) };
+        let same = inputs.get(at).and_then(|input| self.same_name(input))?;
+        self.outer_name(same, inputs.get(..at).unwrap_or_default())
     }
 
     /// Binds one source and returns it. `before` has the sources bound so far; if the source
@@ -241,6 +333,18 @@ pub(super) fn constant_index(index: &ast::Node) -> Option<&Value> {
     }
 }
 
+/// Returns whether a query always has one result for a row of its outer query: all its sources have
+/// one value, and it has no filter and no limits. A group of the only row does not matter.
+fn has_one_result(query: &ast::Query) -> bool {
+    let limits = !query.order.is_empty() || query.top.is_some() || query.window.is_some();
+    let has_one_value = |input: &ast::Input| match &input.of {
+        _ if input.iterates => false,
+        Collection::Path { steps, .. } => steps.is_empty(),
+        Collection::Query(of) => (of.group.is_empty() && has_aggregate(of)) || has_one_result(of),
+    };
+    query.filter.is_none() && !limits && query.from.iter().all(has_one_value)
+}
+
 /// Returns whether a query has no clauses but SELECT, and FROM with names only.
 fn selects_only(query: &ast::Query) -> bool {
     let alone = |input: &ast::Input| {
@@ -281,9 +385,11 @@ fn is_local(select: &Select) -> bool {
 pub(super) fn whole_path(root: Span, whole: Span, steps: &[PathStep]) -> Span {
     let mut place = whole;
     for step in steps.iter().rev() {
-        let PathStep::Computed(index, _) = step else { return place };
-        // The preceding part ends at the bracket before the number.
-        place.end = index.span().start.saturating_sub(1);
+        let PathStep::Computed(index, at) = step else { return place };
+        if matches!(constant_index(index), Some(Value::String(_))) {
+            return place;
+        }
+        place.end = at.0.start;
     }
     if steps.is_empty() { place } else { root }
 }

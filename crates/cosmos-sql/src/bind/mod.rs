@@ -107,6 +107,8 @@ struct Rows {
     has_many: bool,
     /// Whether the query has one result for all documents.
     is_one_for_all: bool,
+    /// Whether a subquery in an expression of the query iterates over elements.
+    joins_elements: bool,
     /// Names that the outer query must not define.
     taken_names: Vec<String>,
     /// Names of the query that remain visible in its outer query after a fault because of which the
@@ -129,6 +131,8 @@ struct Binder<'q> {
     orders_by_no_path: bool,
     /// For each slot that copies the values of another slot, that other slot.
     same_values: HashMap<usize, usize>,
+    /// The same for slots in subqueries of expressions, without copies that FROM alone makes.
+    shown_values: HashMap<usize, usize>,
     /// Origins of slots that Azure Cosmos DB replaces by their values, for keys of GROUP BY.
     origins: HashMap<usize, Origin>,
     /// The key of GROUP BY that is being bound. The whole key is not resolved as an equal key of an
@@ -152,6 +156,7 @@ impl<'q> Binder<'q> {
             faults: Vec::new(),
             orders_by_no_path: false,
             same_values: HashMap::new(),
+            shown_values: HashMap::new(),
             origins: HashMap::new(),
             key: None,
             hidden_by: None,
@@ -186,6 +191,7 @@ impl<'q> Binder<'q> {
         let frame = QueryFrame {
             has_keys,
             aggregates_rows: aggregates,
+            group_sets: query.group.len() + count_aggregates(query),
             reads_rid,
             ..QueryFrame::default()
         };
@@ -205,9 +211,10 @@ impl<'q> Binder<'q> {
             has_many,
             is_one_for_all: match frame.start {
                 RowSource::OuterRow => false,
-                RowSource::Documents => is_one && !has_many,
+                RowSource::Documents => is_one && frame.elements == Elements::None,
                 RowSource::OneForAll => !has_many,
             },
+            joins_elements: frame.joins_elements(),
             taken_names: self.taken_names(&frame),
             open_names: if given_up { left_names(query, frame) } else { Vec::new() },
         };
@@ -325,7 +332,7 @@ impl<'q> Binder<'q> {
                     [source] => {
                         Some(source.slot).filter(|slot| self.current_frame().has_only(*slot))
                     }
-                    _ => self.current_frame().repeated,
+                    _ => self.current_frame().only_set(),
                 };
                 let (phase, one) = (self.current_frame().phase, self.current_frame().has_one_row());
                 // A group has no single document for `*`.
@@ -334,7 +341,7 @@ impl<'q> Binder<'q> {
                     let fault = Fault::StarOfGroups(at.0, groups);
                     keep_fault(&mut self.current_frame().group_faults, fault);
                 } else if only.is_none() {
-                    self.record_row_fault(Fault::StarOfMany(at.0));
+                    self.record_star_fault(Fault::StarOfMany(at.0), !from.is_empty());
                 }
                 let slot = only.unwrap_or(DOCUMENT);
                 Ok(match phase {
@@ -388,11 +395,16 @@ pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
 
 /// Returns whether a query has an aggregate in SELECT or ORDER BY.
 pub(crate) fn has_aggregate(query: &Query) -> bool {
-    let ordered = query.order.iter().any(|item| call::has_aggregate(&item.node));
-    ordered
-        || match &query.selection {
-            Selection::Star(_) => false,
-            Selection::Value(node) => call::has_aggregate(node),
-            Selection::List(items) => items.iter().any(|item| call::has_aggregate(&item.node)),
-        }
+    count_aggregates(query) != 0
+}
+
+/// Returns the number of aggregates in SELECT and ORDER BY.
+fn count_aggregates(query: &Query) -> usize {
+    let ordered: usize = query.order.iter().map(|item| call::count_aggregates(&item.node)).sum();
+    let selected = match &query.selection {
+        Selection::Star(_) => 0,
+        Selection::Value(node) => call::count_aggregates(node),
+        Selection::List(items) => items.iter().map(|item| call::count_aggregates(&item.node)).sum(),
+    };
+    ordered + selected
 }

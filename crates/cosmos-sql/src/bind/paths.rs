@@ -7,9 +7,9 @@ use select::{
     plan::{DOCUMENT, Expr, Input, Order, Projection, Select, Source, Subquery},
 };
 
-use super::{Binder, frame::Phase, has_aggregate, scope::reads_rid};
+use super::{Binder, frame::Phase, has_aggregate, properties::has_one_result, scope::reads_rid};
 use crate::{
-    ast::{Collection, Node, NodeKind, Query, Selection},
+    ast::{Collection, Input as AstInput, Node, NodeKind, Query, Selection},
     error::Fault,
 };
 
@@ -38,41 +38,160 @@ impl<'q> Binder<'q> {
                 continue;
             }
             let by = self.bind_expr(&item.node)?;
-            let is_path = |by: &Expr| is_document_path(by, &[from]);
-            self.orders_by_no_path |= match keys {
-                _ if any => false,
-                Some(_) if one => false,
-                Some(keys) => {
-                    let key = key_of(&by, keys).filter(|_| item.node.is_path());
-                    !key.is_some_and(is_path)
-                }
-                None => !from.is_empty() && !is_path(&by),
-            };
+            if !any && !one && (keys.is_some() || !from.is_empty()) {
+                let paths = Paths { from: vec![from], keys: keys.into_iter().flatten().collect() };
+                self.orders_by_no_path |= !paths.leads(&by, &[]);
+            }
             order.push(Order { by, descending: item.descending });
         }
         Ok(order)
     }
 }
 
-/// Returns whether an expression evaluates to a part of the document. `from` has the sources of the
-/// outer queries, outermost first, and then those of the query itself.
-fn is_document_path(expr: &Expr, from: &[&[Source]]) -> bool {
-    match expr {
-        Expr::Slot(slot) => is_path_in_slot(*slot, &[], from),
-        Expr::Path(slot, names) => is_path_in_slot(*slot, names, from),
-        Expr::Steps(of, steps) => {
-            let are_known = steps.iter().all(|step| matches!(step, Expr::Constant(_)));
-            are_known && is_document_path(of, from)
+/// The names by which the path of an expression is followed to the document.
+#[derive(Clone)]
+struct Paths<'a> {
+    /// The sources of the outer queries, outermost first, and then those of the query itself.
+    from: Vec<&'a [Source]>,
+    /// The keys of GROUP BY of all these queries, with their slots.
+    keys: Vec<&'a (Expr, usize)>,
+}
+
+impl Paths<'_> {
+    /// Returns whether the path `steps` into the value of an expression leads to a part of the
+    /// document.
+    fn leads(&self, expr: &Expr, steps: &[Value]) -> bool {
+        match expr {
+            Expr::Slot(slot) => self.leads_from_slot(*slot, steps),
+            Expr::Path(slot, names) => {
+                let names = names.iter().map(|name| Value::String(name.clone()));
+                self.leads_from_slot(*slot, &names.chain(steps.iter().cloned()).collect::<Vec<_>>())
+            }
+            Expr::Steps(of, more) => {
+                let more: Option<Vec<Value>> = more.iter().map(constant_step).collect();
+                more.is_some_and(|more| self.leads(of, &[more.as_slice(), steps].concat()))
+            }
+            Expr::Subquery(Subquery::Scalar, select) => self.leads_from_results(select, steps),
+            Expr::Conditional(parts) => {
+                chosen(parts.as_ref()).is_some_and(|part| self.leads(part, steps))
+            }
+            Expr::Call(function, args) if function.name == "IIF" => {
+                chosen(args).is_some_and(|part| self.leads(part, steps))
+            }
+            Expr::Coalesce(values) => self.leads_from_first(values, steps),
+            _ => steps
+                .split_first()
+                .is_some_and(|(step, rest)| self.leads_from_part(expr, step, rest)),
         }
-        Expr::Subquery(Subquery::Scalar, select) => is_selected_path(select, &[], from),
-        Expr::Conditional(parts) => {
-            chosen(parts.as_ref()).is_some_and(|part| is_document_path(part, from))
+    }
+
+    /// Returns whether the path `rest` into a part of an object or a list, to which `step` leads,
+    /// leads to a part of the document.
+    fn leads_from_part(&self, expr: &Expr, step: &Value, rest: &[Value]) -> bool {
+        let at = select::to_i64(step.as_ref()).and_then(|at| usize::try_from(at).ok());
+        match (expr, step) {
+            (Expr::Object(fields), Value::String(name)) => {
+                let field = fields.iter().find(|(field, _)| field == name);
+                field.is_some_and(|(_, of)| self.leads(of, rest))
+            }
+            (Expr::Array(items), _) => {
+                at.and_then(|at| items.get(at)).is_some_and(|of| self.leads(of, rest))
+            }
+            // A list of one result.
+            (Expr::Subquery(Subquery::Array, select), _) => {
+                at == Some(0) && has_one_result(select) && self.leads_from_results(select, rest)
+            }
+            _ => false,
         }
-        Expr::Call(function, args) if function.name == "IIF" => {
-            chosen(args).is_some_and(|part| is_document_path(part, from))
+    }
+
+    /// Returns whether the first defined value of several is always the same path.
+    fn leads_from_first(&self, values: &[Expr], steps: &[Value]) -> bool {
+        let mut rest = values.iter().skip_while(|value| matches!(value, Expr::Undefined));
+        let is_name = |expr: &Expr| match expr {
+            Expr::Slot(slot) => self.key_in(*slot).is_none_or(is_slot),
+            _ => false,
+        };
+        match (rest.next(), rest.next()) {
+            // A name of a row is always defined.
+            (Some(first), Some(_)) => is_name(first) && self.leads(first, steps),
+            (Some(only), None) => self.leads(only, steps),
+            (None, _) => false,
         }
-        Expr::Coalesce(values) => is_path_first(values, from),
-        _ => false,
+    }
+
+    /// Returns the key of GROUP BY in a slot.
+    fn key_in(&self, slot: usize) -> Option<&Expr> {
+        self.keys.iter().find(|(_, key)| *key == slot).map(|(key, _)| key)
+    }
+
+    /// Returns whether a path in a slot leads to a part of the document.
+    fn leads_from_slot(&self, slot: usize, steps: &[Value]) -> bool {
+        if let Some(key) = self.key_in(slot) {
+            return self.leads(key, steps);
+        }
+        let mut sources = self.from.iter().rev().flat_map(|sources| sources.iter());
+        match sources.find(|source| source.slot == slot).map(|source| &source.input) {
+            Some(Input::Root) => true,
+            // An aggregate has no source.
+            _ if slot == DOCUMENT => true,
+            None => false,
+            Some(Input::Value(of)) => self.leads(of, steps),
+            Some(Input::Elements(of)) => self.leads(of, &[]),
+            Some(Input::Results(select)) => self.leads_from_results(select, steps),
+            Some(Input::Collected(select)) => self.leads_from_results(select, steps),
+        }
+    }
+
+    /// Returns whether a path into the results of a query leads to a part of the document.
+    fn leads_from_results(&self, select: &Select, steps: &[Value]) -> bool {
+        let clauses = select.clauses();
+        // A filter over a single row may leave no result.
+        let one = clauses.from.iter().all(|source| matches!(source.input, Input::Value(_)));
+        if one && clauses.filter.is_some() {
+            return false;
+        }
+        let mut paths = self.clone();
+        paths.from.push(&clauses.from);
+        paths.keys.extend(clauses.group.iter().flat_map(|group| &group.keys));
+        // A path to a missing value leaves no row, and no other value.
+        let is_path = |source: &&Source| matches!(&source.input, Input::Value(of) if !is_slot(of));
+        let is_whole = |of: Option<&Expr>| {
+            let root = of.and_then(root_slot);
+            !one || self.is_first_source(select)
+                || clauses.from.iter().filter(is_path).all(|source| Some(source.slot) == root)
+        };
+        match (&clauses.projection, steps) {
+            // A subquery without FROM uses the row of its outer query, if any.
+            (Projection::Star(slot), _) => {
+                let gives = |source: &Source| source.slot == *slot;
+                paths.from.iter().any(|sources| sources.iter().any(gives))
+                    && paths.leads_from_slot(*slot, steps)
+            }
+            (Projection::Fields(fields), [Value::String(name), rest @ ..]) => {
+                let field = fields.iter().find(|(field, _)| field == name);
+                is_whole(None) && field.is_some_and(|(_, of)| paths.leads(of, rest))
+            }
+            (Projection::Fields(_), _) => false,
+            (Projection::Value(of), _) => is_whole(Some(of)) && paths.leads(of, steps),
+        }
+    }
+
+    /// Returns whether a query is the first source of FROM, which reads the documents.
+    fn is_first_source(&self, select: &Select) -> bool {
+        match self.from.last().and_then(|from| from.first()).map(|source| &source.input) {
+            Some(Input::Results(first)) => std::ptr::eq(first.as_ref(), select),
+            Some(Input::Collected(first)) => std::ptr::eq(first.as_ref(), select),
+            _ => false,
+        }
+    }
+}
+
+/// Returns the value of a constant step of a path.
+fn constant_step(step: &Expr) -> Option<Value> {
+    match step {
+        Expr::Constant(value) => Some(value.clone()),
+        _ => None,
     }
 }
 
@@ -87,46 +206,29 @@ fn chosen(parts: &[Expr]) -> Option<&Expr> {
     }
 }
 
-/// Returns whether a path of names in a slot leads to a part of the document.
-fn is_path_in_slot(slot: usize, names: &[String], from: &[&[Source]]) -> bool {
-    let mut sources = from.iter().rev().flat_map(|sources| sources.iter());
-    match sources.find(|source| source.slot == slot).map(|source| &source.input) {
-        // The document, or a name of an outer query.
-        None | Some(Input::Root) => true,
-        Some(Input::Value(of) | Input::Elements(of)) => {
-            slot == DOCUMENT || is_document_path(of, from)
-        }
-        Some(Input::Results(select)) => is_selected_path(select, names, from),
-        Some(Input::Collected(select)) => is_selected_path(select, names, from),
-    }
-}
-
-/// Returns whether the first defined value of several is always the same path.
-fn is_path_first(values: &[Expr], from: &[&[Source]]) -> bool {
-    let mut rest = values.iter().skip_while(|value| matches!(value, Expr::Undefined));
-    match (rest.next(), rest.next()) {
-        // A name of a row is always defined.
-        (Some(first), Some(_)) => matches!(first, Expr::Slot(_)) && is_document_path(first, from),
-        (Some(only), None) => is_document_path(only, from),
-        (None, _) => false,
-    }
-}
-
-/// Returns whether FROM is a subquery that always has one result, a count or a list of all
+/// Returns whether FROM starts with a subquery that always has one result, a count or a list of all
 /// documents. Azure Cosmos DB permits any expression in the ORDER BY of such a query, since clients
 /// order after they have read the result. The query must not have a filter, except in the rewritten
-/// form of a client's plan.
+/// form of a client's plan. If rows are joined with elements, it must have no groups.
 pub(crate) fn orders_one_count(query: &Query) -> bool {
-    let [input] = query.from.as_slice() else { return false };
-    let Collection::Query(of) = &input.of else { return false };
+    let Some((first, joined)) = query.from.split_first() else { return false };
+    let Collection::Query(of) = &first.of else { return false };
     let is_true = |filter: &Node| matches!(filter.kind, NodeKind::Literal(Value::Bool(true)));
     let is_plain = query.filter.as_ref().is_none_or(is_true) || reads_rid(query);
-    is_plain && !query.order.is_empty() && !input.iterates && counts_documents(of)
+    let has_groups = has_aggregate(query) || !query.group.is_empty();
+    let orders_by_elements = query.order.iter().any(|item| has_elements(&item.node));
+    let joins_elements = !joined.is_empty() || joins_elements(of) || orders_by_elements;
+    is_plain
+        && !query.order.is_empty()
+        && !first.iterates
+        && joined.iter().all(|input| input.iterates)
+        && !(has_groups && joins_elements)
+        && counts_documents(of)
 }
 
 /// Returns whether a query selects one count or one list of all documents.
 fn counts_documents(query: &Query) -> bool {
-    let Selection::Value(Node { kind: NodeKind::Call { name, udf: false, args }, .. }) =
+    let Selection::Value(Node { kind: NodeKind::Call { name, udf: false, .. }, .. }) =
         &query.selection
     else {
         return false;
@@ -135,68 +237,41 @@ fn counts_documents(query: &Query) -> bool {
         use AggregateKind::{Count, CountIf, MakeList, MakeSet};
         matches!(kind, Count | CountIf | MakeList | MakeSet)
     });
-    let is_plain = !query.distinct && query.group.is_empty();
-    is_count && is_plain && has_no_elements(query) && !args.iter().any(has_subquery)
-}
-
-/// Returns whether FROM of a query has at most one row per document.
-fn has_no_elements(query: &Query) -> bool {
-    query.from.iter().all(|input| match &input.of {
-        _ if input.iterates => false,
-        Collection::Path { .. } => true,
-        Collection::Query(of) => {
-            (!has_aggregate(of) || !of.group.is_empty()) && has_no_elements(of)
-        }
-    })
-}
-
-/// Returns whether an expression has a subquery.
-fn has_subquery(node: &Node) -> bool {
-    let (mut inner, mut has) = (false, false);
-    node.visit_inner(&mut |node| inner = inner || has_subquery(node), &mut |_| has = true);
-    has || inner
-}
-
-/// Returns the GROUP BY key with which an expression starts; `None` if it starts with none.
-fn key_of<'k>(expr: &Expr, keys: &'k [(Expr, usize)]) -> Option<&'k Expr> {
-    let slot = root_slot(expr)?;
-    keys.iter().find(|(_, key)| *key == slot).map(|(key, _)| key)
-}
-
-/// Returns whether a path inside the results of a query leads to a part of the document.
-fn is_selected_path(select: &Select, names: &[String], around: &[&[Source]]) -> bool {
-    let clauses = select.clauses();
-    let from = [around, &[clauses.from.as_slice()]].concat();
-    // A filter over a single row may leave no result.
-    let one = clauses.from.iter().all(|source| matches!(source.input, Input::Value(_)));
-    if one && clauses.filter.is_some() {
-        return false;
-    }
-    // A path to a missing value leaves no row, and no other value.
-    let leads = |source: &&Source| matches!(&source.input, Input::Value(of) if !is_slot(of));
-    let is_whole = |of: Option<&Expr>| {
-        let root = of.and_then(root_slot);
-        !one || is_first_source(select, around)
-            || clauses.from.iter().filter(leads).all(|source| Some(source.slot) == root)
+    let counts_one_row = match query.from.first() {
+        Some(AstInput { of: Collection::Query(of), iterates: false, .. }) => has_one_row(of),
+        _ => false,
     };
-    let is_path = |of: &Expr| match &clauses.group {
-        None => is_document_path(of, &from),
-        Some(group) => key_of(of, &group.keys).is_some_and(|key| is_document_path(key, &from)),
+    is_count && !query.distinct && query.group.is_empty() && !counts_one_row
+}
+
+/// Returns whether a query has one result for all documents.
+fn has_one_row(query: &Query) -> bool {
+    has_aggregate(query) && query.group.is_empty() && !joins_elements(query)
+}
+
+/// Returns whether a query joins documents with elements of arrays, in FROM or by a subquery in an
+/// expression.
+fn joins_elements(query: &Query) -> bool {
+    let in_from = query.from.iter().any(|input| match &input.of {
+        _ if input.iterates => true,
+        Collection::Path { .. } => false,
+        Collection::Query(of) => joins_elements(of),
+    });
+    let in_selection = match &query.selection {
+        Selection::Star(_) => false,
+        Selection::Value(node) => has_elements(node),
+        Selection::List(items) => items.iter().any(|item| has_elements(&item.node)),
     };
-    match &clauses.projection {
-        // A subquery without FROM uses the row of its outer query, if any.
-        Projection::Star(slot) => {
-            let gives = |source: &Source| source.slot == *slot;
-            from.iter().any(|sources| sources.iter().any(gives))
-                && is_path_in_slot(*slot, names, &from)
-        }
-        Projection::Value(Expr::Object(fields)) | Projection::Fields(fields) => {
-            let first = names.first();
-            let field = first.and_then(|first| fields.iter().find(|(name, _)| name == first));
-            is_whole(None) && field.is_some_and(|(_, of)| is_path(of))
-        }
-        Projection::Value(of) => is_whole(Some(of)) && is_path(of),
-    }
+    in_from || in_selection || query.filter.as_ref().is_some_and(has_elements)
+}
+
+/// Returns whether an expression has a subquery over elements of arrays.
+fn has_elements(node: &Node) -> bool {
+    let (mut inner, mut joins) = (false, false);
+    node.visit_inner(&mut |node| inner |= has_elements(node), &mut |of| {
+        joins |= joins_elements(of)
+    });
+    inner || joins
 }
 
 /// Returns the slot of the name with which a path expression starts.
@@ -211,13 +286,4 @@ fn root_slot(expr: &Expr) -> Option<usize> {
 /// Returns whether an expression is a name.
 fn is_slot(expr: &Expr) -> bool {
     matches!(expr, Expr::Slot(_))
-}
-
-/// Returns whether a query is the first source of its FROM, which reads the documents.
-fn is_first_source(select: &Select, around: &[&[Source]]) -> bool {
-    match around.last().and_then(|from| from.first()).map(|source| &source.input) {
-        Some(Input::Results(first)) => std::ptr::eq(first.as_ref(), select),
-        Some(Input::Collected(first)) => std::ptr::eq(first.as_ref(), select),
-        _ => false,
-    }
 }

@@ -155,7 +155,7 @@ impl Binder<'_> {
 }
 
 /// Returns whether a subquery always has one result for a row.
-fn has_one_result(select: &Select) -> bool {
+pub(super) fn has_one_result(select: &Select) -> bool {
     let clauses = select.clauses();
     clauses.filter.is_none() && clauses.from.iter().all(has_one_value)
 }

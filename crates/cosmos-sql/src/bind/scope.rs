@@ -126,23 +126,64 @@ impl<'q> Binder<'q> {
         true
     }
 
-    /// Returns the slot of the only visible name, which `*` denotes in a subquery without FROM.
-    /// Without a visible name it is the slot of the document; with several names the result is
-    /// `None`.
+    /// Returns the slot that `*` denotes in a subquery without FROM: that of the first visible name
+    /// or, without a visible name, of the document. Returns `None` if the outer queries have
+    /// several input sets. These do not count if the subquery is joined with elements in WHERE.
     pub(super) fn only_name(&self) -> Option<usize> {
         let mut names = self.frames.iter().flat_map(|frame| &frame.names);
-        let only = names.next().map_or(DOCUMENT, |(_, slot)| *slot);
-        let around = self.frames.iter().rev().skip(1);
-        let is_alone = |frame: &QueryFrame<'q>| {
-            !(frame.joins_elements || (frame.shows_groups() && frame.aggregates_rows))
+        let first = names.next().map_or(DOCUMENT, |(_, slot)| *slot);
+        let joins = self.frames.last().is_some_and(|frame| frame.row_joins != 0);
+        let (of_rows, of_groups) = self.count_input_sets();
+        (joins || of_rows.max(of_groups) <= 1).then_some(first)
+    }
+
+    /// Records that `*` has to choose from several input sets. If a subquery without FROM has
+    /// several because of keys and aggregates alone, the fault is reported with those about groups.
+    pub(super) fn record_star_fault(&mut self, fault: Fault, has_from: bool) {
+        let is_early = has_from || 1 < self.count_input_sets().0;
+        let looks_later = |frame: &&mut QueryFrame<'q>| {
+            frame.clause_of_groups().is_some() && !frame.has_one_row()
         };
-        (names.next().is_none() && around.clone().all(is_alone)).then_some(only)
+        match self.frames.iter_mut().find(looks_later).filter(|_| !is_early) {
+            Some(frame) => keep_fault(&mut frame.group_faults, fault),
+            None => self.record_row_fault(fault),
+        }
+    }
+
+    /// Returns the numbers of input sets around the innermost query. The first counts the values of
+    /// names and the results of subqueries over elements. The second counts also the keys and
+    /// aggregates, in clauses for several groups.
+    fn count_input_sets(&self) -> (usize, usize) {
+        let (mut values, mut joins) = (std::collections::BTreeSet::new(), 0);
+        let mut most = 0;
+        for frame in self.frames.iter().rev().skip(1) {
+            joins += frame.group_joins;
+            if frame.shows_groups() {
+                let of_rows = values.len() + joins;
+                return (of_rows, most.max(of_rows + frame.group_sets));
+            }
+            if frame.clause_of_groups().is_some() && !frame.has_one_row() {
+                most = most.max(frame.group_sets);
+            }
+            joins += frame.row_joins;
+            values.extend(frame.names.iter().map(|(_, slot)| self.shown_value(*slot)));
+        }
+        (values.len() + joins, most)
+    }
+
+    /// Returns whether the query with a frame is, or is part of, a subquery in an expression.
+    pub(super) fn is_in_expression(&self, level: usize) -> bool {
+        self.frames.iter().take(level).any(|frame| frame.phase != Phase::From)
     }
 
     /// Returns the names of a query that its outer query must not define. These are the names of a
-    /// query with one row for all documents.
+    /// query with one row for all documents, and of a query without elements that is joined with
+    /// the only row of a query in FROM.
     pub(super) fn taken_names(&self, frame: &QueryFrame<'q>) -> Vec<String> {
-        if !frame.is_one_for_all() && !self.frames.iter().any(QueryFrame::is_one_for_all) {
+        let is_joined = frame.elements == Elements::None
+            && !self.is_in_expression(self.frames.len())
+            && self.frames.last().is_some_and(|of| of.has_one_row() && !of.names.is_empty());
+        if !frame.is_one_for_all() && !is_joined {
             return Vec::new();
         }
         let names = frame.names.iter().map(|(name, _)| name);
@@ -180,7 +221,7 @@ impl<'q> Binder<'q> {
         if self.takes_hidden_key(at, |key| length_of_key(key, base, steps).is_some()) {
             return Some((Expr::Undefined, steps.len()));
         }
-        let is_property = base.is_path() && matches!(steps.last(), Some(PathStep::Name(..)));
+        let is_property = !base.is_path() || matches!(steps.last(), Some(PathStep::Name(..)));
         let found = self.visible_keys(is_property).filter_map(|(level, key, slot)| {
             let length = length_of_key(key, base, steps).filter(|length| *length <= most)?;
             Some((level, slot, length))
@@ -243,7 +284,7 @@ impl<'q> Binder<'q> {
 /// Returns the names of a query that remain visible although its binding was abandoned: those of
 /// all its sources except the last, which elements of a subquery may follow.
 pub(super) fn left_names(query: &Query, frame: QueryFrame<'_>) -> Vec<(String, usize)> {
-    let joined = usize::from(!frame.joins_elements);
+    let joined = usize::from(!frame.joins_elements());
     let inputs = query.from.get(..query.from.len().saturating_sub(joined)).unwrap_or_default();
     let is_left =
         |name: &str| inputs.iter().any(|input| input.name().is_some_and(|(of, _)| of == name));

@@ -214,15 +214,17 @@ impl Parser<'_> {
     fn parse_path(&mut self, base: Node) -> Result<Node, Fault> {
         let mut steps = Vec::new();
         loop {
+            let start = self.span_before().end;
             if self.take_punctuation(Punctuation::Dot) {
                 let (name, at) = self.expect_placed_name()?;
                 steps.push(PathStep::Name(name, at));
             } else if self.take_punctuation(Punctuation::OpenBracket) {
                 let step = self.parse_expression()?;
                 self.expect_punctuation(Punctuation::CloseBracket)?;
+                let at = Span { start, end: self.span_before().end };
                 steps.push(match step.kind {
                     NodeKind::Literal(Value::String(name)) => PathStep::Name(name, step.at),
-                    _ => PathStep::Computed(step, TextPosition(self.span_before())),
+                    _ => PathStep::Computed(step, TextPosition(at)),
                 });
             } else {
                 break;

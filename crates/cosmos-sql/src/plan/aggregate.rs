@@ -20,6 +20,11 @@ fn selects_aggregate(query: &Query) -> bool {
     selects(query, bind::aggregates)
 }
 
+/// Returns whether a query without GROUP BY has aggregates only in ORDER BY.
+pub(super) fn orders_one_result(query: &Query) -> bool {
+    query.group.is_empty() && bind::has_aggregate(query) && !selects_aggregate(query)
+}
+
 /// Returns whether one of the selected expressions meets the condition.
 fn selects(query: &Query, is: impl Fn(&Node) -> bool) -> bool {
     match &query.selection {
@@ -36,8 +41,10 @@ fn selects(query: &Query, is: impl Fn(&Node) -> bool) -> bool {
 pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     let one = query.group.is_empty();
     // Only ORDER BY has an aggregate: the one result contains no partial value to combine.
-    if one && !selects_aggregate(query) {
-        return None;
+    if orders_one_result(query) {
+        let mut plan = order::plan_order(query, plan)?;
+        plan.non_streaming = true;
+        return Some(plan);
     }
     plan.group_by_expressions = query.group.iter().map(printer::print_expression).collect();
     let payload = match &query.selection {

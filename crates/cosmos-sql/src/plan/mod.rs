@@ -123,6 +123,9 @@ fn features_of(query: &Query) -> Vec<&'static str> {
         1 => needed.push("OrderBy"),
         _ => needed.push("MultipleOrderBy"),
     }
+    if aggregate::orders_one_result(query) {
+        needed.push("NonStreamingOrderBy");
+    }
     if query.top.is_some() {
         needed.push("Top");
     }
@@ -313,7 +316,7 @@ mod tests {
                 "SELECT TOP @n COUNT(1) AS n FROM c ORDER BY MAX(c.a)",
                 "top: 2; groupByAliases: [\"n\"]; groupByAliasToAggregateType: {\"n\":\"Count\"}; rewrittenQuery: SELECT TOP @n {\"n\": {\"item\": COUNT(1)}} AS payload FROM c ORDER BY MAX(c.a); hasNonStreamingOrderBy: true",
             ),
-            // The format cannot express this plan, so the server does everything.
+            // The client does not know this plan, so the server does everything.
             ("SELECT VALUE 1 FROM c ORDER BY COUNT(1)", "hasSelectValue: true"),
             (
                 "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.a FROM c)",
