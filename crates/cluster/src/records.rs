@@ -91,7 +91,7 @@ pub struct BaseRecord {
     pub n: u64,
     /// Checksum of the last entry in the base.
     pub checksum: u32,
-    /// Number of pieces of the base.
+    /// Number of pieces in which the base is stored.
     pub pieces: u32,
     /// Total size of the pieces in bytes.
     pub bytes: u64,

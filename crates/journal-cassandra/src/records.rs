@@ -48,7 +48,7 @@ pub(crate) fn shard(row: ShardRow) -> Result<ShardRecord, Unanswered> {
         "sealing" => Phase::Sealing,
         "open" => Phase::Open,
         "released" => Phase::Released,
-        other => return Err(unanswered(format!("shard {shard} has the phase {other:?}"))),
+        other => return Err(unanswered(format!("shard {shard} has the unknown phase {other:?}"))),
     };
     Ok(ShardRecord {
         shard: shard.cast_unsigned(),

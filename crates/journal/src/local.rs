@@ -33,7 +33,7 @@ pub struct LocalJournal {
     log: Arc<Mutex<Log>>,
     pool: Arc<Pool>,
     group_bytes_max: usize,
-    /// Stops the thread that creates segments on drop.
+    /// When dropped, stops the thread that creates segments.
     _preallocator: Option<Preallocator>,
 }
 

@@ -17,7 +17,8 @@ use crate::{
     wire::HEADER_BYTES,
 };
 
-/// A client's stream, with bytes that the next server has to read again.
+/// A client's stream, with bytes already read that have to be read again by the server to which
+/// the client is passed on.
 #[derive(Debug)]
 pub struct ClientStream<S> {
     stream: S,

@@ -252,7 +252,7 @@ impl Cursors {
         self.put_back(taken, |_| {});
     }
 
-    /// Returns a cursor that produced a batch of this many documents. Returns whether it stays
+    /// Puts back a cursor that produced a batch of this many documents. Returns whether it stays
     /// open: a cursor that was killed in the meantime is dropped.
     pub(crate) fn give_back(&self, taken: CursorInUse, documents: usize) -> bool {
         self.put_back(taken, |about| about.record_batch(documents))

@@ -49,7 +49,8 @@ pub(super) fn work_of_comparing(a: ValueRef<'_>, b: ValueRef<'_>) -> usize {
     }
 }
 
-/// Returns the work of making the key of a value and of choosing between two representations of it.
+/// Returns the work of making the key of a value, and of comparing the value with an equal one of
+/// another representation, such as 1 and 1.0, of which the result keeps the smaller.
 pub(super) fn work_of_keying(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::Array(_) | ValueRef::Document(_) => weight_of(value).saturating_mul(KEYED),

@@ -40,7 +40,7 @@ pub(crate) fn own_bytes() -> Option<usize> {
     statm().map(|(resident, shared)| resident.saturating_sub(shared))
 }
 
-/// Returns the resident memory in bytes, and the part of it that files back.
+/// Returns the resident memory in bytes, and the part of it that is backed by files.
 fn statm() -> Option<(usize, usize)> {
     // Kept open: opening takes longer than reading.
     static STATM: OnceLock<Option<File>> = OnceLock::new();

@@ -127,14 +127,14 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A read of a snapshot, to be awaited. A store that has its data at hand answers in the call, so
 /// that a read allocates nothing; only a read that has to wait is a future on the heap.
 pub enum Read<'a, T> {
-    /// The read is finished.
+    /// The result was at hand when the read was called.
     Ready(future::Ready<Result<T, Error>>),
     /// The read waits, for example until the store has been reopened.
     Waiting(BoxFuture<'a, Result<T, Error>>),
 }
 
 impl<'a, T> Read<'a, T> {
-    /// Creates a finished read.
+    /// Creates a read that returns this result at once.
     pub fn ready(result: Result<T, Error>) -> Self {
         Self::Ready(future::ready(result))
     }

@@ -77,7 +77,7 @@ class Part:
         """Called after each start, before the clients."""
 
     def work(self, number, random):
-        """Works until the server ends or the storm is over."""
+        """Works until the server ends or the storm ends."""
         raise NotImplementedError
 
     def check(self):
@@ -89,7 +89,7 @@ class Part:
         return []
 
     def goes_on(self):
-        """Returns whether clients continue; slows down those that have exceeded their bound."""
+        """Returns whether clients continue; slows down clients that have exceeded their bound."""
         if self.exceeded.is_set():
             time.sleep(self.PAUSE)
         return not self.storm.over.is_set()
@@ -224,7 +224,7 @@ class Statistics(Part):
 
 
 class Log(Part):
-    """More log lines than are kept, some of them longer than what is kept of a line. Other clients
+    """More log lines than are kept, some of them longer than the limit of a line. Other clients
     write lines too, since every operation counts as slow."""
 
     LINES, BYTES = 1_024, 1_024
@@ -341,7 +341,7 @@ class Views(Part):
         self.ended = 0
 
     def work(self, number, random):
-        # A read that goes on would hold up clients that are to leave.
+        # A read that continues would hold up clients that are to leave.
         while self.goes_on() and not (self.storm.leaves and self.exceeded.is_set()):
             if number:
                 self.ended += self.count()
@@ -361,7 +361,7 @@ class Views(Part):
         return False
 
     def backup(self):
-        """Reads a backup slowly. It fails if its view is ended meanwhile."""
+        """Reads a backup slowly. It fails if its view is ended."""
         address = self.server.admin_url.removeprefix("http://").strip("/")
         command = [EBB_BIN, "backup", "-", "--admin-addr", address]
         pipe = subprocess.PIPE

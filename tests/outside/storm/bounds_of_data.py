@@ -1,5 +1,5 @@
-"""Clients that exceed the bounds of what is stored or written: client encryption keys, memory for
-writes of large documents. Each knows what was acknowledged."""
+"""Clients that exceed the bounds of stored and written data: client encryption keys, memory for
+writes of large documents. Each records the acknowledged writes."""
 
 import hashlib
 import os
@@ -122,7 +122,7 @@ class Keys(Part):
                 held["keys"], held["unknown"] = {}, {}
                 continue
             if held["dropped"] == "done":
-                wrong.append(f"{KEYS}{at} was dropped and is there")
+                wrong.append(f"{KEYS}{at} was dropped and still exists")
             found = {
                 it["id"]: it["wrappedDataEncryptionKey"]
                 for it in reply.json["ClientEncryptionKeys"]
@@ -144,8 +144,8 @@ class Keys(Part):
 
 class Large(Part):
     """Writers of documents above 1 MiB, which wait in order for memory: together they need several
-    times as much as there is. Meanwhile the collection is renamed back and forth, and another one
-    with such documents is created and dropped."""
+    times the available memory. At the same time the collection is renamed back and forth, and
+    another one with such documents is created and dropped."""
 
     CLIENTS = 7
     PAUSE = 2.0

@@ -130,7 +130,7 @@ class Feeds(Part):
         return wrong
 
     def outlive(self):
-        """Moves the clock beyond the retention; returns the errors in what is shown then."""
+        """Moves the clock beyond the retention; returns the errors in the events then visible."""
         self.server.advance((self.RETENTION + 86_400) * 1_000)
         now, wrong = self.server.now_ms() // 1_000, []
         for name, held in self.feeds.items():
@@ -139,7 +139,8 @@ class Feeds(Part):
             reply = self.page(self.server.items, name, held["after"])
             events = reply.json["Documents"] if reply.status == 200 else []
             old = self.older(events, now - self.RETENTION)
-            wrong += [f"{name} shows at {now} what was written before: {old}"] if old else []
+            if old:
+                wrong.append(f"{name} shows at {now} events that are past their retention: {old}")
         return wrong
 
     def judge(self, held, events, now):
@@ -154,7 +155,7 @@ class Feeds(Part):
             if any(written.count(ts) < wanted.count(ts) for ts in wanted):
                 wrong.append(f"{id}: written at {written}, acknowledged at {wanted}")
             if len(written) > len(wanted) and held["asked"] != id:
-                wrong.append(f"{id}: written at {written}, only {wanted} was asked for")
+                wrong.append(f"{id}: written at {written}, requested: {wanted}")
             ts, ttl = writes[-1]
             expired = ttl is not None and ts + ttl <= now
             if held["asked"] != id and expired and not held["short"] and not ends:
@@ -162,7 +163,7 @@ class Feeds(Part):
             if held["asked"] != id and not expired and len(ends) >= len(writes):
                 wrong.append(f"{id} has not expired: {ends}")
             if not all(it["timeToLiveExpired"] for it in ends):
-                wrong.append(f"{id} was deleted by nobody: {ends}")
+                wrong.append(f"{id} was deleted without a request: {ends}")
         return wrong
 
     @staticmethod

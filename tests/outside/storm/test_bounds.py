@@ -1,9 +1,9 @@
 """The storm of bounds: many clients exceed every bound of what the server keeps for clients and
 collections, while other clients create, fill, rename, change and drop everything that has a name,
 with little memory. A round ends by SIGKILL, by SIGTERM, or when all clients have left. Then every
-acknowledged write is there, nothing expired is visible, no bound was passed, and after the clients
-have left, the server holds nothing for them. ROUNDS is the number of rounds (default 3; 30 with
---torture), SEED seeds them.
+acknowledged write can be read, nothing expired is visible, no bound was passed, and after the
+clients have left, the server holds nothing for them. ROUNDS is the number of rounds (default 3; 30
+with --torture), SEED seeds them.
 """
 
 import os
@@ -84,7 +84,7 @@ class ScarceItems(Scarce, Items):
 
 
 class Storm:
-    """A server, the clients that exceed bounds, and those that create and drop."""
+    """A server, the clients that exceed bounds, and the clients that create and drop."""
 
     def __init__(self, server):
         self.server, self.rng, self.shared = server, random.Random(SEED), Shared()

@@ -85,7 +85,7 @@ fn rows() -> Vec<Row> {
         ("the same opening, again", open(a, 1, &[]), Before),
         ("a confirmation that comes late", confirm(a), Before),
         ("the first claim, later", claim(a, 0), Before),
-        ("a claim over the open epoch", claim(b, 1), Done),
+        ("a claim that follows an open epoch", claim(b, 1), Done),
         ("a release of the previous epoch", release(a), Refused),
         ("opening the previous epoch again", open(a, 1, &[]), Refused),
         ("a claim that replaces a claim that was not opened", claim(c, 2), Done),

@@ -1,5 +1,5 @@
-//! State shared by a node's replicas: the lease, the view of the other nodes, and the numbers of
-//! state machines. A node has a single lease; if it ends, all owned shards are lost at once.
+//! State shared by a node's replicas: the lease, the heartbeats of the other nodes, and the
+//! identifiers of state machines. A node has a single lease; if it ends, all owned shards are lost at once.
 
 use crate::{lease::Lease, node_monitor::NodeMonitor, settings::Settings};
 
@@ -7,7 +7,7 @@ use crate::{lease::Lease, node_monitor::NodeMonitor, settings::Settings};
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) lease: Lease,
-    /// View of the other nodes.
+    /// The last heartbeats of the other nodes.
     pub(super) node_monitor: NodeMonitor,
     /// Numbers of the state machines `lease` and `node_monitor`, by which replies are assigned to
     /// them.

@@ -127,7 +127,7 @@ fn aggregate_of_row(slot: usize, kind: AggregateKind, of: Expr) -> Expr {
 }
 
 /// Maximum number of values that are searched for in one list of constants with sets; each search
-/// has a set of its own.
+/// builds a set.
 const MAX_SEARCHED: usize = 4;
 
 /// Returns whether a call searches a list of constants for values. If so, a set, as for IN, gives

@@ -153,7 +153,7 @@ impl<'q> Binder<'q> {
         true
     }
 
-    /// Reports what is wrong in a source that repeats a name of the same FROM. The source is not
+    /// Reports faults of a source that repeats a name of the same FROM. The source is not
     /// part of the plan.
     fn check_repeated(&mut self, input: &'q ast::Input) -> Result<(), Fault> {
         match &input.of {
@@ -173,7 +173,7 @@ impl<'q> Binder<'q> {
     }
 
     /// Returns the slot by which Azure Cosmos DB replaces the given slot: copies that were made in
-    /// subqueries of expressions are replaced by what they copy.
+    /// subqueries of expressions are replaced by their originals.
     pub(super) fn shown_value(&self, slot: usize) -> usize {
         self.shown_values.get(&slot).copied().unwrap_or(slot)
     }

@@ -30,13 +30,14 @@ use self::{
     scope::{is_selected, left_names, place_of_name, reads_rid},
 };
 use crate::{
-    ast::{Item, Node, NodeKind, PathStep, Query, Selection, TextPosition},
+    ast::{Node, Query, Selection, TextPosition},
     bind::parameters::MAX_PARAMETER_DEPTH,
     error::{Clause, Fault, MAX_DIAGNOSTICS, Span},
 };
 
 pub(crate) use call::has_aggregate as aggregates;
 pub(crate) use paths::orders_one_count;
+pub(crate) use scope::names_of;
 
 /// The counts of TOP, and of OFFSET and LIMIT.
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
@@ -366,31 +367,6 @@ impl<'q> Binder<'q> {
             }
         }
     }
-}
-
-/// Returns the property names of the items of a SELECT list. The name is the alias or, without one,
-/// the last name of the path. Other items are called `$1`, `$2` and so on; only these are counted.
-/// Plans for clients use the same names.
-pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
-    let mut unnamed = 0;
-    let name = |item: &Item| {
-        if let Some((alias, _)) = &item.alias {
-            return alias.clone();
-        }
-        let last = match &item.node.kind {
-            NodeKind::Name(name) => Some(name.clone()),
-            NodeKind::Member { steps, .. } => match steps.last() {
-                Some(PathStep::Name(name, _)) => Some(name.clone()),
-                _ => None,
-            },
-            _ => None,
-        };
-        last.unwrap_or_else(|| {
-            unnamed += 1;
-            format!("${unnamed}")
-        })
-    };
-    items.iter().map(name).collect()
 }
 
 /// Returns whether a query has an aggregate in SELECT or ORDER BY.

@@ -312,6 +312,31 @@ pub(super) fn reads_rid(query: &Query) -> bool {
         if named(keys, "orderByItems") && named(payload, "payload"))
 }
 
+/// Returns the property names of the items of a SELECT list. The name is the alias or, without one,
+/// the last name of the path. Other items are called `$1`, `$2` and so on; only these are counted.
+/// Plans for clients use the same names.
+pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
+    let mut unnamed = 0;
+    let name = |item: &Item| {
+        if let Some((alias, _)) = &item.alias {
+            return alias.clone();
+        }
+        let last = match &item.node.kind {
+            NodeKind::Name(name) => Some(name.clone()),
+            NodeKind::Member { steps, .. } => match steps.last() {
+                Some(PathStep::Name(name, _)) => Some(name.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        last.unwrap_or_else(|| {
+            unnamed += 1;
+            format!("${unnamed}")
+        })
+    };
+    items.iter().map(name).collect()
+}
+
 /// Returns the span of a selected item's name.
 pub(super) fn place_of_name(item: &Item) -> Span {
     let place = match (&item.alias, &item.node.kind) {

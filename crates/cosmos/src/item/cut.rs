@@ -10,7 +10,8 @@ use crate::partition_key::KeyPath;
 
 /// Size in stored bytes above which an item is cut.
 const CUT_ABOVE: usize = 16 * 1024;
-/// Size in bytes up to which a field of a cut item is whole, as that of an object `{v: field}`.
+/// Size in bytes up to which a field of a cut item is kept whole. It is measured as the size of an
+/// object `{v: field}`, as by the portal's pipeline stage.
 const OF_A_FIELD: usize = 600;
 /// Bytes of the object `{v: field}` besides the value.
 const AROUND_A_FIELD: usize = 8;

@@ -91,7 +91,9 @@ fn api_argument(matches: &ArgMatches) -> String {
 /// Executes the subcommand and returns the server's answer; fails with the message to show.
 pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     let answer = ask(client, matches);
-    answer.map_err(|why| why.replace("add ?door=", "specify --api mongo or --api nosql"))
+    answer.map_err(|why| {
+        why.replace("add ?door=mongo or ?door=nosql", "specify --api mongo or --api nosql")
+    })
 }
 
 fn ask(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
@@ -185,7 +187,8 @@ mod tests {
         client.post("/_ebb/quickstart").unwrap();
         let of_sample = ["show", "quickstart", "sessions"];
         let both = ask(&of_sample).unwrap_err();
-        assert_eq!(both, "both APIs have it: specify --api mongo or --api nosql");
+        let want = "both APIs have a collection of this name: specify --api mongo or --api nosql";
+        assert_eq!(both, want);
         for api in ["mongo", "nosql"] {
             let words = [&of_sample[..], &["--api", api]].concat();
             let text = format_answer(&ask(&words).unwrap());

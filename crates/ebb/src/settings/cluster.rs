@@ -73,7 +73,7 @@ impl CassandraValues {
         let contact_points: Vec<String> =
             self.cassandra_contact_points.into_iter().filter(|point| !point.is_empty()).collect();
         if contact_points.is_empty() {
-            return wrong("--cassandra-contact-points names no node of Cassandra");
+            return wrong("--cassandra-contact-points must name at least one node of Cassandra");
         }
         let login = match (self.cassandra_user.0, self.cassandra_password_file.0) {
             (Some(user), Some(file)) => Some((user, file)),

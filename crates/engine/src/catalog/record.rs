@@ -138,8 +138,8 @@ pub enum CounterState {
 }
 
 impl CounterState {
-    /// Returns the build whose counts writers maintain; 0 for counts kept since the collection's
-    /// creation.
+    /// Returns the number of the counter build whose counts writers keep up to date; 0 if the
+    /// counts were kept since the collection was created.
     pub fn build_number(self) -> u64 {
         match self {
             Self::Off => 0,

@@ -48,7 +48,7 @@ pub struct Options {
     pub large_write_bytes: usize,
     /// Whether to open despite missing or orphaned rows, as accepted by an operator.
     pub accept_loss: bool,
-    /// Runs work that blocks its thread, so that other tasks of the runtime go on.
+    /// Runs work that blocks its thread, so that other tasks of the runtime continue.
     pub block_in_place: BlockInPlace,
     /// Dropped when the engine no longer uses the store, so that the receiver completes.
     pub gone: Option<oneshot::Sender<()>>,

@@ -101,8 +101,8 @@ impl Engine {
     }
 }
 
-/// Returns the commit that adds documents to the buckets but not to the totals, which already
-/// include them.
+/// Returns the commit that counts documents in the buckets of their seconds. The totals already
+/// include the documents.
 fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit {
     Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();

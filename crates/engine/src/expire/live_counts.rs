@@ -2,8 +2,8 @@
 //! the floor`. The floor is the second up to which documents have expired.
 //!
 //! Expiry writes nothing, so no counter can be decremented at that moment. Instead each write
-//! counts its document twice: in the totals of its class, and in a bucket for the second that
-//! decides its expiry (`counters.rs`). The expired amount is then a sum over buckets:
+//! counts its document twice: in the totals of all documents that expire by the same rule, and in a
+//! bucket for the second that decides its expiry (`counters.rs`). The expired amount is then a sum over buckets:
 //!
 //! ```text
 //!  second of the write or deadline:   … 97  98  99 │ 100 101 102 …

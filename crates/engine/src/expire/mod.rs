@@ -16,6 +16,7 @@ mod forecast;
 mod forget;
 mod live_counts;
 mod reap;
+mod reap_sample;
 mod trim;
 
 pub(crate) use change::apply_default;

@@ -42,7 +42,8 @@ pub struct Cursor {
     pub(super) database: String,
     /// `None` if the collection does not exist; the query is then empty.
     pub(super) collection: Option<Arc<Collection>>,
-    /// Index of the collection's view among the query's views.
+    /// Position of the collection's [`LiveView`](crate::view::LiveView) in the views that the query
+    /// has opened.
     pub(super) view_index: u32,
     /// Other collections that the stages read.
     pub(super) others: Vec<Namespace>,

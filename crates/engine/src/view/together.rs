@@ -20,7 +20,7 @@ use crate::{
     names::{Model, Namespace},
 };
 
-/// View index of the main collection of an operation.
+/// Index in [`Views`] of the view of an operation's main collection.
 pub(crate) const MAIN: u32 = 0;
 
 /// The views of an operation: of its main collection, and of other collections. A view index

@@ -71,12 +71,13 @@ impl Pattern {
         }
     }
 
-    /// Like `with_look_ahead`, for patterns of which the end of a match matters. In the cheap forms
-    /// `$` and `\Z` include the final line break in the match.
+    /// Like `with_look_ahead`, for callers that use the end of a match: the forms that the regex
+    /// engine and its guards support include a final line break in the match of `$` and `\Z`, so
+    /// such patterns are matched by the automata where these support them.
     pub fn with_spans(source: &str, options: &str) -> Result<Self, Error> {
         if source.contains('$') || source.contains("\\Z") {
             let exact = Self::with_machines(source, options);
-            // Some patterns, such as long repetitions, are supported by the cheap forms only.
+            // Some patterns, such as long repetitions, are not supported by the automata.
             if exact.is_ok() {
                 return exact;
             }

@@ -26,7 +26,8 @@ pub(crate) enum Leaf {
     Computed(Computed, String),
     /// `$elemMatch`: the first element of an array that matches the condition.
     FirstElement(Computed),
-    /// `$slice`: a part of an array. It does not decide the mode.
+    /// `$slice`: a part of an array. It does not decide whether the projection includes or
+    /// excludes fields.
     Slice { skip: Option<i64>, limit: i64 },
     /// `a.$`: the element at which the filter matched.
     Positional,

@@ -191,8 +191,8 @@ impl Source {
     }
 
     /// Returns the source of a row that `$unwind` made for one element of an array. `at` is the
-    /// index of the element, and `of` is the index of the join step that made the array, if any. Of
-    /// that join's documents the row now depends only on the document of this element.
+    /// index of the element, and `of` is the index of the join step that made the array, if any. Among
+    /// the documents of that join, the row then depends only on the document of this element.
     pub(super) fn after_unwind(
         mut self,
         unwind: &Arc<Unwind>,

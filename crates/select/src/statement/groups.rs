@@ -40,7 +40,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Adds the row in the environment to its group if `wanted` accepts the group's key. `position`
-    /// is the row's position in the canonical order.
+    /// is the row's position in the order of results, which is the same for every access path.
     pub(super) fn add_row<'a>(
         &mut self,
         group: &'a Group,

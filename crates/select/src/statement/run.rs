@@ -260,9 +260,10 @@ impl Run {
         self.take_row(&plan, &mut env, position)
     }
 
-    /// Returns the page. `all` is true if every row was fed, or would have been after
-    /// [`Flow::Enough`]; then there is no next page unless results for it were found. A driver that
-    /// stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop) allows it.
+    /// Returns the page. `all` is true if every row was fed, or if feeding stopped only because
+    /// of [`Flow::Enough`]; then there is a next page only if results beyond this page were found. A
+    /// driver that stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop)
+    /// allows it.
     pub fn finish_page(mut self, all: bool) -> Result<Page, Error> {
         // Without FROM there is one row, regardless of the rows fed.
         let all = all || !self.plan.scans_documents();

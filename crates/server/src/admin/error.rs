@@ -26,6 +26,11 @@ impl Error {
         Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
+    /// Creates the error for a request that names a collection which exists in both APIs.
+    pub(crate) fn in_both_apis() -> Self {
+        Self::conflict("both APIs have a collection of this name: add ?door=mongo or ?door=nosql")
+    }
+
     /// Creates a 500: the server failed to execute the request.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Failed", message)

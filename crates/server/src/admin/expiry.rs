@@ -64,7 +64,7 @@ pub(super) fn find_collection(
         Some("nosql") => of(Model::Items).ok_or_else(missing),
         Some(_) => Err(Error::bad_request("door is mongo or nosql")),
         None => match (of(Model::Documents), of(Model::Items)) {
-            (Some(_), Some(_)) => Err(Error::conflict("both APIs have it: add ?door=")),
+            (Some(_), Some(_)) => Err(Error::in_both_apis()),
             (Some(found), None) | (None, Some(found)) => Ok(found),
             (None, None) => Err(missing()),
         },

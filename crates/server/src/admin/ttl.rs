@@ -9,8 +9,9 @@ use super::{
     error::{Error, Result},
 };
 
-/// Returns the status of reaping. Times are milliseconds of the wall clock; `held_behind_ms` is
-/// database time: later expirations are not reaped until a jump is accepted.
+/// Returns the status of reaping. Times are milliseconds of the wall clock, except
+/// `held_behind_ms`, which is database time: after a forward jump of the machine's clock, documents
+/// that expire later than this are not reaped until an operator accepts the jump.
 ///
 /// ```text
 /// {"paused": true, "paused_since_ms": 1798761600000, "held_behind_ms": null,

@@ -33,7 +33,7 @@ const DOWN: Duration = Duration::from_secs(10);
 /// Time for which a node is reported as running twice after the last evidence of it.
 const DOUBLED: Duration = Duration::from_secs(60);
 
-/// The MongoDB API, as a key for the home shards of databases.
+/// Key of the MongoDB API in the home shards of databases.
 pub(super) const MONGODB: &str = "mongodb";
 /// Key of the NoSQL API in the home shards of databases.
 pub(super) const NOSQL: &str = "nosql";

@@ -142,7 +142,7 @@ impl BufferedRequest {
         match (of_mongo.status(), of_nosql.status()) {
             (StatusCode::NOT_FOUND, _) => of_nosql,
             (_, StatusCode::NOT_FOUND) => of_mongo,
-            _ => Error::conflict("both APIs have it: add ?door=").into_response(),
+            _ => Error::in_both_apis().into_response(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Metrics of a node, in addition to those of the terms that it serves.
+//! Metrics of a node as a whole; each shard that it owns has metrics of its own.
 
 use std::sync::atomic::Ordering;
 

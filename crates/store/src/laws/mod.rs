@@ -16,7 +16,7 @@ use crate::contract::Store;
 pub trait Bench {
     /// The store type that is tested.
     type Store: Store;
-    /// The open store, together with what it needs to remain open.
+    /// The open store, together with the values that must live as long as it is open.
     type Opened: Deref<Target = Self::Store> + Sync;
 
     /// Opens a store without any data.

@@ -149,7 +149,7 @@ impl MemoryStore {
         Err(Error::new(Kind::Full, text))
     }
 
-    /// Executes commits; see [`Store::commit`].
+    /// Executes commits, one call after the other; see [`Store::commit`].
     async fn commit_in_order(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
         self.check_limit(commits.iter().all(|commit| commit.frees))?;
         let mut outcomes = Vec::with_capacity(commits.len());

@@ -17,7 +17,7 @@ use crate::{
     process, protocol,
 };
 
-/// A workload; the table describes each.
+/// A workload; [`WORKS`] describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Measures memory; needs the server's process.
@@ -78,8 +78,9 @@ async fn run_memory(target: &mut Target, settings: &Settings) -> Result<Figures>
     target.need_items(settings.sizes.items).await?;
     target.wait_until_idle().await;
     let mut figures = Figures { connections: 1, ..Figures::default() };
-    figures.add_extra("resident as found, MB", megabytes(at_rest));
-    figures.add_extra("resident with the items, MB", megabytes(process::resident_memory(pid)?));
+    figures.add_extra("resident memory as found, MB", megabytes(at_rest));
+    figures
+        .add_extra("resident memory with the items, MB", megabytes(process::resident_memory(pid)?));
     Ok(figures)
 }
 

@@ -120,8 +120,9 @@ fn index_of_bytes(call: &Call<'_>) -> OptionalValue {
     index_of(part.windows(token.len()).position(|window| window == token).map(|at| at + start))
 }
 
-/// `$indexOfCP`: like `$indexOfBytes`, but in code points. A search that starts at its end finds
-/// nothing, unless text and string are empty.
+/// `$indexOfCP`: like `$indexOfBytes`, but in code points. If the start of the
+/// search equals its end, nothing is found, unless both the searched and the sought string are
+/// empty.
 fn index_of_cp(call: &Call<'_>) -> OptionalValue {
     let Some((text, token)) = searched_text(call)? else { return NULL };
     let count = text.chars().count();

@@ -49,7 +49,8 @@ impl Zone {
         }
     }
 
-    /// Parses `+hh`, `+hhmm`, `+hh:mm` or a name in the case of the database.
+    /// Parses `+hh`, `+hhmm`, `+hh:mm`, or a name of the IANA time zone database with the same upper
+    /// and lower case as there.
     pub(crate) fn parse_zone(text: &str) -> Result<Self, Error> {
         // Offsets start with a sign, names never do.
         if let Some(offset) = offset_ms(text) {

@@ -18,9 +18,10 @@ pub(crate) enum Purpose {
     Admin,
     /// An admin request that the caller has authorized.
     KnownAdmin,
-    /// Requests the shard's databases of the NoSQL API; only the reply follows.
+    /// Requests the shard's databases of the NoSQL API. The link ends with the reply.
     Databases,
-    /// Requests the shard's offers; only the reply follows.
+    /// Requests the throughput offers of the shard's databases and containers. The link ends with the
+    /// reply.
     Offers,
     /// A client of the NoSQL API that the caller has authorized to read.
     NosqlReader,
