@@ -18,7 +18,7 @@ use crate::Event;
 
 /// Length of a hash in hexadecimal digits.
 const DIGITS: usize = 64;
-/// The previous hash of the first line.
+/// The value of `previous` in the first line of a chain.
 pub(crate) const FIRST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// Separates a line's fields from its hash.
 const HASH: &str = ",\"hash\":\"";
@@ -52,8 +52,8 @@ impl Place {
         (format!("{body}{HASH}{hash}\"}}\n"), Self { number, hash })
     }
 
-    /// Returns the end of the chain after a line of the file, and the previous hash in the line;
-    /// `None` if the line's own hash is wrong.
+    /// Parses a line of the file. Returns the end of the chain after the line, and the value of
+    /// `previous` in the line; `None` if the line's own hash is wrong.
     pub(crate) fn behind(line: &str) -> Option<(Self, String)> {
         let (body, hash) = line.split_once(HASH)?;
         let hash = hash.strip_suffix("\"}")?;

@@ -64,13 +64,13 @@ pub fn is_refusal(status: u16) -> bool {
     matches!(status, 401 | 403)
 }
 
-/// Returns the outcome for an HTTP status.
+/// Returns the [`Event::outcome`] of a request that was answered with this HTTP status.
 pub fn outcome_of(status: u16) -> i64 {
     if status < 400 { 0 } else { status.into() }
 }
 
 impl Event<'_> {
-    /// Returns the fields of the line except the hashes, in the order of their names.
+    /// Returns the fields of the event's line except the hashes, in the order of their names.
     pub(crate) fn fields(&self, number: u64, time: &str) -> Map<String, Value> {
         let mut fields = Map::new();
         let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);

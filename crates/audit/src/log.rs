@@ -37,7 +37,7 @@ struct Inner {
     refusals: Refusals,
 }
 
-/// Refusals written and left out in the current second of the monotonic clock.
+/// Numbers of refusals that were written and left out in the current second of the monotonic clock.
 #[derive(Debug, Default)]
 struct Refusals {
     second: u64,
@@ -87,8 +87,8 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Writes a line; at most [`REFUSALS_A_SECOND`] for refusals. A failure is reported in the
-    /// server's log and otherwise ignored.
+    /// Writes a line; refusals are limited to [`REFUSALS_A_SECOND`] lines per second. A failure is
+    /// reported in the server's log and otherwise ignored.
     pub fn note(&self, event: &Event<'_>) {
         self.write_counted(event, event.outcome != 0);
     }
@@ -161,7 +161,7 @@ fn cut_torn(file: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the end of a file.
+/// Returns the last `TAIL_BYTES` of a file as text.
 fn read_tail(file: &mut File) -> io::Result<String> {
     let len = file.metadata()?.len();
     file.seek(SeekFrom::Start(len.saturating_sub(TAIL_BYTES)))?;
@@ -231,7 +231,8 @@ mod tests {
         let event = Event { api, action, peer: "", user: None, object: "", outcome: 0 };
         let before = clock::monotonic_time().as_secs();
         (0..10 * REFUSALS_A_SECOND).for_each(|_| log.note_unprivileged(&event));
-        // If the loop takes several seconds, each may have its lines, and one with the count.
+        // If the loop takes several seconds, each second may have the maximum of lines, and one
+        // more line with the number of those left out.
         let seconds = clock::monotonic_time().as_secs() - before + 1;
         assert!(lines(&path) <= seconds * u64::from(REFUSALS_A_SECOND + 1));
     }
