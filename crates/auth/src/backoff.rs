@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! wrong passwords    1 ... BURST       the next attempt is not delayed
-//!                    BURST + 1 ...     the next attempt waits: one is permitted every PLACE
+//!                    BURST + 1 ...     the next attempt waits: one is permitted every STEP
 //! right passwords    cost nothing, so that a pool may open any number of connections at once
 //! ```
 //!
@@ -31,7 +31,8 @@ const BACKOFF_STEP: Duration = Duration::from_secs(3);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// Factor by which a sender's limit for all users together exceeds its limit for one user.
 const SPRAY_FACTOR: u32 = 10;
-/// Number of entries shared by attempters beyond the maximum of individual entries.
+/// Number of shared entries, which are used for attempters beyond the maximum of individual
+/// entries.
 const OTHERS: u64 = 4096;
 
 /// The key under which attempts are counted.
@@ -54,7 +55,8 @@ pub struct Backoff {
 
 #[derive(Debug, Default)]
 struct DelayTable {
-    /// For each key, the time of the monotonic clock at which its debt is paid off.
+    /// For each key, the time of the monotonic clock at which its debt is paid off. A debt is the
+    /// sum of the delays that its wrong passwords have added, less the time that has passed.
     paid: HashMap<Attempter, Duration>,
     /// Monotonic time of the last eviction of entries whose delay has passed.
     swept: Duration,
@@ -92,8 +94,8 @@ impl Backoff {
         [Attempter::Name(sender, self.hasher.hash_one(name)), Attempter::Sender(sender)]
     }
 
-    /// Returns the key itself if it has an entry or one is free, otherwise one of the shared
-    /// entries: so an attacker with very many addresses delays few other senders.
+    /// Returns the key itself if it has an entry or a new entry can be added, otherwise the key of
+    /// a shared entry: so an attacker with very many addresses delays few other senders.
     fn counted_as(&self, paid: &HashMap<Attempter, Duration>, attempter: Attempter) -> Attempter {
         match paid.len() < MAX_SENDERS || paid.contains_key(&attempter) {
             true => attempter,
@@ -103,7 +105,8 @@ impl Backoff {
 }
 
 impl DelayTable {
-    /// Evicts paid-off entries for a new one, at most once a second, since it scans all.
+    /// Evicts entries whose debt is paid off if the table has no space for a new entry; at most
+    /// once a second, since all entries are scanned.
     fn make_room(&mut self, attempter: Attempter, now: Duration) {
         let is_full = MAX_SENDERS <= self.paid.len() && !self.paid.contains_key(&attempter);
         if is_full && self.swept + Duration::from_secs(1) <= now {
@@ -113,7 +116,7 @@ impl DelayTable {
     }
 }
 
-/// Returns the delay that one wrong password adds.
+/// Returns the time that one wrong password adds to the debt.
 fn step(attempter: Attempter) -> Duration {
     match attempter {
         Attempter::Name(..) => BACKOFF_STEP,
@@ -181,7 +184,7 @@ mod tests {
         let new = sender(u32::MAX);
         (0..1_000).for_each(|_| backoff.record_wrong_password(new, "ann", now));
         assert_eq!(backoff.time_to_wait(new, "ann", now), BACKOFF_MAX);
-        // A few of them may share the entry.
+        // A few of the senders below may share the entry of `new`.
         let waits = |number: u32| backoff.time_to_wait(sender(number), "ann", now);
         let others = (u32::MAX - 200..u32::MAX).filter(|number| !waits(*number).is_zero());
         assert!(others.count() < 10);

@@ -1,5 +1,6 @@
 //! Entra tokens: those of an identity service whose keys the operator configured, and those in the
-//! format of local development, signed with the account's key, which need no service.
+//! emulators' format for local development, which are signed with an account key and need no
+//! service.
 
 use base64::{
     Engine as _, alphabet,
@@ -125,8 +126,8 @@ fn decode_object(part: &str) -> Result<Value, Denied> {
     serde_json::from_slice(&bytes).map_err(|_| Denied::Malformed)
 }
 
-/// Returns the right of the signing key. The signature of such a token is the key itself, as text
-/// or as bytes, so it is compared like a key, in constant time.
+/// Returns the right of the signing key. The signature of a token in the emulator's format is the
+/// key itself, as text or as bytes, so it is compared like a key, in constant time.
 fn find_signer(keys: &Keys, signature: &[u8]) -> Result<Right, Denied> {
     for (text, right) in keys.texts() {
         let mut found: Choice = text.bytes().ct_eq(signature);
@@ -173,7 +174,7 @@ mod tests {
             (json!({ "oid": "ann", "exp": 1000 }), Err(Denied::Expired)),
             (json!({ "oid": "ann" }), Err(Denied::Malformed)),
             (json!({ "oid": "ann", "exp": 9999, "nbf": 1901 }), Err(Denied::Skewed)),
-            // Fractions of a second count.
+            // Times may have fractions of a second.
             (json!({ "oid": "ann", "exp": 1000.5, "nbf": 1900 }), named("ann")),
             (json!({ "oid": "ann", "exp": 999.9 }), Err(Denied::Expired)),
             (json!({ "oid": "ann", "exp": 9e99, "nbf": 1900.5 }), Err(Denied::Skewed)),

@@ -16,7 +16,7 @@ impl Hosts {
     }
 
     /// Returns whether `host` or `host:port` is the server's: an IP address, `localhost` or a name
-    /// below it, or one of these names. Case and a trailing dot are ignored.
+    /// below it, or one of the configured names. Case and a trailing dot are ignored.
     pub fn holds(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };
         if let Some(inner) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {

@@ -15,7 +15,7 @@ use crate::denied::Denied;
 /// An identity service whose tokens are trusted.
 #[derive(Clone)]
 pub struct Issuer {
-    /// The public keys of the service with their checks, by key id.
+    /// The public keys of the service by key id, each with the rules for validating its tokens.
     keys: HashMap<String, (DecodingKey, Validation)>,
 }
 
@@ -37,7 +37,7 @@ impl Issuer {
             let (Some(name), true) = (&key.common.key_id, signs) else { continue };
             let decoding = DecodingKey::from_jwk(key)
                 .map_err(|error| format!("key {name} cannot be used: {error}"))?;
-            // A shared secret could also be used to sign.
+            // A shared secret that verifies tokens can also sign them.
             if decoding.family() == AlgorithmFamily::Hmac {
                 return Err(format!(
                     "key {name} is a shared secret; only public keys are accepted"
@@ -102,7 +102,7 @@ pub(crate) mod tests {
         json!({ "keys": [key] }).to_string()
     }
 
-    /// Returns a token signed with that key.
+    /// Returns a token signed with the test key.
     pub(crate) fn token(name: Option<&str>, claims: &Value) -> String {
         let header = Header { kid: name.map(str::to_owned), ..Header::new(Algorithm::ES256) };
         encode(&header, claims, &private()).unwrap()

@@ -54,8 +54,8 @@ impl Key {
         Ok(Self { state })
     }
 
-    /// Returns the signature of the concatenated parts. Callers separate parts that could otherwise
-    /// run into each other.
+    /// Returns the signature of the concatenated parts. Nothing is inserted between the parts: the
+    /// caller adds separators where different parts could have the same concatenation.
     pub fn sign(&self, parts: &[&[u8]]) -> [u8; 32] {
         let mut state = self.state.clone();
         for part in parts {

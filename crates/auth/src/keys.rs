@@ -113,8 +113,8 @@ impl Keys {
         found
     }
 
-    /// Derives a key for another use from each key of the account. They change with these keys and
-    /// reveal nothing about them.
+    /// Derives a key for another use from each key of the account. The derived keys change with the
+    /// account's keys and reveal nothing about them.
     pub fn derive_keys(&self, label: &[u8]) -> Result<Vec<(Key, Right)>, InvalidKey> {
         let derived = |named: &NamedKey| Ok((Key::of(&named.key.sign(&[label]))?, named.right));
         self.keys.iter().map(derived).collect()

@@ -44,7 +44,7 @@ impl StringToSign<'_> {
         let verb = self.verb.to_ascii_lowercase();
         let ms_date = self.ms_date.unwrap_or_default().to_ascii_lowercase();
         let date = self.date.unwrap_or_default().to_ascii_lowercase();
-        // If both headers are present, some clients sign only the first.
+        // If both headers are present, some clients sign `x-ms-date` and an empty date.
         let alone = self.ms_date.is_some() && self.date.is_some();
         for (key, right) in keys.iter() {
             let mut found = Choice::from(0);

@@ -53,10 +53,10 @@ pub struct Exchange {
     verifier: Verifier,
     /// The nonce of both sides.
     nonce: String,
-    /// The part of the client's first message that it has to repeat, in base64.
+    /// The header of the client's first message, in base64, which its final message has to repeat.
     binding: String,
-    /// The signed text without the client's last part: the two messages before it, each followed by
-    /// a comma.
+    /// The start of the text that the proof signs: the first messages of client and server, each
+    /// followed by a comma. The client's final message completes the text.
     signed: String,
 }
 
@@ -68,8 +68,8 @@ impl fmt::Debug for Exchange {
 
 impl Exchange {
     /// Starts an exchange and returns the server-first message. The verifier is the stored one of
-    /// the user's password, or the [faked](Verifier::fake) one of an unknown user; both take the
-    /// same path. `own_nonce` is from [`make_nonce`].
+    /// the user's password, or the [faked](Verifier::fake) one of an unknown user; both are handled
+    /// alike, so that a client cannot distinguish them. `own_nonce` is from [`make_nonce`].
     pub fn begin(
         mechanism: Mechanism,
         first: &ClientFirst,

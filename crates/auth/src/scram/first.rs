@@ -16,9 +16,10 @@ pub struct ClientFirst {
     /// The name of the user, never empty.
     pub user: String,
     pub(super) nonce: String,
-    /// The part before the message proper, including its last comma; the client repeats it later.
+    /// The GS2 header, which precedes `bare`, including its last comma; the client's final message
+    /// repeats it.
     pub(super) header: String,
-    /// The message proper, which is signed.
+    /// The message without the GS2 header; it is part of the signed text.
     pub(super) bare: String,
 }
 
@@ -54,7 +55,7 @@ impl ClientFirst {
     }
 }
 
-/// Checks that the user acts only as itself.
+/// Checks that the authorization identity (`a=`), if any, is the user itself.
 fn check_acting(acting: &str, user: &str) -> Result<(), Malformed> {
     if acting.is_empty() {
         return Ok(());
@@ -85,8 +86,8 @@ fn unescape(name: &str) -> Result<String, Malformed> {
     Ok(found)
 }
 
-/// Checks that a nonce is printable ASCII, and neither empty nor too long. It contains no comma,
-/// since it was split there.
+/// Checks that a nonce is printable ASCII, and neither empty nor too long. Commas need no check,
+/// since the message was split at them.
 fn check_nonce(nonce: &str) -> Result<(), Malformed> {
     if MAX_NONCE_BYTES < nonce.len() {
         return Err(Malformed("the nonce is too long"));

@@ -91,8 +91,8 @@ impl Mechanism {
     }
 }
 
-/// Returns the HMAC of some bytes. The key is brought to block length here, as HMAC itself would
-/// do, since a key of that length cannot be refused.
+/// Returns the HMAC of some bytes. The key is hashed or padded to block length here, as HMAC itself
+/// does, because the constructor for a key of that length cannot fail.
 fn sign<D, M>(key: &[u8], bytes: &[u8]) -> Vec<u8>
 where
     D: Digest,
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// Compared with the library's handling of keys of any length.
+    /// The expected values are from the HMAC library, which accepts keys of any length.
     #[test]
     fn keys_of_all_lengths_sign_as_hmac_does() {
         for length in 0..200 {

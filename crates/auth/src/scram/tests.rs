@@ -44,7 +44,8 @@ impl Example {
         Verifier::of_password(self.mechanism, b"pencil", salt, 4096)
     }
 
-    /// Returns the exchange of this example with another first message or another verifier.
+    /// Starts an exchange with this example's server nonce. Returns it with the server-first
+    /// message.
     fn begin(&self, first: &str, verifier: &Verifier) -> (Exchange, String) {
         let first = ClientFirst::parse(first.as_bytes()).unwrap();
         let (exchange, message) =
@@ -58,7 +59,7 @@ impl Example {
         self.last_with(first, (server_first, nonce), verifier, password)
     }
 
-    /// Like `last`, with another text in place of the nonce.
+    /// Like `last`, with the text `nonce` in place of the nonce attribute of the server's message.
     fn last_with(
         &self,
         first: &str,
@@ -230,7 +231,7 @@ fn a_proof_is_good_for_one_exchange() {
         let nonce = make_nonce(&[7; 24]);
         let (again, _) = Exchange::begin(example.mechanism, &first, example.verifier(), &nonce);
         again.finish(example.last.as_bytes()).unwrap_err();
-        // Also with the nonce of this exchange.
+        // The proof is wrong even if the message has the nonce of the new exchange.
         let (again, _) = Exchange::begin(example.mechanism, &first, example.verifier(), &nonce);
         let last = example.last.replace(example.own_nonce, &nonce);
         assert_eq!(again.finish(last.as_bytes()), Err(ExchangeError::WrongProof));

@@ -32,7 +32,8 @@ impl fmt::Debug for Verifier {
     }
 }
 
-/// Labels for the derived bytes of a fake verifier. The names of mechanism and user follow.
+/// Labels for the derived bytes of a fake verifier. In the signed text, the names of mechanism and
+/// user follow the label.
 const FAKED: [&[u8]; 3] = [b"scram salt\0", b"scram stored key\0", b"scram server key\0"];
 
 impl Verifier {
@@ -63,8 +64,9 @@ impl Verifier {
 
     /// Returns the verifier of an unknown user. To a client it looks like one stored with the
     /// default number of iterations, and it is always the same for a name and a key of the server.
-    /// No proof matches it, since the preimage of its stored key is unknown. It hashes no password,
-    /// and neither does an exchange of an existing user.
+    /// No proof matches it, since the preimage of its stored key is unknown. Like an exchange of an
+    /// existing user, this computes no password hash, so that the duration does not reveal that the
+    /// user is unknown.
     pub fn fake(mechanism: Mechanism, user: &str, key: &Key) -> Self {
         let [salt, stored_key, server_key] = FAKED
             .map(|label| key.sign(&[label, mechanism.name().as_bytes(), b"\0", user.as_bytes()]));
