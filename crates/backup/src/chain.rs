@@ -18,9 +18,9 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns the instant up to which a chain that ends with this backup has every acknowledged
-    /// commit. Commits after the last entry have later stamps, and became visible after the backup
-    /// had started. The backup's clock is later, since writes continued during the backup.
+    /// Returns the instant before which a chain that ends with this backup has every acknowledged
+    /// commit: commits that are missing have later stamps than the last entry, and became visible
+    /// after the backup had started. `clock_ms` is later, since writes continued during the backup.
     fn complete_ms(&self) -> i64 {
         self.header.last_stamp.at_ms.max(self.header.began_ms)
     }
@@ -62,9 +62,10 @@ pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
     }
 }
 
-/// Returns the newest chain for restoring up to `to`, or to the end: a full backup that ended by
-/// then, and the following incremental ones up to the first that has everything requested. Fails if
-/// there is no full backup, one in between is missing, or the last was begun before `to`.
+/// Returns the newest chain from which the state at `to`, or else the last state, can be restored:
+/// a full backup that ended by `to`, and the incremental backups after it up to the first with all
+/// commits until `to`. Fails if there is no such full backup, an incremental one is missing, or the
+/// last one was started before `to`.
 pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, Error> {
     links.sort_by_key(Link::sort_key);
     let is_base =
@@ -77,7 +78,7 @@ pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, E
         }));
     };
     let (mut chain, mut last) = (vec![base.clone()], base);
-    // Commits at the instant of a last entry may continue in the next backup.
+    // The next backup may have further commits at the instant of this backup's last entry.
     while to.is_none_or(|to| last.complete_ms() <= to) {
         let Some(next) = links.iter().find(|link| link.follows(last)) else {
             check_end(last, &links, to)?;
@@ -89,7 +90,7 @@ pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, E
     Ok(chain)
 }
 
-/// Refuses a chain that has no continuation and lacks something requested.
+/// Refuses a chain that no further backup continues and that may lack commits before `to`.
 fn check_end(last: &Link, links: &[Link], to: Option<i64>) -> Result<(), Error> {
     // The backup has everything that was acknowledged before the instant at which it was started.
     if to.is_some_and(|to| to <= last.header.began_ms) {
@@ -239,7 +240,7 @@ mod tests {
             (150, Ok(&["a", "b"][..])),
             (200, Ok(&["a", "b"])),
             (209, Ok(&["a", "b"])),
-            // More commits at this instant may follow.
+            // The next backup may have more commits at this instant.
             (210, Ok(&["a", "b", "c"])),
             (230, Ok(&["a", "b", "c"])),
             (250, Ok(&["a", "b", "c"])),
@@ -251,7 +252,7 @@ mod tests {
         ] {
             assert_leads(&links, to, want);
         }
-        // Without the next backup.
+        // The same chain without backup c.
         let begun = "b, the newest backup, was started before";
         for (to, want) in [
             (200, Ok(&["a", "b"][..])),
@@ -313,7 +314,8 @@ mod tests {
         assert_leads(&links, 150, Err("x cannot be used: entries 11 to 15 are missing"));
     }
 
-    /// The clock of a directory backup includes the lease that its server had left.
+    /// The clock of backup a is a lease ahead, as in a backup of a data directory that no server
+    /// has open.
     #[test]
     fn a_backup_is_behind_a_full_one_whose_clock_is_ahead() {
         let links = [

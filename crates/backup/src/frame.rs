@@ -18,12 +18,12 @@ use crate::Error;
 const HEAD: usize = 13;
 /// Maximum uncompressed size of journal entries: a single one may have a gigabyte.
 const ENTRIES_MAX: u32 = (1 << 30) + (128 << 20);
-/// Maximum uncompressed size of a piece: a few megabytes plus one row, which may hold a document
-/// before and after a change.
+/// Maximum uncompressed size of a [`FrameKind::Piece`]: a few megabytes plus one row, which may
+/// hold a document before and after a change.
 const PIECE_MAX: u32 = 128 << 20;
 /// Maximum uncompressed size of all other payloads.
 const SMALL_MAX: u32 = 1 << 20;
-/// Memory reserved before data arrive.
+/// Maximum memory that is reserved for a payload before its data arrive.
 const AT_ONCE: usize = 8 << 20;
 /// zstd compression level: the fastest regular one.
 const LEVEL: i32 = 1;
@@ -39,7 +39,7 @@ pub enum FrameKind {
     Entries,
     /// Checkpoint of the database clock.
     Clock,
-    /// Switches of the server, JSON.
+    /// The server's feature switches, encoded as JSON.
     Switches,
     /// The backup's trailer, encoded as JSON.
     Trailer,
@@ -212,7 +212,7 @@ impl<W: Write> FrameWriter<W> {
 pub struct FrameReader<R> {
     input: R,
     hash: Sha256,
-    /// Hash before the last frame.
+    /// Hash of everything before the last frame that was read.
     before: Sha256,
     /// Number of bytes read from `input`.
     pub(crate) read: u64,

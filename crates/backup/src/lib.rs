@@ -7,6 +7,7 @@
 //! ebb backup, format 1 ⏎ | header | pieces, or entries | clock | switches | trailer
 //! ```
 //!
+//! A full backup has the store's image in pieces, an incremental one has journal entries.
 //! `docs/format.md` specifies the bytes.
 
 mod chain;

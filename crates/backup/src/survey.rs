@@ -25,7 +25,7 @@ pub struct Survey {
 /// Skips bytes of a stream: by seeking in a file, by reading otherwise.
 pub type Skip<'a, R> = &'a dyn Fn(&mut R, u64) -> io::Result<()>;
 
-/// Reads the summary of a stream.
+/// Reads header, clock and trailer of a stream; `skip` skips the frames in between.
 pub fn survey<R: Read>(input: R, skip: Skip<'_, R>) -> Result<Survey, Error> {
     let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
     let (mut header, mut clock) = (None, None);
