@@ -1,6 +1,6 @@
-//! The measurement. Each connection sends its next request when the previous one is answered. It
-//! starts with a warm-up, which is not counted, followed by the window, in which requests are
-//! counted.
+//! The measurement. Each connection sends its next request when the previous one is answered. A
+//! measurement starts with a warm-up, whose requests are not counted, followed by the window, whose
+//! requests are counted.
 //!
 //! ```text
 //!                   start                            end of the window

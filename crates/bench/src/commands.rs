@@ -108,8 +108,8 @@ pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut D
     }
 }
 
-/// Finds the events of a lot with the lowest ranks, one page. The lot is found by an index that
-/// does not contain the rank, so the server has to sort.
+/// Finds one page of the events with this `lot`, lowest `rank` first. The index on `lot` does not
+/// contain `rank`, so the server has to sort.
 pub(crate) fn find_lot(collection: &str, lot: i64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "find", ValueRef::String(collection), DATABASE);
@@ -119,7 +119,7 @@ pub(crate) fn find_lot(collection: &str, lot: i64) -> impl FnOnce(&mut DocBuilde
     }
 }
 
-/// Counts and sums, by kind, the events whose `place` is in this range.
+/// Counts the events whose `place` is in this range and sums their amounts, grouped by kind.
 pub(crate) fn group_events(collection: &str, places: Range<i64>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);

@@ -67,7 +67,7 @@ impl Connection {
         self.call_with(fill, None).await
     }
 
-    /// Like `call_command`, with documents in a sequence.
+    /// Like `call_command`, with documents in a document sequence of the same message.
     pub(crate) async fn call_with(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),

@@ -22,8 +22,8 @@ pub(crate) enum ExpiryMethod {
     /// The documents have a `ttl` of an hour. They expire when the clock is moved to `deadline`, in
     /// milliseconds since 1970.
     Moved { deadline: i64 },
-    /// The documents have a date field. A TTL index on the field is created later; its number of
-    /// seconds is chosen so that they expire at the intended instant.
+    /// The documents have the date `written` in milliseconds since 1970. A TTL index on it is
+    /// created later, with a number of seconds by which they expire at the intended instant.
     Dated { written: i64 },
 }
 

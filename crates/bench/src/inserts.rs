@@ -17,7 +17,8 @@ use crate::{
     process,
 };
 
-/// Inserts documents into a collection. `make` creates the document with a given number.
+/// A loader that inserts documents into a collection. `make` creates the document with a given
+/// number.
 #[derive(Clone)]
 struct Inserts<F> {
     collection: String,
@@ -81,7 +82,7 @@ pub(crate) async fn measure_inserts(
     Ok(LoadFigures { rate: to_float(count) / took, server_cpu: cpu * 1e6 / to_float(count) })
 }
 
-/// Inserts with this write concern.
+/// Inserts `count` documents, created by `make`, with this write concern.
 async fn insert_with(
     target: &impl LoadTarget<Link = Connection>,
     collection: &str,

@@ -1,5 +1,5 @@
 //! Fixed sizes and times of the workloads, so that figures remain comparable over time. Sizes and
-//! times that can be configured are options (`options.rs`, `mongo.rs`).
+//! times that can be configured are options (`options.rs`, `sizes.rs`).
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ pub(crate) const RANGE_MAX: u64 = 100;
 pub(crate) const SCAN_DOCUMENTS: u32 = 1000;
 /// Number of documents of a measured `insertMany`.
 pub(crate) const MANY: usize = 100;
-/// Number of documents of an indexed find.
+/// Maximum number of documents that an indexed find returns.
 pub(crate) const PAGE: u32 = 20;
-/// Number of customers of the orders.
+/// Number of distinct customers in the collection of orders.
 pub(crate) const CUSTOMERS: i32 = 1000;
-/// Number of documents that are grouped.
+/// Number of sales, all of which are read by the workload that groups them.
 pub(crate) const SALES: u64 = 5000;
 pub(crate) const CATEGORIES: i32 = 20;
 /// Number of events in the index range that is grouped.

@@ -6,7 +6,7 @@
 //! ```text
 //! args, options, entry   command line, and selection of workloads
 //! cli, compare           runs workloads on one server, or on two in turn
-//! protocol               interface of a protocol: mongo.rs and cosmos/protocol.rs implement it
+//! protocol               interface of a protocol: mongo.rs and cosmos/mod.rs implement it
 //! work/, cosmos/work/    the workloads: what one worker does in one step
 //! start, growth          start their own servers: on empty directories, with growing sizes
 //! closed_loop            the measurement: connections, window, CPU time, latencies

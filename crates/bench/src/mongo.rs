@@ -17,7 +17,7 @@ use crate::{
     work::{self, Settings, WORKS, Work},
 };
 
-/// The protocol, as a type parameter without values.
+/// The type that implements `Protocol` for the wire protocol; it has no values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mongo {}
 

@@ -34,9 +34,9 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     const ADDRESS: &'static str;
     /// Default name of the other server in tables.
     const PEER: &'static str;
-    /// Option for the length of the measured window.
+    /// Name of the option for the length of the measured window.
     const WINDOW: &'static str;
-    /// Help of the option for the workloads.
+    /// Help text of the option that selects the workloads.
     const NAMES: &'static str;
     /// All workloads, in report order.
     const WORKS: &'static [Entry<Self::Work>];
@@ -45,8 +45,8 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
     /// servers are given.
     fn in_all(work: Self::Work, known: bool) -> bool;
 
-    /// Returns a server with this name, without data. It may connect to check that the server
-    /// answers.
+    /// Returns a target for a server, without data; `label` is the server's name in reports. May
+    /// connect to check that the server answers.
     async fn reach_server(
         label: &str,
         address: Self::Address,

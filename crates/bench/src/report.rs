@@ -78,7 +78,7 @@ fn format_grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String
     format!("{table}\n")
 }
 
-/// Returns a line of the first table; memory is in megabytes of 10^6.
+/// Returns the line of a run in the table of runs; memory is in megabytes of 10^6.
 fn table_row(figures: &Figures) -> [String; HEAD.len()] {
     [
         figures.work.to_owned(),

@@ -163,8 +163,9 @@ mod tests {
     use super::*;
     use crate::cosmos::key::EMULATOR;
 
-    /// Sends two requests to a server, and returns their results. On each of its connections, the
-    /// server sends these answers in these pieces and then closes the connection.
+    /// Sends two requests to a server and returns their results. `connections` has the answers that
+    /// the server sends on each connection before it closes the connection; an answer is sent in
+    /// the given pieces.
     fn exchange(connections: &[&[&[&str]]]) -> Vec<Result<(u16, String)>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

@@ -52,7 +52,7 @@ struct Batches {
 }
 
 impl Loader<Link> for Batches {
-    /// A transactional batch; its items share one partition key, as required.
+    /// The size of a transactional batch. All its items have the same partition key, as required.
     const BATCH: u64 = BATCH as u64;
 
     async fn store_batch(&self, link: &mut Link, indexes: Range<u64>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Load generator for the NoSQL REST API: signed requests over persistent HTTP/1.1 connections, as
 //! the Python SDK sends them. It shares no code with the server and is not an SDK: it handles one
-//! answer at a time and parses only what a figure needs. This file makes the API a protocol; the
-//! doc comments of the option structures are the texts of `--help`.
+//! answer at a time and parses only what a figure needs. This file implements `Protocol` for the
+//! API; the doc comments of the option structures are the texts of `--help`.
 
 mod args;
 mod call;
@@ -26,7 +26,7 @@ use work::{Settings, WORKS, Work};
 
 use crate::{closed_loop::Plan, entry::Entry, error::Result, figures::Figures, protocol::Protocol};
 
-/// The protocol, as a type parameter without values.
+/// The type that implements [`Protocol`] for the REST API; it has no values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rest {}
 

@@ -41,8 +41,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns a server that answers and accepts the key; fails after [`FIRST_ANSWER`]. Reads the
-    /// server's memory at rest, before any data is loaded.
+    /// Returns a target once its server has answered and accepted the key; fails after
+    /// [`FIRST_ANSWER`]. Reads the server's memory at rest, before any data is loaded.
     pub(crate) async fn reach_server(
         label: &str,
         url: Url,

@@ -40,7 +40,7 @@ impl Documents {
     /// Returns the total size of the documents.
     pub(super) fn bytes(&self) -> u64 {
         let length = |number| self.make(number, &mut Rng::with_seed(1)).bytes().len() as u64;
-        // Two consecutive documents differ by the lifetime.
+        // Every second document has a lifetime, so that two sizes alternate.
         (length(0) + length(1)) * self.count / 2
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 
 /// Collection of the YCSB records.
 const USERS: &str = Dataset::Users.collection_name();
-/// Collection of new documents, which is dropped before and after.
+/// Collection of new documents, which is dropped before and after each workload that inserts.
 const INSERTS: &str = "inserts";
 
 /// Reads a record that has to exist, with one request.

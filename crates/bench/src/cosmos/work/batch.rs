@@ -32,7 +32,7 @@ const ACCEPTED: u16 = 200;
 /// Creates batches of items. The numbers come from a shared counter, so that no id is used twice.
 struct Creator {
     container: Container,
-    /// Number of partitions among which batches choose. It is that of the shared container.
+    /// Number of partitions from which each batch chooses one; as many as the shared container has.
     partitions: u64,
     /// The next item's number, for all workers.
     next: Arc<AtomicU64>,
@@ -41,7 +41,8 @@ struct Creator {
 }
 
 impl Worker<Link> for Creator {
-    /// Items are generated before the request, but within the step: the time counts.
+    /// Items are generated before the request, but within the step: generating them is part of the
+    /// latency.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let partition = format!("p{}", self.rng.u64(..self.partitions));
         let first = self.next.fetch_add(BATCH as u64, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! A container of items and a random choice among its items, which most workers share.
+//! A random choice among the items of a container. Most workers choose from the shared container.
 
 use fastrand::Rng;
 

@@ -89,7 +89,7 @@ fn count_occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
     bytes.windows(N).filter(|window| window == name).count()
 }
 
-/// Measures queries that return the items with the highest `number` in a randomly chosen partition.
+/// Measures queries that return the items with the highest `n` in a randomly chosen partition.
 pub(super) async fn run_top(
     target: &mut Target,
     plan: Plan,
