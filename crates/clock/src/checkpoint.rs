@@ -3,7 +3,7 @@
 /// Identifies one boot of the machine; readings of the boot clock compare only within one boot.
 pub type BootId = [u8; 16];
 
-/// A durable point of database time.
+/// The state of a database clock at one instant, from which a later start resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Increases by one with each checkpoint; of the two slots on disk the larger number is newer.
@@ -14,8 +14,8 @@ pub struct Checkpoint {
     pub boot_ns: i64,
     /// Database time at this checkpoint, milliseconds since 1970.
     pub ms: i64,
-    /// The last instant up to which reaping is allowed while a jump of the wall clock is
-    /// unaccepted; otherwise `i64::MAX`.
+    /// While a jump of the wall clock is unaccepted, rows that expired after this instant must not
+    /// be reaped (removed from disk); otherwise `i64::MAX`.
     pub reap_until_ms: i64,
     /// Database time at which an unaccepted jump is accepted automatically.
     pub accepted_at_ms: i64,

@@ -147,7 +147,8 @@ pub struct Clock {
     pub(crate) ended: AtomicBool,
     pub(crate) source: Box<dyn ClockSource>,
     pub(crate) shared: SharedLine,
-    /// Consistent after every statement, so a panic of a lock holder leaves no half-made change.
+    /// No statement leaves the state inconsistent, so it remains usable after a panic of a lock
+    /// holder.
     pub(crate) state: Mutex<ClockState>,
     pub(crate) renewed: Condvar,
     pub(crate) renewed_async: Notify,
@@ -173,9 +174,9 @@ impl Clock {
         Instant { ms: self.shared.read_now(&*self.source).last_ms }
     }
 
-    /// Compares with the wall clock and returns the checkpoint to make durable now. Call it every
-    /// half second, and pass the checkpoint to [`mark_persisted`](Self::mark_persisted) once
-    /// written.
+    /// Compares database time with the wall clock and returns the checkpoint to make durable now.
+    /// Call it every half second, and pass the checkpoint to
+    /// [`mark_persisted`](Self::mark_persisted) once written.
     pub fn tick(&self) -> Checkpoint {
         let now = Instant { ms: self.shared.read_now(&*self.source).now_ms };
         if self.mode == ClockMode::Manual {

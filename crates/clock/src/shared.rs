@@ -1,7 +1,7 @@
-//! The parameters of running time, which every operation reads without a lock.
+//! The line that maps the boot clock to database time; every operation reads it without a lock.
 //!
-//! They are protected by a sequence lock: a reader that overlaps a change repeats the read,
-//! including that of the boot clock, so readings across all threads never go back.
+//! A sequence lock protects the line: a reader that overlaps a change repeats the read, including
+//! that of the boot clock, so readings across all threads never go back.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering, fence};
 

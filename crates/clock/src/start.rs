@@ -108,8 +108,8 @@ impl Clock {
                 // After a reboot the boot clock does not show how long the machine was off. No
                 // instant beyond the lease was used.
                 let least = last.ms.saturating_add(lease_ms);
-                // Either the machine was off for long or its wall clock is wrong, so what expires
-                // by this gap is not reaped yet.
+                // Either the machine was off for long or its wall clock is wrong, so rows that
+                // expire because of this gap are not reaped yet.
                 if least.saturating_add(MAX_STEP_MS) < wall {
                     reap_until_ms = reap_until_ms.min(least);
                     accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);

@@ -19,7 +19,7 @@ pub(crate) const MAX_SLEW_PPM: i64 = 500;
 pub(crate) enum WallDecision {
     /// Adjust database time gradually at this rate, in parts per million.
     Slew(i64),
-    /// Adopt the wall clock now, because the step is small and within the limit of steps.
+    /// Adopt the wall clock now, because the step is small and so is the total of the recent steps.
     Step,
     /// Continue at the boot clock's pace until an operator accepts the step or it has persisted.
     Unconfirmed,

@@ -128,7 +128,7 @@ fn an_accepted_step_is_adopted_at_once_and_may_be_reaped() {
     assert!(clock.status().unconfirmed);
     assert!(clock.reap_until() <= clock.last_used());
     clock.accept_jump();
-    // A step that could not be written is not forgotten.
+    // A checkpoint that did not become durable does not end the step.
     clock.tick();
     assert!(clock.status().unconfirmed);
     clock.mark_persisted(&clock.tick());
@@ -194,12 +194,12 @@ fn a_boot_clock_that_runs_far_ahead_of_the_wall_at_a_start_is_not_believed() {
     let again = fake.start(1, Some(last));
     assert!(again.status().boot_disagrees);
     assert_eq!(again.last_used(), Instant::from_ms(last.ms + 5_000));
-    // Also if the wall clock was set back before the restart: time resumes after the last instant
-    // used.
+    // If the wall clock was also set back before the restart, time resumes one lease after the last
+    // checkpoint.
     fake.step(-9_000_000);
     let again = fake.start(1, Some(last));
     assert_eq!(again.last_used(), Instant::from_ms(last.ms + LEASE_MS));
-    // Without a recorded wall clock there is nothing to compare with.
+    // If the checkpoint has no wall clock, the boot clock cannot be checked and is used.
     let older = Checkpoint { wall_ms: None, ..last };
     let again = fake.start(1, Some(older));
     assert!(!again.status().boot_disagrees && last.ms + year < again.last_used().ms);

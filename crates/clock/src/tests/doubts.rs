@@ -45,7 +45,8 @@ fn a_process_that_was_stopped_while_it_compared_clocks_keeps_pace() {
     pass(1_000);
     assert!(clock.check_pace(read));
     pass(1_000);
-    // The process stops for a minute between the readings of the independent and the own clock.
+    // The process stops for a minute between the reading of the independent clock and that of the
+    // boot clock.
     let stopped = || {
         let before = read();
         pass(60_000);
