@@ -29,8 +29,8 @@ pub struct Entry {
     pub n: u64,
     /// Checksum of the preceding entry; 0 for the first.
     pub before: u32,
-    /// The last entry of this epoch, or the end of the preceding epoch, that the writer knew to be
-    /// committed.
+    /// Number of the last entry that the writer knew to be committed: an entry of this epoch or the
+    /// last one of the preceding epoch.
     pub committed: u64,
     /// Whether the entry is the last entry of its segment.
     pub closes: bool,
@@ -110,7 +110,7 @@ fn damaged() -> Error {
     Error::new(Kind::Corrupt, "an entry of the cluster's journal is damaged")
 }
 
-/// Removes the first bytes of `rest`.
+/// Removes and returns the first `N` bytes of `rest`.
 fn array<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (first, behind) = rest.split_first_chunk()?;
     *rest = behind;

@@ -1,4 +1,6 @@
-//! Events that the state machines of a cluster member report to the driver that executes them.
+//! Events that the state machines of a cluster member report to the driver that executes them. The
+//! *tree* is the node's local store of a shard, a *term* the ownership of a shard in one epoch, and
+//! the *history* the sequence of committed entries.
 
 use store::Error;
 
@@ -12,15 +14,15 @@ use crate::{
 /// An event of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShardEvent {
-    /// An entry is committed and has to be applied to the tree, whose position is then `position`.
-    /// Entries come in order, whichever node wrote them. An owner acknowledges its own.
+    /// An entry is committed and has to be applied to the tree. Entries are reported in order,
+    /// regardless of the node that wrote them. An owner acknowledges the entries that it wrote.
     Apply {
         /// The committed entry to apply.
         entry: Entry,
         /// Position of the local tree after the entry is applied.
         position: Position,
     },
-    /// The node owns the shard: its clock and the services on it have to start.
+    /// The node owns the shard: the shard's clock and the services that use it have to start.
     Opened {
         /// Epoch of the new term.
         epoch: u64,
@@ -42,8 +44,8 @@ pub enum ShardEvent {
     /// The node follows again from the position passed to `resume`: later events refer to entries
     /// after it.
     Resumed,
-    /// The tree cannot catch up from its position: it has to be rebuilt from this base, and
-    /// continues after it.
+    /// The tree cannot catch up from its position: it has to be rebuilt from this base, a copy of
+    /// the shard's data, and continues with the entries after the base.
     Load(BaseRecord),
     /// A committed entry is missing in the journal: the shard stays closed, and a follower's tree
     /// does not advance. The entry is looked up repeatedly; once it is found, the shard continues.

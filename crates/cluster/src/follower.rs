@@ -128,7 +128,7 @@ impl Follower {
         self.outbox.take()
     }
 
-    /// Returns whether the follower has read everything that a non-owner can read.
+    /// Returns whether the last read reached the end of the journal and the tree has not diverged.
     pub(crate) fn is_caught_up(&self) -> bool {
         self.caught_up && !self.has_diverged
     }
@@ -188,7 +188,7 @@ impl Follower {
         cursor
     }
 
-    /// Records the commit marks in the nodes' terms.
+    /// Records the commit marks that are in the terms of the node records.
     pub(crate) fn record_terms<'a>(
         &mut self,
         terms: impl Iterator<Item = &'a TermRecord>,
@@ -205,7 +205,7 @@ impl Follower {
         }
         let was_released = self.has_term && !has_term;
         self.has_term = has_term;
-        // Does not shorten the delay after a failed read.
+        // Shortens only a long delay, not the one after a failed read.
         if (is_new_epoch || was_released) && now + self.settings.poll_interval < self.shard_read_due
         {
             self.refresh_shard(now);
@@ -343,7 +343,7 @@ impl Follower {
             (record.epoch, record.phase, record.newest_base().map_or(0, |base| base.n))
         };
         let is_new = self.shard.as_ref().is_none_or(|seen| age(seen) < age(&record));
-        // A shard without an owner may be claimed at any time.
+        // A shard without an owner may be claimed at any time, so its record is read often.
         self.shard_read_pause = match record.phase == Phase::Open && !is_new {
             true => (self.shard_read_pause * 2).min(self.settings.rest),
             false => self.settings.poll_interval,

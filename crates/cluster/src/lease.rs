@@ -63,7 +63,7 @@ pub struct Lease {
     own: BTreeSet<u64>,
     beat: u64,
     until: u64,
-    /// Whether to send the next heartbeat immediately instead of after its interval.
+    /// Whether to send the next heartbeat immediately instead of after the heartbeat interval.
     hurries: bool,
 }
 
@@ -89,13 +89,13 @@ impl Lease {
         self.incarnation
     }
 
-    /// Returns whether this node had this incarnation since its machine was booted. If so, and it
-    /// is not the current one, it has ended.
+    /// Returns whether this node had this incarnation since its machine was booted. Such an
+    /// incarnation has ended unless it is the current one.
     pub(crate) fn was(&self, incarnation: u64) -> bool {
         self.own.contains(&incarnation)
     }
 
-    /// Returns the boot clock until which an owner may serve; 0 if it may not.
+    /// Returns the time of the boot clock until which an owner may serve; 0 if it may not.
     pub fn until(&self) -> u64 {
         self.until
     }
@@ -205,8 +205,8 @@ impl Lease {
         }
     }
 
-    /// Determines the outcome of a heartbeat that was refused or got no reply from the node's
-    /// record.
+    /// Determines, by the node's record, the outcome of a heartbeat that was refused or got no
+    /// reply.
     fn outcome(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseEvent> {
         let incarnation = self.incarnation;
         match own(nodes, self.settings.node) {

@@ -1,6 +1,11 @@
 //! Shard ownership and the replicated journal of a cluster. A *shard* is one order of commits with
 //! one clock, the unit that a single-machine server consists of. Its journal is stored in a
 //! replicated database. Of the nodes that follow a shard, one owns it, and only the owner appends.
+//! Each node applies the committed entries to its *tree*, a local store. Each claim of a shard
+//! starts an *epoch*; the ownership of the shard in one epoch is a *term*. A *taker* is a node that
+//! is taking a shard over. The *history* of a shard is the sequence of its committed entries. A
+//! *base* is a copy of a shard's data, from which a tree is rebuilt if the journal that it lacks
+//! was deleted.
 //!
 //! ```text
 //!  owner ──requests──▶ ledger: registers, changed by compare and set   who owns it

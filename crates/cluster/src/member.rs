@@ -1,6 +1,7 @@
-//! A node in the protocol: its lease, its view of the other nodes, and its role for each shard
-//! (follower, taker or owner). The driver passes requests to the ledger and replies back, calls
-//! [`Member::tick`] every few milliseconds, and handles the events before the next call.
+//! A node in the protocol: its lease, the last records of the other nodes, and its role in each
+//! shard: follower, taker (it is taking the shard over) or owner. The driver passes requests to the
+//! ledger and replies back, calls [`Member::tick`] every few milliseconds, and handles the events
+//! before the next call.
 
 mod claims;
 mod common;
@@ -77,7 +78,8 @@ impl Member {
         self.replica(shard)?.base
     }
 
-    /// Returns whether a view of the shard may be opened at this boot clock.
+    /// Returns whether a snapshot of the shard may be opened for reads at this reading of the boot
+    /// clock.
     pub fn may_read(&self, shard: u32, now: u64) -> bool {
         self.replica(shard).is_some_and(ShardReplica::serves) && now < self.common.lease.until()
     }
@@ -92,7 +94,7 @@ impl Member {
         self.common.lease.hurry(now);
     }
 
-    /// Lets other nodes claim the shard until this boot clock.
+    /// Does not claim the shard before this reading of the boot clock, so that other nodes can.
     pub fn defer_claim(&mut self, shard: u32, until: u64) {
         self.with(shard, |replica, _| replica.defers_until = until);
     }
@@ -116,9 +118,9 @@ impl Member {
         self.with(shard, |replica, _| replica.hand_over());
     }
 
-    /// Suspends a shard whose tree cannot continue. An owner releases the shard once all entries
-    /// that it has appended are committed. Until then the lease is not renewed, so that other nodes
-    /// can take the shard over even if the release fails.
+    /// Suspends a shard whose tree cannot apply further entries. An owner releases the shard once
+    /// all entries that it has appended are committed. Until then the lease is not renewed, so that
+    /// other nodes can take the shard over even if the release fails.
     pub fn suspend(&mut self, shard: u32, now: u64, host: &mut dyn Host) {
         self.with(shard, |replica, common| replica.suspend(now, common, host));
     }

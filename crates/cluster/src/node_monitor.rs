@@ -1,5 +1,5 @@
-//! A node's view of the other nodes: their records, and since when each heartbeat has been
-//! unchanged by this node's boot clock. No wall clock is involved.
+//! The records of the other nodes as a node has last read them, and when, by this node's boot
+//! clock, each heartbeat was first seen. No wall clock is involved.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,8 @@ struct ObservedCheckpoint {
 /// The reason why a shard may be claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ClaimReason {
-    /// The owner's lease cannot be valid: the shard was released, the owner fenced, or the owner is
-    /// this node.
+    /// The owner's lease cannot be valid: the shard was released, the owner was fenced, or the
+    /// owner is an incarnation of this node.
     Now,
     /// The owner has been silent for so long that it may be fenced.
     Silent {
@@ -159,7 +159,8 @@ impl NodeMonitor {
             seen.location_before = Some(from);
         }
         let checkpoints = record.terms.iter().map(|term| {
-            // A later incarnation repeats the terms that it found: that renews nothing.
+            // A later incarnation repeats the terms that it found in the record, which renews no
+            // checkpoint.
             let checkpoint = |term: &TermRecord| (term.epoch, term.clock.clone());
             let known = of_shard(&seen.record, term.shard).map(checkpoint);
             let same =
@@ -182,7 +183,8 @@ impl NodeMonitor {
         self.nodes.iter().map(|(node, seen)| (*node, seen.beat_at))
     }
 
-    /// Returns when each node that runs twice was last found to do so.
+    /// Returns the nodes whose id two processes use, each with the time at which this was last
+    /// noticed.
     pub(crate) fn duplicates(&self) -> impl Iterator<Item = (Uuid, u64)> {
         self.nodes.iter().filter_map(|(node, seen)| Some((*node, seen.duplicated_at?)))
     }
@@ -213,8 +215,8 @@ impl NodeMonitor {
         }
         let seen = self.nodes.get(&shard.node);
         if shard.node == self.settings.node {
-            // Requires the record of the new incarnation, which has the final checkpoint of the
-            // former.
+            // The record of the new incarnation must have been read, since it has the last
+            // checkpoint of the former one.
             let former = shard.incarnation < incarnation && lease.was(shard.incarnation);
             let after = seen.is_some_and(|seen| shard.incarnation < seen.record.incarnation);
             // Whether a claim of this incarnation was applied late, after the state machine had
@@ -298,7 +300,8 @@ mod tests {
         }
     }
 
-    /// A fencing node has waited for the lease; an operator who removes a node may not have.
+    /// A node that fences the owner has waited for the end of the lease. An operator who removes a
+    /// node may not have waited, so the claim has to.
     #[test]
     fn the_shard_of_a_forgotten_node_is_free_once_it_was_silent_for_a_lease() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
@@ -373,7 +376,7 @@ mod tests {
             let (_, noted, alive) = node_monitor.last_beat(&shard).unwrap();
             assert_eq!((noted, alive), expected, "{at}");
         }
-        // Its record drops the term after the release; the last sighting is kept.
+        // After the release the node's record no longer has the term; the last sighting is kept.
         let released = NodeRecord { terms: Vec::new(), ..record(2, 4, b"b") };
         node_monitor.record(released, 70);
         let (_, noted, alive) = node_monitor.last_beat(&shard).unwrap();

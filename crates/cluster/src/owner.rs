@@ -1,7 +1,7 @@
-//! The write path of an owner. Entries are numbered densely and two are written at once. An entry
-//! is committed when it and all before it are written and a read of the shard record, sent after
-//! that, still shows this claim. The argument does not depend on clocks: a committed entry is in
-//! the journal of every later owner.
+//! The write path of an owner. Entries are numbered densely, and at most two are being written at a
+//! time. An entry is committed when it and all entries before it are written and a read of the
+//! shard record, sent after the writes (an *epoch check*), still shows this claim. By this rule
+//! alone, without clocks, every later owner finds all committed entries in the journal.
 
 use std::collections::VecDeque;
 
@@ -83,7 +83,7 @@ pub struct Owner {
     /// Epoch checks in flight, each with the last entry of the prefix that was written when it was
     /// sent.
     checks: Vec<(Token, u64)>,
-    /// The last entry covered by a check that is done or in flight.
+    /// The last entry covered by an epoch check that is done or in flight.
     checked: u64,
     check_due: u64,
 }

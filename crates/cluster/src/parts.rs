@@ -10,7 +10,7 @@ const MORE: u8 = 1;
 /// Mark of the last part of an entry.
 const LAST: u8 = 0;
 
-/// Splits an encoded entry into parts of at most `size` bytes each, without the marker.
+/// Splits an encoded entry into parts of at most `size` bytes each, not counting the marker byte.
 pub fn split(n: u64, bytes: &Bytes, size: usize) -> Vec<EntryPart> {
     let size = size.max(1);
     let count = bytes.len().div_ceil(size).max(1);

@@ -12,14 +12,15 @@ use crate::{
     settings::Settings,
 };
 
-/// A position in a journal, directly after an entry. It is stored with the tree.
+/// A position in a journal, directly after an entry. A node stores the position of its local tree
+/// together with the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// Epoch of the preceding entry.
     pub epoch: u64,
     /// Segment that will contain the next entry of the epoch.
     pub segment: u64,
-    /// Number of the entry; 0 before the first.
+    /// Number of the preceding entry; 0 before the first.
     pub n: u64,
     /// Checksum of the preceding entry; 0 before the first.
     pub checksum: u32,

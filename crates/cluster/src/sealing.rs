@@ -1,6 +1,6 @@
-//! The read phase of a take-over: reads all entries after the tree up to the end of the last opened
-//! epoch, which is before the first missing entry. It reads beyond the gap, since a later entry may
-//! contain the number of a committed entry that is missing (a commit mark).
+//! The read phase of a take-over: reads all entries after the position of the local tree up to the
+//! end of the last opened epoch, which is before the first missing entry. It reads beyond the gap,
+//! since a later entry may contain the number of a committed entry that is missing (a commit mark).
 
 use store::Error;
 
@@ -45,8 +45,8 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
-    /// Starts reading after this tree; `committed` is the highest commit mark of the last opened
-    /// epoch that is known from outside the journal.
+    /// Starts reading after `tree`, the position of the local tree; `committed` is the highest
+    /// commit mark of the last opened epoch that is known from outside the journal.
     pub(crate) fn new(settings: Settings, epochs: Epochs, tree: Position, committed: u64) -> Self {
         let (epoch, segment) = tree.next(&epochs);
         Self {

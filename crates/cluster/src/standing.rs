@@ -26,7 +26,7 @@ use crate::{
 
 const MS: u64 = 1_000_000;
 
-/// A node without a clock.
+/// A host whose clock checkpoints are empty.
 #[derive(Debug, Default)]
 pub(crate) struct Quiet {
     claims: u64,

@@ -1,6 +1,6 @@
 //! A take-over: fences the owner's lease, claims the shard, reads the last epoch to its end,
-//! rewrites entries that may not be on a quorum, and opens the new epoch. Each step is a swap or a
-//! read that may be repeated. A taker that finds another's claim gives up.
+//! rewrites entries that may not be on a quorum, and opens the new epoch. Each step is a request
+//! that may be repeated. A taker that finds the claim of another node gives up.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -65,7 +65,8 @@ pub(crate) struct ClaimBasis {
     pub(crate) shard: ShardRecord,
     /// The reason why the shard may be claimed.
     pub(crate) free: ClaimReason,
-    /// The owner's last term, when it was first seen, and whether it was seen being renewed.
+    /// The owner's last term, when the term's checkpoint was first seen, and whether it was seen
+    /// being renewed.
     pub(crate) beat: Option<(TermRecord, u64, bool)>,
     /// The terms of all nodes.
     pub(crate) terms: Vec<TermRecord>,
@@ -272,7 +273,7 @@ impl Takeover {
         }
     }
 
-    /// Determines the outcome of a fence that was refused or got no reply from the owner's record.
+    /// Determines, by the owner's record, the outcome of a fence that was refused or got no reply.
     fn fenced(&self, nodes: &[NodeRecord]) -> Option<Step> {
         let ClaimReason::Silent { node, incarnation, beat } = self.before.free else { return None };
         let record = nodes.iter().find(|record| record.node == node)?;

@@ -17,7 +17,8 @@ pub struct View {
     /// Local boot clock at which the last heartbeat of each node was first seen. The first
     /// heartbeat seen of a node may be older.
     pub beats: BTreeMap<Uuid, u64>,
-    /// When each node was last found to run twice, on a data directory and on a copy of it.
+    /// The nodes whose id two processes use, on a data directory and on a copy of it, each with the
+    /// time of the boot clock at which this was last noticed.
     pub doubled: BTreeMap<Uuid, u64>,
     /// The node's own incarnation; 0 until it first takes its lease.
     pub incarnation: u64,

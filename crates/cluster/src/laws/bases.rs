@@ -1,5 +1,5 @@
-//! Laws of bases: pieces are read as written, and deleted pieces and segments do not reappear when
-//! they are written again.
+//! Laws of bases, the copies of a shard's data in pieces: a piece is read as written, and deleted
+//! pieces and segments do not reappear when they are written again.
 
 use super::{noise, reply};
 use crate::request::{EntryPart, Ledger, Reply, Request};

@@ -45,7 +45,8 @@ fn entry(n: u64, parts: u32, length: usize) -> Vec<EntryPart> {
 
 async fn what_is_written_is_read_in_order(ledger: &impl Ledger) {
     assert_eq!(read(ledger, PLACE, 0, 1000).await, []);
-    // Every third entry has three parts; written in reverse order, in groups, one twice.
+    // Every third entry has three parts; the entries are written in groups, the last group first,
+    // and one entry is written twice.
     let parts_of = |n: u64| if n.is_multiple_of(3) { 3 } else { 1 };
     let entries: Vec<Vec<EntryPart>> = (1..=300).map(|n| entry(n, parts_of(n), 100)).collect();
     for together in entries.chunks(20).rev() {

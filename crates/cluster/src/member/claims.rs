@@ -54,8 +54,8 @@ impl ShardReplica {
         incarnation: u64,
         common: &Common,
     ) -> ClaimBasis {
-        // The view of the other nodes may have an older checkpoint of this node's own clock than
-        // the one it reached when it abandoned the term.
+        // `node_monitor` may have an older checkpoint of this node's own clock than the final one
+        // in `abandoned`.
         let is_own = (shard.node, shard.incarnation) == (self.settings.node, incarnation);
         let own = self.abandoned.as_ref().filter(|(term, _)| is_own && term.epoch == shard.epoch);
         let own = own.map(|(term, at)| (term.clone(), *at, true));
@@ -64,8 +64,8 @@ impl ShardReplica {
         ClaimBasis { shard, free, beat, terms, incarnation, tree }
     }
 
-    /// Ends a term whose lease expired long ago because the ledger is unreachable. Its checkpoint
-    /// is kept, so that no later heartbeat overwrites it.
+    /// Ends a term whose lease expired long ago because the ledger is unreachable. Later heartbeats
+    /// repeat the term with its final checkpoint, so that the checkpoint is not lost.
     pub(super) fn abandon(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         let ReplicaRole::Owning(owner) = &self.role else { return };
         if !owner.serves() || now <= common.lease.until().saturating_add(self.settings.abandon) {
@@ -81,7 +81,7 @@ impl ShardReplica {
     }
 
     /// Drops the term of the former incarnation once a later epoch was claimed: the clock of that
-    /// claim already takes it into account.
+    /// claim starts after every instant of the term.
     pub(super) fn drop_former_term(&mut self) {
         if let ReplicaRole::Following(follower) = &self.role
             && let Some(record) = follower.shard()

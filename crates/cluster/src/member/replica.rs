@@ -1,5 +1,5 @@
-//! The role of a node in one shard: follower, taker or owner. The lease under which it owns the
-//! shard and the view of other nodes belong to the node ([`Common`]).
+//! The role of a node in one shard: follower, taker or owner. The lease under which the node owns
+//! the shard, and the records of other nodes, are shared by all its replicas ([`Common`]).
 
 use bytes::Bytes;
 
@@ -38,9 +38,9 @@ pub(super) struct ShardReplica {
     /// The epoch in which the shard was found free to be claimed, and since when it has been free.
     pub(super) free_since: Option<(u64, u64)>,
     pub(super) claim_due: u64,
-    /// Boot clock until which this node leaves a free shard to other nodes.
+    /// Time of the boot clock until which this node leaves a free shard to other nodes.
     pub(super) defers_until: u64,
-    /// Whether the tree cannot continue for now, so that the replica neither reads nor claims.
+    /// Whether the tree cannot apply entries for now, so that the replica neither reads nor claims.
     pub(super) is_suspended: bool,
     /// Whether this incarnation may own the shard, through a claim that was not released.
     pub(super) has_claimed: bool,
@@ -159,8 +159,8 @@ impl ShardReplica {
         }
     }
 
-    /// Suspends the replica because its tree cannot continue. An owner releases the shard once all
-    /// entries that it has appended are committed.
+    /// Suspends the replica because its tree cannot apply further entries. An owner releases the
+    /// shard once all entries that it has appended are committed.
     pub(super) fn suspend(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         self.is_suspended = true;
         match &mut self.role {
@@ -170,7 +170,7 @@ impl ShardReplica {
                 self.follow(tree, common);
             }
             ReplicaRole::Owning(owner) => {
-                // Ends the clock, so that no further view opens.
+                // Ends the clock, so that no further snapshot is opened for reads.
                 let _ = host.finish(self.settings.shard, now);
                 owner.drain();
             }
@@ -241,7 +241,7 @@ impl ShardReplica {
 
     /// Becomes a follower from this position or, if it is set, from the position in `returns`.
     pub(super) fn follow(&mut self, tree: Position, common: &mut Common) {
-        // The saved record is older than what this node has just done.
+        // The saved shard record may be older than this node's own claim or release.
         self.shard = None;
         let returns = self.returns.take();
         self.events.extend(returns.map(|_| ShardEvent::Resumed));

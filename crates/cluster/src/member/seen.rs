@@ -39,7 +39,7 @@ impl Member {
         self.replicas.iter().map(ShardReplica::shard_owner)
     }
 
-    /// Returns the view of the cluster.
+    /// Returns the state of the cluster by the records that this node has read.
     pub fn view(&self) -> View {
         let nodes = self.common.node_monitor.records().filter(|node| !node.is_forgotten());
         View {
@@ -60,8 +60,8 @@ impl Member {
             ReplicaRole::Owning(owner) => owner.position().n,
         };
         let record = replica.record();
-        // Marks of closed epochs are ignored because they may cover entries that were given up;
-        // their ends are authoritative.
+        // Commit marks of closed epochs are ignored, because they may cover entries whose loss was
+        // accepted; the ends of the epochs are authoritative.
         let (opened, end) = record.map_or((None, 0), |record| {
             (Some(record.opened), record.ends.iter().map(|(_, end)| *end).max().unwrap_or(0))
         });

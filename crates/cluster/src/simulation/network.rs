@@ -202,7 +202,8 @@ impl Network {
                 }
                 continue;
             }
-            // The reply waits for these two, even if the replicas go down before they reply.
+            // The reply waits for the two replicas of the quorum, even if they go down before they
+            // reply.
             let delay = self.delay(rng);
             known = delay.max(known);
             self.steps.push((delay, Step::Learn(name, replica, version)));

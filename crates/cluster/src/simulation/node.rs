@@ -35,7 +35,7 @@ fn instant(clock: &Bytes) -> Option<u64> {
 impl Machine {
     fn begin_at(&self, lower_bounds: &ClockLowerBounds, now: u64) -> u64 {
         let least = instant(&lower_bounds.least).unwrap_or(0);
-        // A release stores the final instant in the record.
+        // After a release, the final instant in the shard record counts, not the last heartbeat.
         let beat = lower_bounds.beat.as_ref().filter(|_| !lower_bounds.released);
         let of_beat = beat.and_then(|(term, noted)| Some((instant(&term.clock)?, *noted)));
         let start = match of_beat {
@@ -125,7 +125,7 @@ impl Node {
         }
     }
 
-    /// Returns the boot clock at this time of the world.
+    /// Returns the node's boot clock at this time of the simulation.
     pub(super) fn boot(&self, now: u64) -> u64 {
         self.boot_start + now / 1_000_000 * self.pace + now % 1_000_000 * self.pace / 1_000_000
     }
@@ -181,7 +181,7 @@ impl Node {
         }
     }
 
-    /// Opens a view if permitted.
+    /// Reads the tree if this node may serve reads, and checks the result.
     pub(super) fn read(&self, now: u64, checker: &mut Checker) -> Checked {
         let boot = self.boot(now);
         let Some(member) = self.member.as_ref().filter(|member| member.may_read(0, boot)) else {

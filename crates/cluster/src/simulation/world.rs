@@ -24,7 +24,7 @@ use crate::{
 /// Number of nodes that may own the shard.
 const NODES: usize = 3;
 /// Duration of the phase with faults, and the time until something has to be committed after it:
-/// enough for an expiring lease, a margin and a claim three times over.
+/// enough for the expiry of a lease, the margin and a claim, three times in a row.
 const TROUBLE: u64 = 2_500 * MS;
 const RECOVERY: u64 = 1_500 * MS;
 /// Interval between ticks of a node, and the timeout of a request.
