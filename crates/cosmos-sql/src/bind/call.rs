@@ -31,7 +31,7 @@ impl<'q> Binder<'q> {
         }
         let args = self.bind_all(args)?;
         // The arguments of an unsupported function are kept, because the caller may still check the
-        // expression as a key.
+        // expression as a key of GROUP BY.
         if udf {
             self.record_fault(Fault::Unsupported(format!(
                 "the user-defined function 'udf.{name}'"
@@ -76,8 +76,8 @@ impl<'q> Binder<'q> {
     ) -> Result<Expr, Fault> {
         let phase = self.current_frame().phase;
         let of_one_row = phase == Phase::Rows && self.current_frame().has_one_row();
-        // The phase is restored before an error is passed on, because other clauses are still
-        // bound.
+        // The phase is restored before an error is returned, because binding continues with other
+        // clauses.
         if matches!(phase, Phase::Groups(_)) {
             self.current_frame().phase = Phase::Aggregate;
         }
@@ -126,12 +126,12 @@ fn aggregate_of_row(slot: usize, kind: AggregateKind, of: Expr) -> Expr {
     Expr::Subquery(Subquery::Scalar, Box::new(Select::new(clauses)))
 }
 
-/// Maximum number of values that are searched for in one list of constants with sets; each search
-/// builds a set.
+/// Maximum number of values for which ARRAY_CONTAINS_ANY or ARRAY_CONTAINS_ALL uses set lookups;
+/// the lookup of each value builds its own set of the list.
 const MAX_SEARCHED: usize = 4;
 
-/// Returns whether a call searches a list of constants for values. If so, a set, as for IN, gives
-/// the same result.
+/// Returns whether a call searches a list of constants for values, so that a lookup in a set, as
+/// for IN, has the same result.
 fn is_search_in_constants(name: &str, args: &[Expr]) -> bool {
     let Some((Expr::Constant(Value::Array(list)), values)) = args.split_first() else {
         return false;
@@ -159,7 +159,8 @@ fn search_in_set(name: &str, args: Vec<Expr>) -> Expr {
     match name {
         "ARRAY_CONTAINS_ANY" => Expr::Or(args.map(search).collect()),
         "ARRAY_CONTAINS_ALL" => Expr::And(args.map(search).collect()),
-        // The flag after the value has no effect here.
+        // ARRAY_CONTAINS: the flag after the value is false, or the list has no objects that may
+        // match partially.
         _ => args.next().map_or(Expr::Undefined, search),
     }
 }

@@ -21,7 +21,8 @@ use crate::{
 impl<'q> Binder<'q> {
     /// Binds an expression. An expression equal to a GROUP BY key becomes the slot of that key.
     pub(super) fn bind_expr(&mut self, node: &'q Node) -> Result<Expr, Fault> {
-        // First, because a key may contain names that are not accessible in groups.
+        // Keys are looked up first, because a key may contain names that clauses for groups cannot
+        // use.
         if let Some(key) = self.group_key(node) {
             return Ok(key);
         }
@@ -136,8 +137,8 @@ impl<'q> Binder<'q> {
             Subquery::Scalar if rows.elements == Elements::Joined && !self.take_elements() => {
                 self.record_row_fault(fault);
             }
-            // Only counts if groups of an outer query are at fault: those of this one are not
-            // checked then.
+            // Reported only if the groups of an outer query have faults: Azure Cosmos DB then does
+            // not check that aggregates reduce the rows of the subquery to one result.
             Subquery::Scalar if rows.has_many => self.record_group_fault(fault),
             _ => {}
         }
@@ -207,7 +208,7 @@ impl<'q> Binder<'q> {
             return Some(rid);
         }
         let least = self.aggregate_of(AggregateKind::Min, rid);
-        // Without keys there is one result even if there are no rows.
+        // Without keys there is one result even if there are no rows and thus no smallest `_rid`.
         Some(if has_keys { least } else { Expr::Coalesce(vec![least, no_rid]) })
     }
 
@@ -256,7 +257,7 @@ impl<'q> Binder<'q> {
         }
         let mut chain = Vec::with_capacity(rest.len());
         for (operator, node) in rest {
-            // The parser never mixes the two kinds in a chain.
+            // The parser never mixes AND, OR or `||` with other operators in a chain.
             let Operator::Of(binary) = operator else { return Err(Fault::Syntax(node.span())) };
             chain.push((*binary, self.bind_expr(node)?));
         }

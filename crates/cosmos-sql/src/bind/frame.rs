@@ -1,4 +1,7 @@
-//! The names and the state of one query while it is bound, and its rules about rows and groups.
+//! The names and the state of one query while it is bound, and its rules about rows and groups. The
+//! *clauses for groups*, ORDER BY and SELECT, are evaluated per group if the query has groups. An
+//! *input set*, a term of Azure Cosmos DB's error messages, is a set of values that `*` may denote;
+//! `SELECT *` requires exactly one.
 
 use select::plan::Aggregate;
 
@@ -14,11 +17,12 @@ pub(super) enum Phase {
     /// all its outer queries are in this phase.
     #[default]
     From,
-    /// Names of FROM, as in WHERE.
+    /// A clause that is evaluated per row, such as WHERE: names refer to the sources of FROM.
     Rows,
     /// A key of GROUP BY: names refer to the sources of FROM.
     Key,
-    /// Keys of GROUP BY and aggregates, in this clause of a query with groups.
+    /// This clause for groups, in which names of FROM are accessible only in keys of GROUP BY and
+    /// in aggregates.
     Groups(Clause),
     /// Inside an aggregate, which may use the names of FROM but no other aggregate.
     Aggregate,
@@ -47,8 +51,8 @@ pub(super) enum Elements {
     Joined,
 }
 
-/// The names and the state of one query while it is bound. Slots allocated in it stay allocated
-/// afterwards.
+/// The names and the state of one query while it is bound. Slots that were allocated for it are not
+/// reused afterwards.
 #[derive(Debug, Default)]
 pub(super) struct QueryFrame<'q> {
     /// Names of FROM with their slots.
@@ -75,12 +79,12 @@ pub(super) struct QueryFrame<'q> {
     pub(super) has_keys: bool,
     /// Whether the query has an aggregate.
     pub(super) aggregates_rows: bool,
-    /// Number of subqueries in expressions for rows that iterate over elements. Each joins the rows
-    /// with its results.
+    /// Number of subqueries that iterate over elements, in expressions that are evaluated per row.
+    /// Each joins the rows with its results.
     pub(super) row_joins: usize,
-    /// The same number for expressions in clauses for groups.
+    /// Number of such subqueries in clauses for groups.
     pub(super) group_joins: usize,
-    /// Number of keys in GROUP BY and of aggregates in SELECT and ORDER BY. Each is an input set of
+    /// Number of keys in GROUP BY and of aggregates in SELECT and ORDER BY. Each is an input set in
     /// the clauses for groups.
     pub(super) group_sets: usize,
     /// Number of input sets that `*` has to choose from.
@@ -117,8 +121,9 @@ impl QueryFrame<'_> {
         self.start == RowSource::OneForAll && self.elements != Elements::Joined
     }
 
-    /// Returns whether FROM, whose only source has the slot `slot`, defines no other names. A
-    /// subquery in FROM may leave other names, after a fault or in a single row for all documents.
+    /// Returns whether FROM, whose only source has the slot `slot`, defines no other names. Names
+    /// inside a subquery in FROM count too if they stay visible after a fault or belong to a single
+    /// row for all documents.
     pub(super) fn has_only(&self, slot: usize) -> bool {
         self.taken_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
     }

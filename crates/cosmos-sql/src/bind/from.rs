@@ -22,7 +22,7 @@ impl<'q> Binder<'q> {
     /// Binds the sources in order; each may use the names of earlier ones. A name must be new in
     /// this FROM and in all outer queries. A source that repeats a visible name for the same values
     /// is permitted: in the same FROM it is ignored, otherwise it hides the outer name. The name of
-    /// a subquery over elements hides other names.
+    /// a subquery that may have several results for one row hides an equal name.
     pub(super) fn bind_from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
         // Only in a FROM that is nested in FROM clauses alone does an unknown name denote the
@@ -54,7 +54,8 @@ impl<'q> Binder<'q> {
                     self.shown_values.insert(source.slot, shown);
                 }
             }
-            // The service replaces names of subqueries in expressions, up to the first elements.
+            // In subqueries of expressions, Azure Cosmos DB replaces the names of sources by their
+            // values, up to the first source over elements.
             let replaces = self.frames.iter().any(|frame| frame.phase != Phase::From)
                 && self.current_frame().elements.max(rows.elements) == Elements::None;
             if replaces && !input.iterates {
@@ -88,8 +89,8 @@ impl<'q> Binder<'q> {
         Ok(sources)
     }
 
-    /// Returns whether a source gives its values a name that they already have. This may also be
-    /// the name of a copy of the values that was made in a subquery of an expression.
+    /// Returns whether `name`, the name of a source, already denotes the source's values, or a copy
+    /// of them that was made in a subquery of an expression.
     fn gives_again(&self, input: &ast::Input, name: &str) -> bool {
         let Some(same) = self.same_name(input).filter(|_| !input.iterates) else { return false };
         if same == name {
@@ -107,20 +108,21 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Counts the input set of a source, from which `*` has to choose. Returns whether the source
-    /// is only another name for the input set before it. `before` is the preceding name, in this
-    /// FROM or an outer one, and `again` whether the source repeats a name.
+    /// Counts the input sets that a source adds, from which `*` has to choose. Returns whether the
+    /// source is only another name for the input set before it. `before` is the preceding name, in
+    /// this FROM or an outer one, and `again` whether the source repeats a name.
     fn count_input_set(&mut self, input: &ast::Input, again: bool, before: Option<&str>) -> bool {
         let last = before.and_then(|name| self.find_name(name));
         let same = self.same_name(input).filter(|_| !input.iterates);
         let of = same.and_then(|same| self.find_name(same));
         let innermost = self.frames.len().saturating_sub(1);
         let is_inlined = self.is_in_expression(innermost);
-        // What FROM joins with a repeated name is not selected.
+        // `*` does not select elements that FROM joins after a repeated name.
         if input.iterates && self.current_frame().star_is_repeated {
             return true;
         }
-        // In FROM alone, the list of results is an input set beside its elements.
+        // Outside expressions, `IN` with a subquery adds two input sets: the list of results, and
+        // its elements.
         if input.iterates && matches!(input.of, Collection::Query(_)) && !is_inlined {
             self.current_frame().star_sets += 1;
         }
@@ -135,7 +137,7 @@ impl<'q> Binder<'q> {
         };
         let frame = self.current_frame();
         match again {
-            // What FROM joined before is no longer selected.
+            // `*` no longer selects what FROM joined before the repeated name.
             true if last == innermost => {
                 frame.star_sets = frame.star_sets.min(1);
                 frame.star_is_repeated = true;
@@ -211,8 +213,9 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Returns the name outside a FROM that has the values of a name inside it. Only in a subquery
-    /// of an expression does Azure Cosmos DB replace the inner name by the outer one.
+    /// Returns the name outside the sources `inputs` with the same values as a name that they
+    /// define; `None` without such a name. Azure Cosmos DB replaces names in this way only in
+    /// subqueries of expressions; otherwise the name is returned unchanged.
     fn outer_name<'i>(&'i self, name: &'i str, inputs: &'i [ast::Input]) -> Option<&'i str> {
         let defines = |input: &ast::Input| input.name().is_some_and(|(of, _)| of == name);
         let replaces = self.is_in_expression(self.frames.len().saturating_sub(1));
@@ -334,7 +337,8 @@ pub(super) fn constant_index(index: &ast::Node) -> Option<&Value> {
 }
 
 /// Returns whether a query always has one result for a row of its outer query: all its sources have
-/// one value, and it has no filter and no limits. A group of the only row does not matter.
+/// one value, and it has no filter and no limits. GROUP BY is permitted, since one row makes one
+/// group.
 fn has_one_result(query: &ast::Query) -> bool {
     let limits = !query.order.is_empty() || query.top.is_some() || query.window.is_some();
     let has_one_value = |input: &ast::Input| match &input.of {

@@ -1,5 +1,6 @@
-//! Binds a tree to a plan: names become slots, parameters become constants, functions are looked
-//! up. One binder binds a query with all its subqueries, so that every slot is unique.
+//! Binds a tree to a plan: names become slots (indexes of the values at run time), parameters
+//! become constants, functions are looked up. One binder binds a query with all its subqueries, so
+//! that every slot is unique.
 //!
 //! Each query has a frame, which contains its names, its group keys, and whether expressions
 //! currently refer to rows or to groups. A name is resolved from the innermost frame outward. The
@@ -68,7 +69,8 @@ pub(crate) fn check_query(query: &Query, parameters: &[(String, Value)]) -> Resu
 
 /// Binds an outermost query with a new binder.
 fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec<Fault>> {
-    // Checked first, because constants of the plan are processed recursively.
+    // The nesting of parameters is checked first, because constants of the plan are processed
+    // recursively.
     let too_deep = binder
         .parameters
         .iter()
@@ -112,8 +114,8 @@ struct Rows {
     joins_elements: bool,
     /// Names that the outer query must not define.
     taken_names: Vec<String>,
-    /// Names of the query that remain visible in its outer query after a fault because of which the
-    /// groups were not checked: the names of all sources except the last.
+    /// Names of the query that remain visible in its outer query if the faults about groups were
+    /// dropped after another fault (see `left_names`).
     open_names: Vec<(String, usize)>,
 }
 
@@ -132,12 +134,13 @@ struct Binder<'q> {
     orders_by_no_path: bool,
     /// For each slot that copies the values of another slot, that other slot.
     same_values: HashMap<usize, usize>,
-    /// The same for slots in subqueries of expressions, without copies that FROM alone makes.
+    /// Like `same_values`, but only with copies that were made in subqueries of expressions.
     shown_values: HashMap<usize, usize>,
-    /// Origins of slots that Azure Cosmos DB replaces by their values, for keys of GROUP BY.
+    /// For keys of GROUP BY: the origins (see `properties`) of slots that Azure Cosmos DB replaces
+    /// by their values.
     origins: HashMap<usize, Origin>,
     /// The key of GROUP BY that is being bound. The whole key is not resolved as an equal key of an
-    /// outer query, but its parts may be.
+    /// outer query; its parts may be keys of outer queries.
     key: Option<&'q Node>,
     /// Index of the frame whose groups hid the last hidden name; the outermost frame has index 0.
     hidden_by: Option<usize>,
@@ -223,8 +226,8 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds the clauses in the order of execution. Keys of GROUP BY are bound while names refer to
-    /// rows, so that a key is not resolved as another key. After a fault in these, the clauses for
-    /// groups are not checked; the second result is true if they were skipped.
+    /// rows, so that a key is not resolved as another key. After any other fault in a query with
+    /// groups, the faults about groups are dropped; the second result is then true.
     fn bind_clauses(&mut self, query: &'q Query) -> Result<(Clauses, bool), Fault> {
         // FROM is first, since all other clauses use its names.
         let from = self.bind_from(&query.from)?;
@@ -253,7 +256,7 @@ impl<'q> Binder<'q> {
         let clause = "'OFFSET LIMIT' clause";
         self.refuse_inside(query.window.is_some(), places.window, "SC2204", clause);
         let window = self.bind_window(query, limits_rows);
-        // Taken after ORDER BY and SELECT, which may have added aggregates.
+        // The list is complete only now, since ORDER BY and SELECT may have added aggregates.
         let aggregates = std::mem::take(&mut self.current_frame().aggregates);
         let clauses = Clauses {
             slots: self.slots,
@@ -298,7 +301,8 @@ impl<'q> Binder<'q> {
             self.key = None;
             if !self.reads_property(&expr) {
                 let fault = Fault::ConstantKey(key.written_span());
-                // A property that is hidden by an outer query's groups does not count.
+                // If the groups of an outer query hide the property, the fault is reported with the
+                // faults about these groups.
                 match self.hidden_by.and_then(|level| self.frames.get_mut(level)) {
                     Some(frame) => keep_fault(&mut frame.group_faults, fault),
                     None => self.record_fault(fault),

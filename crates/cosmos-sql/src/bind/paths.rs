@@ -24,7 +24,8 @@ impl<'q> Binder<'q> {
     ) -> Result<Vec<Order>, Fault> {
         let one = keys.is_some() && query.group.is_empty();
         let any = orders_one_count(query);
-        // Without GROUP BY, one row for all documents is the only one that cannot be ordered.
+        // An ORDER BY with aggregates and without GROUP BY is refused only if FROM is a single row
+        // for all documents.
         self.orders_by_no_path |=
             one && !any && !query.order.is_empty() && self.current_frame().is_one_for_all();
         let only_paths = query.order.iter().all(|item| item.node.is_path());
@@ -48,7 +49,7 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// The names by which the path of an expression is followed to the document.
+/// The sources and keys through which the path of an expression is followed to the document.
 #[derive(Clone)]
 struct Paths<'a> {
     /// The sources of the outer queries, outermost first, and then those of the query itself.
@@ -85,8 +86,8 @@ impl Paths<'_> {
         }
     }
 
-    /// Returns whether the path `rest` into a part of an object or a list, to which `step` leads,
-    /// leads to a part of the document.
+    /// Returns whether the path of `step` and `rest` into an object or a list leads to a part of
+    /// the document. `step` selects the property or the element.
     fn leads_from_part(&self, expr: &Expr, step: &Value, rest: &[Value]) -> bool {
         let at = select::to_i64(step.as_ref()).and_then(|at| usize::try_from(at).ok());
         match (expr, step) {
@@ -97,7 +98,7 @@ impl Paths<'_> {
             (Expr::Array(items), _) => {
                 at.and_then(|at| items.get(at)).is_some_and(|of| self.leads(of, rest))
             }
-            // A list of one result.
+            // The list always has one result, which only index 0 selects.
             (Expr::Subquery(Subquery::Array, select), _) => {
                 at == Some(0) && has_one_result(select) && self.leads_from_results(select, rest)
             }
@@ -105,7 +106,8 @@ impl Paths<'_> {
         }
     }
 
-    /// Returns whether the first defined value of several is always the same path.
+    /// Returns whether the first defined value of several is always the same path into the
+    /// document.
     fn leads_from_first(&self, values: &[Expr], steps: &[Value]) -> bool {
         let mut rest = values.iter().skip_while(|value| matches!(value, Expr::Undefined));
         let is_name = |expr: &Expr| match expr {
@@ -113,7 +115,7 @@ impl Paths<'_> {
             _ => false,
         };
         match (rest.next(), rest.next()) {
-            // A name of a row is always defined.
+            // A name of a row is always defined, so that no later value is used.
             (Some(first), Some(_)) => is_name(first) && self.leads(first, steps),
             (Some(only), None) => self.leads(only, steps),
             (None, _) => false,
@@ -133,7 +135,8 @@ impl Paths<'_> {
         let mut sources = self.from.iter().rev().flat_map(|sources| sources.iter());
         match sources.find(|source| source.slot == slot).map(|source| &source.input) {
             Some(Input::Root) => true,
-            // An aggregate has no source.
+            // The document needs no source here; any other slot without a source is that of an
+            // aggregate.
             _ if slot == DOCUMENT => true,
             None => false,
             Some(Input::Value(of)) => self.leads(of, steps),
@@ -146,7 +149,7 @@ impl Paths<'_> {
     /// Returns whether a path into the results of a query leads to a part of the document.
     fn leads_from_results(&self, select: &Select, steps: &[Value]) -> bool {
         let clauses = select.clauses();
-        // A filter over a single row may leave no result.
+        // A filter over a single row may leave no result, and then the path has no value.
         let one = clauses.from.iter().all(|source| matches!(source.input, Input::Value(_)));
         if one && clauses.filter.is_some() {
             return false;
@@ -154,7 +157,8 @@ impl Paths<'_> {
         let mut paths = self.clone();
         paths.from.push(&clauses.from);
         paths.keys.extend(clauses.group.iter().flat_map(|group| &group.keys));
-        // A path to a missing value leaves no row, and no other value.
+        // A source that is a path to a missing value yields no row: only the selected path itself
+        // may be such a source, since any other would remove the selected value.
         let is_path = |source: &&Source| matches!(&source.input, Input::Value(of) if !is_slot(of));
         let is_whole = |of: Option<&Expr>| {
             let root = of.and_then(root_slot);
@@ -177,7 +181,8 @@ impl Paths<'_> {
         }
     }
 
-    /// Returns whether a query is the first source of FROM, which reads the documents.
+    /// Returns whether a query is the first source of its outer query's FROM, so that it reads the
+    /// documents.
     fn is_first_source(&self, select: &Select) -> bool {
         match self.from.last().and_then(|from| from.first()).map(|source| &source.input) {
             Some(Input::Results(first)) => std::ptr::eq(first.as_ref(), select),

@@ -39,8 +39,8 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// Returns the value of a name of rows; `None` after a fault was reported. The use of a name of
-    /// rows in a clause for several groups is such a fault. `at` is the span of the whole
+    /// Returns the value of a name that FROM defines; `None` after a fault was reported, such as
+    /// the use of the name in a clause for several groups. `at` is the span of the whole
     /// expression, which the message quotes.
     pub(super) fn resolve_name(&mut self, name: &str, name_at: Span, at: Span) -> Option<Expr> {
         let Some((outer, slot)) = self.find_name(name) else {
@@ -52,7 +52,7 @@ impl<'q> Binder<'q> {
             let Some(clause) = frame.clause_of_groups().filter(|_| !frame.has_one_row()) else {
                 continue;
             };
-            // A subquery in ORDER BY has a SELECT of its own.
+            // In a subquery, even in one of ORDER BY, the fault names SELECT.
             let clause = if level + 1 < innermost { Clause::Select } else { clause };
             keep_fault(&mut frame.group_faults, Fault::Ungrouped(at, clause));
             self.hidden_by = Some(level);
@@ -61,8 +61,9 @@ impl<'q> Binder<'q> {
         Some(self.of_only_rows(outer, Expr::Slot(slot)))
     }
 
-    /// Converts a value of the query with the frame `outer` to a value of the innermost query,
-    /// through the single rows of the queries in between.
+    /// Converts a value in the rows of the query with the frame `outer` for use in the innermost
+    /// query. Each query from `outer` inward that is being bound for groups has a single row, whose
+    /// value is used.
     fn of_only_rows(&mut self, outer: usize, value: Expr) -> Expr {
         (outer..self.frames.len()).fold(value, |value, level| self.of_only_row(level, value))
     }
@@ -128,7 +129,8 @@ impl<'q> Binder<'q> {
 
     /// Returns the slot that `*` denotes in a subquery without FROM: that of the first visible name
     /// or, without a visible name, of the document. Returns `None` if the outer queries have
-    /// several input sets. These do not count if the subquery is joined with elements in WHERE.
+    /// several input sets. If the subquery is joined with elements in WHERE, it may use the first
+    /// name nevertheless.
     pub(super) fn only_name(&self) -> Option<usize> {
         let mut names = self.frames.iter().flat_map(|frame| &frame.names);
         let first = names.next().map_or(DOCUMENT, |(_, slot)| *slot);
@@ -171,14 +173,15 @@ impl<'q> Binder<'q> {
         (values.len() + joins, most)
     }
 
-    /// Returns whether the query with a frame is, or is part of, a subquery in an expression.
+    /// Returns whether the query with the frame `level` is, or is part of, a subquery in an
+    /// expression.
     pub(super) fn is_in_expression(&self, level: usize) -> bool {
         self.frames.iter().take(level).any(|frame| frame.phase != Phase::From)
     }
 
     /// Returns the names of a query that its outer query must not define. These are the names of a
-    /// query with one row for all documents, and of a query without elements that is joined with
-    /// the only row of a query in FROM.
+    /// query with one row for all documents, and of a query in FROM without elements, if the
+    /// sources before it have a single row.
     pub(super) fn taken_names(&self, frame: &QueryFrame<'q>) -> Vec<String> {
         let is_joined = frame.elements == Elements::None
             && !self.is_in_expression(self.frames.len())
@@ -282,7 +285,8 @@ impl<'q> Binder<'q> {
 }
 
 /// Returns the names of a query that remain visible although its binding was abandoned: those of
-/// all its sources except the last, which elements of a subquery may follow.
+/// all its sources except the last or, if subqueries in its expressions join elements, those of all
+/// its sources.
 pub(super) fn left_names(query: &Query, frame: QueryFrame<'_>) -> Vec<(String, usize)> {
     let joined = usize::from(!frame.joins_elements());
     let inputs = query.from.get(..query.from.len().saturating_sub(joined)).unwrap_or_default();

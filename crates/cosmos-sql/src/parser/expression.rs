@@ -286,7 +286,8 @@ impl Parser<'_> {
                 let queries = calls && *self.kind_after(2) == TokenKind::Keyword(Keyword::Select);
                 match of_results(name).filter(|_| queries) {
                     Some(kind) => self.query_of(kind)?,
-                    // The syntax is valid; the name is checked after the subquery.
+                    // The name takes no subquery. This is reported at the end of the subquery,
+                    // whose own faults take precedence.
                     None if queries => {
                         self.at += 2;
                         self.parse_query()?;

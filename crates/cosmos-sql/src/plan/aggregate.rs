@@ -66,7 +66,7 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
                     None => (None, printer::print_expression(&item.node)),
                 };
                 fields.push(format!("{}: {value}", printer::quoted_text(&name)));
-                // Every name is in both lists; a group key has no aggregate.
+                // Both lists contain every name; for a group key, the aggregate is `None`.
                 plan.aggregate_of_alias.push((name.clone(), kind));
                 plan.group_by_aliases.push(name);
             }

@@ -93,7 +93,7 @@ fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
         let mut whole = query.clone();
         whole.window = None;
         if query.distinct {
-            // The client removes duplicates across partitions before it counts results.
+            // The client applies TOP, after it has removed duplicates across partitions.
             whole.top = None;
         }
         let window = if query.distinct { String::new() } else { plan.window() };

@@ -21,7 +21,7 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
     }
     plan.non_streaming = bind::orders_one_count(query);
     let (root, from) = root_and_from(query)?;
-    // The client removes duplicates across partitions before it counts results.
+    // The client applies TOP and the limits, after it has removed duplicates across partitions.
     let top = if query.distinct { String::new() } else { printer::print_top(query) };
     let window = if query.distinct { String::new() } else { plan.window() };
     let items: Vec<String> = plan
@@ -47,8 +47,8 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
         );
         return Some(plan);
     }
-    // An undefined value is not a result, but the enclosing row would make it one: TOP, here and at
-    // the client, counts rows.
+    // An undefined value is not a result. It is filtered out, since TOP, here and at the client,
+    // would count the object that contains the value and its sort keys.
     if matches!(query.selection, Selection::Value(_)) {
         filter = format!("({filter} AND IS_DEFINED({payload}))");
     }

@@ -69,7 +69,7 @@ fn plans_answer_drivers() {
     }
 }
 
-/// A document that counts how often it is completed.
+/// A document that counts how often its complete form is requested.
 #[derive(Debug)]
 struct Counted {
     whole: DocBuf,
@@ -148,7 +148,7 @@ fn conditions_stand_without_select() {
     }
 }
 
-/// A watch that stops every evaluation.
+/// A time limit that stops every evaluation.
 struct Over;
 
 impl evaluation::Watch for Over {

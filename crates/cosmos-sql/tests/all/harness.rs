@@ -124,7 +124,7 @@ fn pages(
     let mut values = Vec::new();
     let mut resume: Option<Resume> = None;
     for page in 0..10_000 {
-        // Pages of seven are bounded by bytes, too.
+        // Pages of seven results are limited by bytes, too.
         let bytes = if items == 7 { 100 } else { 1 << 30 };
         let limit = PageLimit { items, bytes };
         let token = resume.as_ref().map(Resume::to_bytes);
@@ -134,11 +134,11 @@ fn pages(
         let mut run = Run::new(Arc::clone(plan), Context::default(), resume, limit);
         run.set_sorted(sorted);
         if way == Way::Ahead {
-            // Now and then less than the next page needs.
+            // Sometimes fewer results are kept than the next page needs.
             run.keep_ahead(PageLimit { items: 1 + page % 5, bytes: 1 << 20 });
         }
         let mut all = true;
-        // Once for nothing: a run can be begun again.
+        // The results of the first pass are discarded: a run can be started over.
         for _ in 0..2 {
             run.start_over();
             let start = run.start_after();

@@ -46,7 +46,7 @@ fn a_hundred_thousand_cases_answer_the_same_from_an_index() {
             found += usize::from(!all.is_empty());
         }
     }
-    // Many cases say something: there are results, and rows that an index leaves out.
+    // Enough cases are significant: they have results, and rows that an index leaves out.
     assert!(20_000 < found && 100_000 < left_out && 3_000 < narrow, "{found} {left_out} {narrow}");
 }
 

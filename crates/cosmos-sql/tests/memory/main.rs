@@ -97,7 +97,8 @@ fn what_multiplies_a_value_is_refused_while_it_is_small() {
         assert_eq!(error.kind, Kind::TooLarge, "{query:.80}: {error}");
         assert!(peak() < MOST, "{query:.80}: {} MB", peak() / MB);
         assert_eq!(account.used_bytes(), 0, "{query:.80}");
-        // A server with less left refuses it for that reason, or because it is too large anyway.
+        // With less memory in the account, the query is refused for lack of memory or, as before,
+        // because it is too large.
         let account = Account::new(12 * MB);
         let error = run(&query, document.as_ref(), &account).unwrap_err();
         let short = error.kind == Kind::Short && error.number == BUSY;
