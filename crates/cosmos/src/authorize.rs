@@ -3,9 +3,9 @@
 //!
 //! There are four kinds of *principals*: the holder of a full account key, of a read-only account
 //! key, of a permission's token, or of an Entra token with roles (`roles`). A token signed by an
-//! account key permits no more than that key. The operation's row states the requirement
-//! (`Requirement`); apart from it, only the resource path and the partition key of the request are
-//! compared with a token.
+//! account key permits no more than that key. The operation's row in the table of operations states
+//! the required right (`Requirement`). Apart from it, only the resource path and the partition key
+//! of the request are compared with a token.
 
 use std::fmt;
 
@@ -86,8 +86,9 @@ pub(crate) fn authorize(
     if request.operation == Operation::ChangeFeed {
         request.may_write = may_write_items(principal, api, request);
     }
-    // Only the portal reads an item that was cut again before it shows or writes it. Other clients
-    // would write the cut values back, so the header has no effect for them.
+    // The header that permits truncated values in items has an effect only for the portal, which
+    // reads a truncated item again before it shows or writes the item. Other clients would write
+    // the truncated values back.
     if matches!(sender, Sender::Known(_)) {
         request.cuts = request.headers.may_cut()?;
     }
@@ -189,8 +190,8 @@ fn count_guess(api: &NoSqlApi, request: &Request, denied: Denied) -> Failure {
     wait.map_or_else(|| denied.into(), Failure::too_many_guesses)
 }
 
-/// Refuses a request that the principal may not make. The order of the checks determines the text
-/// if several apply.
+/// Refuses a request that the principal may not make. If several checks fail, the first one
+/// determines the text of the failure.
 fn check_requirement(principal: &Principal, api: &NoSqlApi, request: &Request) -> Result<()> {
     let row = request.operation.row();
     match principal {
@@ -224,7 +225,8 @@ fn check_permission(permission: &Permission, api: &NoSqlApi, request: &Request) 
     if !permission.writes && row.access == Access::Writes {
         return forbidden("The token is read-only.");
     }
-    // Both may identify database and container by resource ids instead of names.
+    // Permission and request may each identify database and container by resource ids instead of
+    // names.
     let (engine, containers) = (&api.engine, &api.containers);
     let allowed = permission.path.clone().resolve_names(engine, containers);
     let asked = ResourcePath::of_link(&request.link).resolve_names(engine, containers);

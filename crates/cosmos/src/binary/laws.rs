@@ -129,7 +129,8 @@ impl Writer {
             5 => self.packed(),
             _ => self.plain(),
         };
-        // Not every string is referenced, so that frames that can move stay common.
+        // Only some strings may be referenced, so that arrays and objects that contain no target,
+        // and can therefore be moved, stay common.
         if self.random.u32(..4) == 0 {
             self.strings.push((start, text.clone()));
         }
