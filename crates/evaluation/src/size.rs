@@ -1,6 +1,6 @@
-//! Size and depth limits of values that evaluation builds. A value has two sizes: its size inside a
-//! document, which limits stored and sent documents, and the memory of its tree, which is several
-//! times that.
+//! Size and depth limits of values that evaluation builds. A value has two sizes: its encoded size
+//! inside a document, which limits stored and sent documents, and its memory as an owned tree of
+//! values, which is several times as large.
 
 use document::{ArrayRef, DocRef, MAX_DOCUMENT_BYTES, Value, ValueRef};
 

@@ -64,9 +64,10 @@ struct Rewrite<'a> {
     groups: usize,
     /// Whether a quantifier may follow the last element.
     repeatable: bool,
-    /// Whether only flags have been read so far, which apply to the whole pattern.
+    /// Whether nothing but flag settings has been read so far; these apply to the whole pattern.
     begins: bool,
-    /// Whether `^` was rewritten in a way that does not need look-ahead.
+    /// Whether `^` was rewritten without a look-ahead, which is wrong if the pattern can match the
+    /// empty text.
     plain_line_start: bool,
     /// Extracted look-aheads; `None` if look-ahead is refused.
     lookaheads: Option<Vec<Lookahead>>,
@@ -93,8 +94,8 @@ impl<'a> Rewrite<'a> {
         while let Some(next) = self.text.rest.next() {
             self.outside(next)?;
         }
-        // Perl does not match a start of line after the final line break, the engine does. Only an
-        // empty match shows the difference.
+        // The engine also matches `^` after the final line break, Perl does not. The results differ
+        // only if the pattern matches the empty text there.
         if self.plain_line_start && may_be_empty(&self.text.out) {
             return Err(unsupported("a multiline ^ in a pattern that may match the empty string"));
         }
@@ -112,12 +113,14 @@ impl<'a> Rewrite<'a> {
                 self.text.out.push_str(r"(?:\n?\z)");
                 Ok(())
             }
-            // What follows would have to match the line break again.
+            // Without a look-ahead, `$` would consume the line break, and the rest of the pattern
+            // could not match it.
             None => Err(unsupported("a $ that is not at the end of the pattern")),
         }
     }
 
-    /// Returns whether nothing after the current position has to match.
+    /// Returns whether the pattern, or its current alternative, ends here except for closing
+    /// parentheses.
     fn is_at_end(&mut self) -> bool {
         let mut rest = self.text.rest.clone();
         let closing = (0..self.around.len()).all(|_| rest.next() == Some(')'));
@@ -174,7 +177,7 @@ impl<'a> Rewrite<'a> {
             '(' => {
                 let flags = self.flags;
                 self.group(before)?;
-                // Flags for the rest of the pattern do not count as its beginning.
+                // A group that only sets flags leaves the pattern at its beginning.
                 self.begins = begins && self.around.is_empty() && flags != self.flags;
                 return Ok(());
             }
@@ -226,7 +229,7 @@ impl<'a> Rewrite<'a> {
         if !self.flags.multi_line {
             self.text.out.push_str(r"\A");
         } else if self.lookaheads.is_some() {
-            // No line starts after the final line break.
+            // In Perl no line starts after the final line break.
             self.text.out.push_str(r"(?:\A|(?m:^)");
             self.push_lookahead(false, r"\z".to_owned())?;
             self.text.out.push(')');
@@ -297,7 +300,8 @@ impl<'a> Rewrite<'a> {
         }))
     }
 
-    /// Rewrites the start of a group, after its opening parenthesis.
+    /// Rewrites the start of a group, after its opening parenthesis. `before` is whether a
+    /// quantifier could follow the element before the group.
     fn group(&mut self, before: bool) -> Result<(), Error> {
         match read_opening(&mut self.text, self.flags)? {
             Opening::Comment => self.repeatable = before,

@@ -104,7 +104,7 @@ fn patterns_find_what_they_find_in_mongodb() {
         ("(?x)a b", "", "ab", true),
         ("a\u{a0}b", "x", "a\u{a0}b", true),
         (r"^\Qa.c\E$", "", "abc", false),
-        // An end consumes no text.
+        // `$` and `\Z` consume no text.
         (r"a$\n", "", "a\n", true),
         (r"a\Z\z", "", "a\n", false),
         ("(a$)b", "", "ab", false),
