@@ -1,5 +1,6 @@
-//! TTL indexes on a date field. Dates are supplied by users, so a later write may carry an old
-//! date: a floor applies only to rows written before it.
+//! TTL indexes on a date field. A floor is the latest date that had expired when an index's rule
+//! was changed. Dates are supplied by users, so a later write may carry an older date: a floor
+//! applies only to rows written before the change.
 
 use clock::Instant;
 
@@ -18,7 +19,8 @@ pub struct FloorPair {
 pub struct DateRule {
     /// The index's id, which is never reused.
     pub index: u32,
-    /// Seconds after the date; `None` while the index is being built and after it was dropped.
+    /// Seconds from the date to expiration (`expireAfterSeconds`); `None` while the index is being
+    /// built and after it was dropped.
     pub after_s: Option<i64>,
     /// Floors of earlier settings of this index: dates that had expired and so stay expired.
     pub pairs: Vec<FloorPair>,
@@ -33,7 +35,8 @@ impl DateRule {
     /// Changes the rule at a commit; rows older than the commit that have expired stay expired.
     pub fn change_at(&mut self, after_s: Option<i64>, stamp: u64, at: Instant) {
         if let Some(old) = self.after_s {
-            // The new pair implies every earlier pair with a lower floor, whose stamp is smaller.
+            // The new pair covers all rows of earlier pairs whose floor is not higher, since its
+            // stamp is greater than theirs.
             let floor_ms = cutoff_ms(old, at);
             self.pairs.retain(|pair| floor_ms < pair.floor_ms);
             self.pairs.push(FloorPair { stamp, floor_ms });
@@ -44,7 +47,7 @@ impl DateRule {
     /// Returns the instant at which a row with this date expires, or `MIN` if an earlier rule has
     /// already made it expire permanently.
     pub(crate) fn expires_at(&self, stamp: u64, date_ms: i64) -> Instant {
-        // An earlier rule applies to rows written before the rule was changed.
+        // The floor of an earlier rule applies to rows written before the rule was changed.
         if self.pairs.iter().any(|pair| stamp < pair.stamp && date_ms <= pair.floor_ms) {
             return Instant::MIN;
         }
@@ -55,7 +58,8 @@ impl DateRule {
     }
 }
 
-/// Returns the latest date of documents that have expired at an instant.
+/// Returns the latest date that has expired at an instant, if documents expire `after_s` seconds
+/// after their date.
 pub(crate) fn cutoff_ms(after_s: i64, at: Instant) -> i64 {
     at.ms.saturating_sub(after_s.saturating_mul(1000))
 }

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Dates of a date index are supplied by users, who may write an old date at any time. A floor of
-//! dates is therefore limited by stamp too: a [`FloorPair`] covers the rows written before a commit
-//! whose date is at most a limit.
+//! dates is therefore limited by stamp (the sequence number of a commit), too: a [`FloorPair`]
+//! covers the rows that were written before a commit and whose date is at most a limit.
 
 use crate::{class::Class, dates::FloorPair, header::Header};
 
@@ -60,8 +60,9 @@ impl Floors {
             }))
     }
 
-    /// Returns the same floors with date indexes bound to rows with stamps below `stamp`. Used for
-    /// reap floors, since settings may change and a later write may carry an old date.
+    /// Returns these floors with those of date indexes limited to rows with stamps below `stamp`.
+    /// Used for the floors of reaping, since settings may change and a later write may carry an old
+    /// date.
     pub fn bounded_by_stamp(mut self, stamp: u64) -> Self {
         for date in &mut self.dates {
             // Pairs that the new one implies are removed: it has at least as high a floor and
@@ -100,8 +101,9 @@ impl DateFloor {
     /// Returns the floor of one index by which a row has expired only if it has expired by both
     /// operands.
     fn lower_of_both(&self, other: &Self) -> Self {
-        // `floor_ms` is a pair without a bound on the stamp. A row expired by both operands matches
-        // one pair of each, so the result is the minimum of every two pairs.
+        // `floor_ms` is a pair without a bound on the stamp. A row expired by both operands is
+        // covered by a pair of each, so the result has the minimum of every combination of a pair
+        // of one operand with a pair of the other.
         let unbounded = |floor: &Self| FloorPair { stamp: u64::MAX, floor_ms: floor.floor_ms };
         let all = |floor: &Self| {
             let mut pairs = floor.pairs.clone();

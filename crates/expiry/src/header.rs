@@ -5,9 +5,10 @@
 //!   | deadline i64, class explicit only | dates x (index u32, date i64) | checksum u32
 //! ```
 //! All integers are big-endian. `class` is the rule of expiry; only class explicit has a
-//! deadline of its own. `dates` is the number of pairs of a date index and a date. `stamp` and `ts`
-//! are stamp and second of the last write, `creation` is the stamp of the document's creation. The
-//! last checksum covers the header, the first one the body.
+//! deadline of its own. `dates` is the number of pairs of a date index and a date. A stamp is the
+//! sequence number of a commit: `stamp` and `ts` are stamp and second of the last write, `creation`
+//! is the stamp of the document's creation. The last checksum covers the header, the first one the
+//! body.
 
 use std::fmt;
 
@@ -32,7 +33,7 @@ impl fmt::Display for Damaged {
 
 impl std::error::Error for Damaged {}
 
-/// Returns the checksum of a body; the writer computes it before the commit is ordered.
+/// Returns the checksum of a body; writers compute it before their commits get sequence numbers.
 pub fn body_checksum(body: &[u8]) -> u32 {
     crc32c::crc32c(body)
 }

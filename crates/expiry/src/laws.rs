@@ -20,7 +20,7 @@ const INDEXES: u32 = 2;
 #[derive(Debug)]
 struct Doc {
     row: Vec<u8>,
-    /// Second of the document's write, with `ttl` and dates by index.
+    /// Second in which `row` was written, with this `ttl` and these dates (index id, milliseconds).
     ts: i64,
     ttl: Option<i64>,
     dates: Vec<(u32, i64)>,
@@ -31,7 +31,7 @@ struct Doc {
 struct Model {
     settings: Settings,
     default: Option<i64>,
-    /// Seconds after the date, for each date index.
+    /// Seconds from the date to expiration, for each date index.
     after: [Option<i64>; INDEXES as usize],
     docs: Vec<Doc>,
     now_ms: i64,

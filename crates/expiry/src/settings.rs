@@ -86,7 +86,8 @@ impl Settings {
         self.by_class() || !self.dates.is_empty()
     }
 
-    /// Returns whether documents can expire by their class, or have done so under earlier settings.
+    /// Returns whether documents can expire by the default or by their own `ttl`, or have done so
+    /// under earlier settings.
     pub fn by_class(&self) -> bool {
         self.default != DefaultTtl::Off
             || self.inherit_floor != i64::MIN
