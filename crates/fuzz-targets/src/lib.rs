@@ -47,10 +47,10 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("tables", stored::tables),
 ];
 
-/// Maximum number of checks in an evaluation. There is one check every few milliseconds.
+/// Number of checks for a time limit that an evaluation passes; one is made every few milliseconds.
 const LOOKS: u32 = 20;
 
-/// Ends an evaluation after too many checks.
+/// A time limit counted in checks: an evaluation fails after `LOOKS` of them.
 #[derive(Debug, Default)]
 struct Ends(AtomicU32);
 

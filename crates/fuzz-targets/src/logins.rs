@@ -26,8 +26,8 @@ pub(crate) fn scram(bytes: &[u8]) {
     }
 }
 
-/// Checks the signature of a request, given as lines: header, date and link. Only a valid signature
-/// may be accepted.
+/// Checks the signature of a request, given as lines: authorization header, date and resource link.
+/// Only a valid signature may be accepted.
 pub(crate) fn signatures(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut lines = text.splitn(3, '\n');

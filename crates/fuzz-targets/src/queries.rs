@@ -72,7 +72,7 @@ pub(crate) fn pipelines(bytes: &[u8]) {
     }
 }
 
-/// Maximum number of pauses of a pipeline, a millisecond each.
+/// Number of pauses, about a millisecond apart, after which a pipeline is abandoned.
 const PAUSES: usize = 20;
 
 /// Runs a pipeline, which is the first field of a document, over documents.

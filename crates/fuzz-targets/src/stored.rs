@@ -122,7 +122,8 @@ fn damage(content: &mut Vec<u8>, at: usize, what: u8, how: u8) {
     }
 }
 
-/// Reads a list of tables, and the end of a table. Each is refused or read without a panic.
+/// Parses the store's version pointer, the trailer of a table file and a list of tables. Each is
+/// refused or parsed without a panic.
 pub(crate) fn tables(bytes: &[u8]) {
     store_tree::read_lists(bytes);
 }
