@@ -17,8 +17,9 @@ const RECORD: i32 = 2_147_473_649;
 const SEGMENT_BYTES: usize = 10;
 /// Length of a record header: version, schema, length, checksum.
 const RECORD_BYTES: usize = 13;
-/// Number of tokens of a segment header. In its sparse columns a smaller value denotes a column;
-/// other values encode the length of a name.
+/// Number of tokens of a segment header. The path of a sparse column starts with a number: if it is
+/// smaller than this, it is a token that denotes a column; otherwise the excess is the length of a
+/// name.
 const SEGMENT_TOKENS: u64 = 5;
 /// Presence bits of a segment header: its only fixed column, the length, is present.
 const SEGMENT_BITS: u8 = 1;
