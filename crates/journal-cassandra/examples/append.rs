@@ -1,6 +1,7 @@
-//! Measures two ways to append to a journal in Cassandra, and prints a table. D writes a group at a
-//! quorum and then reads the shard record at a quorum; B writes it at a quorum and then changes a
-//! guard by a lightweight transaction. Needs EBB_CASSANDRA:
+//! Measures two ways to append to a journal in Cassandra, and prints a table. D writes a group of
+//! entries at a quorum and then reads the shard record at a quorum; B writes the group at a quorum
+//! and then raises a guard (a row with the number of the last group) by a lightweight transaction.
+//! Needs EBB_CASSANDRA:
 //! `tests/cluster/cassandra run cargo run --release -p journal-cassandra --example append`
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the machine's clock")]
@@ -30,7 +31,8 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const SIZES: [usize; 4] = [1 << 10, 16 << 10, 256 << 10, 1 << 20];
 const DEPTHS: [usize; 3] = [1, 2, 4];
-/// Default part size, and others that are measured with the largest group.
+/// Size of the parts into which entries are divided: the default, and, in `OTHER_PARTS`, sizes that
+/// are measured with the largest group.
 const PART_BYTES: usize = 256 << 10;
 const OTHER_PARTS: [usize; 3] = [64 << 10, 128 << 10, 1 << 20];
 /// Maximum number of attempts without a reply before the program gives up.
@@ -142,7 +144,7 @@ impl Bench {
     }
 
     fn parts(&self, Series { size, part: most, .. }: Series, n: u64) -> Vec<EntryPart> {
-        // A different slice of the noise each time.
+        // A different slice of the random bytes each time.
         let from = (n as usize * 4_099) % (self.noise.len() - size);
         let body = self.noise.slice(from..from + size);
         let part = |(part, at): (u32, usize)| {
@@ -152,7 +154,8 @@ impl Bench {
         (0..).zip((0..size).step_by(most)).map(part).collect()
     }
 
-    /// Returns whether the guard is at `n`, through this attempt or an earlier one without a reply.
+    /// Raises the guard from `n - 1` to `n`. Returns whether its value is then `n`, by this attempt
+    /// or by an earlier one without a reply.
     async fn raise(&self, epoch: u64, n: u64) -> bool {
         let (guard, n) = (epoch.cast_signed() as i32, n.cast_signed());
         let Ok(answer) = self.session.execute_unpaged(&self.guard, (n, guard, 1_i64, n - 1)).await
@@ -173,7 +176,7 @@ impl Bench {
         let began = Instant::now();
         let numbers = (1_u64..).take_while(|_| began.elapsed() < series.length);
         let groups = numbers.map(|n| self.append(series, n, head.clone()));
-        // In order, as they are acknowledged.
+        // The results are collected in order, as a journal acknowledges its groups.
         let took: Vec<(Took, u32)> = stream::iter(groups).buffered(series.depth).collect().await;
         Measured { series, seconds: began.elapsed().as_secs_f64(), took }
     }

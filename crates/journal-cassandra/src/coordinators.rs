@@ -66,7 +66,7 @@ impl Coordinators {
     fn record_timeout(&self, node: Uuid, asked_at: Instant) {
         let mut all = self.known.lock();
         let known = all.entry(node).or_insert(NodeHealth { heard_at: asked_at, avoided: None });
-        // Requests in flight when the node fell silent count once.
+        // Timeouts of requests that were in flight when the node fell silent count as one.
         let is_told = known.avoided.is_some_and(|(until, pause)| asked_at + pause < until);
         if asked_at < known.heard_at || is_told {
             return;
@@ -83,8 +83,8 @@ impl Coordinators {
         avoided.is_some_and(|(until, _)| Instant::now() < until)
     }
 
-    /// Records that a request is sent to a node. If its avoidance has ended, only this request
-    /// tries it.
+    /// Records that a request is sent to a node. An avoided node is then avoided by others until
+    /// this request shows whether it responds.
     fn record_request(&self, node: Uuid) {
         if let Some(known) = self.known.lock().get_mut(&node)
             && let Some((until, _)) = &mut known.avoided
@@ -203,7 +203,7 @@ mod tests {
             advance(Duration::from_millis(1)).await;
             assert!(!all.is_avoided(node), "{seconds}");
         }
-        // One request tries it; the others are sent to other nodes.
+        // A single request checks whether the node responds; the others are sent to other nodes.
         all.record_request(node);
         assert!(all.is_avoided(node));
         all.record_response(node, None);
@@ -220,7 +220,7 @@ mod tests {
         assert!(!all.is_avoided(node));
     }
 
-    /// Many requests are in flight when a node falls silent.
+    /// The timeouts of requests that are in flight when a node falls silent lead to one avoidance.
     #[tokio::test(start_paused = true)]
     async fn requests_of_one_silence_count_once() {
         let (all, node) = (coordinators(), Uuid::from_u128(1));

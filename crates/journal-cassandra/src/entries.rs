@@ -1,5 +1,6 @@
-//! Writes and reads journal entries: their parts are rows of a segment's partition, in order. Parts
-//! are written with a fixed timestamp, so that writing the same bytes again changes nothing.
+//! Writes and reads journal entries. An entry is divided into parts, which are rows of a segment's
+//! partition, in order. Parts are written with a fixed timestamp, so that writing the same bytes
+//! again changes nothing.
 
 use bytes::Bytes;
 use cluster::{EntryPart, Unanswered};
@@ -54,7 +55,7 @@ pub(crate) async fn append(
     }
 }
 
-/// Reads the parts after an entry up to the limit, and all parts of the last entry.
+/// Reads whole entries after entry `after`, as parts, until these have `limit` bytes.
 pub(crate) async fn read(
     connection: &Connection,
     segment: Segment,

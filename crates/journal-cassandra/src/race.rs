@@ -123,7 +123,7 @@ mod tests {
             (&[Answers(99, 1)][..], 3, (Some(1), 1, 99)),
             (&[Hangs, Answers(5, 2)], 3, (Some(2), 2, 105)),
             (&[Hangs, Hangs, Answers(5, 3)], 3, (Some(3), 3, 205)),
-            // The first is merely slow.
+            // The first attempt is merely slow.
             (&[Answers(103, 1), Answers(5, 2)], 3, (Some(1), 2, 103)),
             (&[Fails(5), Answers(5, 2)], 3, (Some(2), 2, 10)),
             (&[Fails(5), Fails(5), Fails(5)], 3, (None, 3, 15)),

@@ -27,7 +27,7 @@ pub(crate) async fn read_settings(
     let system_tables = system_tables(session).await?;
     let replication = replication(session, keyspace).await?;
     let mut settings = Vec::new();
-    // Another database does not have the settings table; it is detected by its system tables.
+    // ScyllaDB, which does not have the settings table, is detected by its system tables.
     if !system_tables.iter().any(|table| table.starts_with("scylla_")) {
         for node in nodes {
             let address = node.address.to_string();

@@ -45,7 +45,7 @@ const ROWS_OF_A_PIECE: i32 = 8;
 const CLUSTER: &str = "format, id, shards, clock, secret";
 const NODE: &str = "node, incarnation, beat, state, about, terms";
 const SHARD: &str = "shard, epoch, claim, node, incarnation, phase, opened, ends, clock, bases";
-/// Replaces the bases of a shard with a lightweight transaction.
+/// Replaces the list of a shard's bases (full copies) by a lightweight transaction.
 const SET_BASE: &str = "UPDATE shards SET base = ?, bases = ? WHERE shard = ? IF base = ?";
 
 impl Statements {
@@ -105,7 +105,7 @@ impl Statements {
             read_entries: maker
                 .quorum("SELECT n, part, body FROM journal WHERE shard = ? AND epoch = ? AND segment = ? AND n > ?")
                 .await?,
-            // The timestamp is higher than that of every write, including later ones.
+            // Parts are written with timestamp 1, so the deletion also covers parts written later.
             drop_segment: maker
                 .quorum("DELETE FROM journal USING TIMESTAMP 2 WHERE shard = ? AND epoch = ? AND segment = ?")
                 .await?,
@@ -173,7 +173,7 @@ impl StatementBuilder<'_> {
     }
 }
 
-/// Inserts the keyspace before the table, which follows one of these keywords.
+/// Inserts the keyspace before the table name, which follows `FROM`, `INTO` or `UPDATE`.
 fn qualified(text: &str, keyspace: &str) -> String {
     for word in ["FROM ", "INTO ", "UPDATE "] {
         if let Some((before, after)) = text.split_once(word) {

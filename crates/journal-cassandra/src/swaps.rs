@@ -106,8 +106,8 @@ async fn send(
     connection.swap(statement, values, may_repeat(request), was_applied).await
 }
 
-/// Returns whether the record shows that an earlier attempt was applied if a repeated one is
-/// refused. For a request that creates a record it does not.
+/// Returns whether, if a repeated attempt is refused, the record shows that an earlier attempt was
+/// applied; false for requests that create a record.
 fn may_repeat(request: &Request) -> bool {
     !matches!(
         request,

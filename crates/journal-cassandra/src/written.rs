@@ -34,7 +34,7 @@ pub(crate) struct WrittenParts {
 
 impl WrittenParts {
     /// Returns the parts that still have to be written. State of earlier epochs of the shard is
-    /// dropped: their owner's term has ended, so it appends nothing more.
+    /// dropped: another node has owned the shard since, so nothing more is appended in them.
     pub(crate) fn missing(&self, at: Segment, parts: &[EntryPart]) -> BTreeSet<PartId> {
         let mut all = self.parts.lock();
         all.retain(|other, _| other.shard != at.shard || at.epoch <= other.epoch);

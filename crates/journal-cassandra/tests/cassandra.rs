@@ -80,8 +80,8 @@ fn claim(claim: Uuid, before: u64) -> Request {
     Request::Claim { shard: 0, before, claim, node: claim, incarnation: 1, clock }
 }
 
-/// Of concurrent claims exactly one is applied, and the others learn its claim. An unanswered one
-/// is repeated, as nodes do.
+/// Of concurrent claims of a shard exactly one is applied; the replies to the others have the shard
+/// record with the applied one. A claim without a reply is repeated, as by nodes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_claims_at_the_same_time_one_is_done() {
     let ledger = fresh(&options()).await;
@@ -120,8 +120,8 @@ async fn hurry(ledger: &CassandraLedger, request: &Request) {
     drop(tokio::time::timeout(patience, ledger.execute(request.clone())).await);
 }
 
-/// A repeated claim is reported as done, whichever attempt was applied; a repeated beat is done, or
-/// the record shows that it was.
+/// Repeated changes of a shard record are reported as done, whichever attempt was applied; a
+/// repeated heartbeat is done, or refused with a record that shows that it was applied.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_got_no_answer_is_told_when_it_is_asked_again() {
     let ledger = fresh(&options()).await;

@@ -120,7 +120,8 @@ async fn bases_of(ledger: &CassandraLedger) -> Vec<BaseRecord> {
     }
 }
 
-/// The journal is truncated as bases are written; an empty node loads a base and takes over.
+/// The journal is truncated as bases (full copies of the shard) are written; an empty node loads a
+/// base and takes over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_with_nothing_is_made_of_a_base_under_load() {
     let ledger = ledger_for("bases").await;
@@ -135,7 +136,7 @@ async fn a_node_with_nothing_is_made_of_a_base_under_load() {
         .map(|writer| tokio::spawn(write(Arc::clone(&owner.shared), writer, 1, Arc::clone(&stop))))
         .collect();
     let began = clock::monotonic_time();
-    // The second base truncates the journal before the first.
+    // When the second base is written, the journal up to the first one is truncated.
     while bases_of(&ledger).await.len() < 2 {
         assert!(clock::monotonic_time() - began < PATIENCE, "{:?}", bases_of(&ledger).await);
         std::thread::park_timeout(Duration::from_millis(50));
