@@ -66,7 +66,7 @@ fn start(folder: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A journal that grows and is cut.
+/// A journal that is appended to and truncated.
 struct Appends {
     journal: LocalJournal,
     n: u64,

@@ -73,14 +73,15 @@ pub trait Journal: Send + Sync + 'static {
         self.append(group)
     }
 
-    /// Makes kept groups durable. A journal that fails here refuses writes until it is reopened.
+    /// Makes the groups of [`append_unsynced`](Self::append_unsynced) durable. A journal that fails
+    /// here refuses writes until it is reopened.
     fn sync(&self) -> Result<(), Error> {
         Ok(())
     }
 
     /// Returns the entries after number `after`, in order: whole groups, about `limit_bytes` in
     /// total, but at least one if any exists; empty at the end of the journal. Fails with `Invalid`
-    /// if the next entry was cut, `Corrupt` if it is damaged.
+    /// if the next entry was truncated, `Corrupt` if it is damaged.
     fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error>;
 
     /// Drops entries numbered below `before`, as far as it can; the last group is always kept.

@@ -150,7 +150,7 @@ impl Journal for LocalJournal {
                 log.group_of(next).ok_or_else(cut)?
             };
             let Some(entries) = Self::read_group(&position)? else {
-                // The segment may have been cut and reused in the meantime.
+                // The segment may have been truncated and reused in the meantime.
                 if self.log.lock().first() <= next {
                     let (name, at) = (position.segment.name(), position.at);
                     let text = format!("{name} of the journal is damaged at byte {at}");

@@ -6,8 +6,8 @@ pub struct JournalOptions {
     /// Bytes of each new segment: a multiple of 4,096, at least [`Self::SEGMENT_BYTES_MIN`].
     /// Existing segments keep their size.
     pub segment_bytes: u64,
-    /// Number of spare segments kept ready. Surplus segments from cuts are kept while segments are
-    /// being taken and the device has ample free space, and are deleted afterwards.
+    /// Number of spare segments kept ready. Further segments released by truncations are kept while
+    /// segments are being taken and the device has ample free space, and are deleted afterwards.
     pub spare_segments: usize,
     /// The last entry known from another source to have been durable; 0 if unknown. A journal that
     /// ends before it is damaged: the journal alone cannot detect that its last group is missing.

@@ -2,7 +2,7 @@
 //! as long as many commits.
 //!
 //! A write load takes segments one by one and releases many at once, after memtables were flushed.
-//! Deleting the released ones would write each of their bytes once more, as zeros:
+//! If the released ones were deleted, new ones would have to be filled with as many zeros:
 //!
 //! ```text
 //!  taken     ▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏
@@ -120,7 +120,7 @@ impl Pool {
         if kept {
             state.spare.push(segment);
         } else {
-            // Deleting it may free enough space to create one.
+            // Deleting the segment may free enough space to create a new one.
             state.gave_up = false;
             drop(state);
             self.remove(&segment);
@@ -150,7 +150,7 @@ impl Pool {
     fn fill_until_closed(&self) {
         while self.wait_for_work() {
             let _making = self.making.lock();
-            // A taker may have created one, or a cut released one.
+            // In the meantime `take` may have created a segment, or a truncation released one.
             if self.wanted <= self.state.lock().spare.len() {
                 continue;
             }

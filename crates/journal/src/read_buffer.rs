@@ -17,7 +17,7 @@ pub(crate) struct ReadBuffer<'a> {
 }
 
 impl<'a> ReadBuffer<'a> {
-    /// Creates a window that reads up to offset `end`.
+    /// Creates an empty buffer that reads up to offset `end`.
     pub(crate) fn new(file: &'a dyn DiskFile, end: u64) -> Self {
         Self { file, end, held: Vec::new(), from: 0 }
     }

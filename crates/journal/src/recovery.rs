@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Only the last group can be torn, since each is written after the previous one was synced. Where
-//! groups were kept without a sync, all groups after the last sync can be torn.
+//! groups were appended without a sync, all groups after the last sync can be torn.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Makes the findings durable; returns the segments that do not belong to the journal, for reuse.
-/// With `kept_after`, the groups after that entry were kept without a sync and are written again.
+/// With `kept_after`, the groups after that entry were appended without a sync and are rewritten.
 pub(crate) fn repair(
     disk: &dyn Disk,
     recovered: &mut RecoveredLog,

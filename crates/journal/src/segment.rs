@@ -30,8 +30,8 @@ pub(crate) struct Segment {
 pub(crate) type HeaderCopies = [Result<SegmentHeader, HeaderFault>; 2];
 
 impl Segment {
-    /// Creates a spare segment of zeros, unless `goes_on` returns false. Removes an unfinished
-    /// file.
+    /// Creates a spare segment of zeros. Fails, and removes the unfinished file, once `goes_on`
+    /// returns false.
     pub(crate) fn make(
         disk: &dyn Disk,
         number: u64,

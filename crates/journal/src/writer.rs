@@ -1,9 +1,9 @@
 //! The writer of the newest segment: appends groups, starts segments and writes their headers. The
 //! first failed write or sync stops it, because the content of the disk is then unknown.
 //!
-//! A group never spans two segments: it is written with one call, verified in one place and cut as
-//! a whole. If the rest of a segment is too small for a group it stays empty; the next header
-//! records that.
+//! A group never spans two segments: it is written with one call, verified in one place and
+//! truncated as a whole. If the rest of a segment is too small for a group it stays empty; the next
+//! header records that.
 
 use std::{io, sync::Arc};
 
@@ -36,7 +36,7 @@ pub(crate) struct Writer {
     pub(crate) floors: Vec<u8>,
     /// Maximum total size of a group's entries, in bytes.
     pub(crate) group_bytes_max: usize,
-    /// Whether the newest segment has kept groups that are not synced; no other segment has.
+    /// Whether the newest segment has groups that are not synced; no other segment has.
     pub(crate) unsynced: bool,
     /// The error that stopped writing, if any.
     pub(crate) stopped: Option<Error>,

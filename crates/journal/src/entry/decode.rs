@@ -6,7 +6,7 @@ use store::{Error, Kind, Stamp};
 
 use super::{Entry, HEAD_BYTES, Mutation, VERSION, length_at};
 
-/// Items that memory is reserved for in advance; the list grows as more are decoded.
+/// Maximum number of items for which a list has capacity at first; it grows as more are decoded.
 const ITEMS_AT_ONCE: u64 = 1024;
 
 /// Decodes the entry in these bytes.
@@ -61,7 +61,7 @@ impl Parts<'_> {
         Some(Entry { n, last: Stamp { seq, at_ms }, under, dropped, mutations })
     }
 
-    /// Decodes one mutation of a run.
+    /// Decodes one mutation of a run, whose mutations are all in `space`.
     fn mutation(&mut self, space: u64) -> Option<Mutation> {
         let key_len = self.number()?;
         let value_len = self.number()?;

@@ -13,7 +13,8 @@
 //!                    length of the key v · 0 or 1 + length of the value v · key · value
 //! ```
 //!
-//! A run holds adjacent mutations of one space. A value length of 0 is a deletion.
+//! A space is a set of keys, identified by a number. A run holds adjacent mutations of one space. A
+//! value length of 0 is a deletion.
 
 mod decode;
 mod encode;
@@ -50,7 +51,7 @@ pub struct Entry {
     pub under: u64,
     /// Spaces to delete with all their contents, before the mutations.
     pub dropped: Vec<u64>,
-    /// Changes in order; they are smallest when sorted by space and key.
+    /// Changes in order; their encoding is smallest if they are sorted by space and key.
     pub mutations: Vec<Mutation>,
 }
 

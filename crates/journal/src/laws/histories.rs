@@ -1,4 +1,4 @@
-//! Random histories of appends, cuts, reads and crashes, compared with a plain list.
+//! Random histories of appends, truncations, reads and crashes, compared with a plain list.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 

@@ -1,5 +1,6 @@
-//! Damages every byte of a small journal. Given the durable watermark, a start finds everything or
-//! refuses. Without it, the last group may be taken for torn, and a truncated end is not detected.
+//! Damages every byte of a small journal. Given the watermark (the number of the last durable
+//! entry), a start finds everything or refuses. Without it, the last group may be taken for torn,
+//! and a truncated end is not detected.
 
 use store::Kind;
 
@@ -58,7 +59,8 @@ impl Sample {
         (0..bytes.len()).filter(|at| used(*at) || at % 509 == 0).collect()
     }
 
-    /// Opens a damaged journal in three ways. Without the watermark it may miss this many entries.
+    /// Opens a damaged journal with the watermark, with an accepted loss, and without the
+    /// watermark, when up to `may_miss` entries may be missing.
     fn check(&self, image: &Image, may_miss: usize, context: &str) {
         if let Some(disk) = self.check_marked(image, context) {
             self.check_accepted(&disk, context);
@@ -192,7 +194,7 @@ fn every_file_that_is_cut_is_noticed() {
             let error = open(&disk, &options(0)).unwrap_err();
             assert_eq!(error.kind, Kind::Corrupt, "{context}");
             sample.check_accepted(&disk, &context);
-            // With zeros instead of the missing bytes only the end may be missed.
+            // If the missing bytes are replaced by zeros, the last entries may be lost unnoticed.
             let image = sample.with_file(name, |bytes| bytes[end..].fill(0));
             sample.check(&image, sample.list.len(), &context);
         }

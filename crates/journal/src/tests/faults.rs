@@ -3,7 +3,7 @@
 
 use super::run::Run;
 
-/// Starts four segments, cuts, reuses one, and opens the journal twice.
+/// Starts four segments, truncates the journal, reuses a segment, and opens the journal twice.
 fn script(run: &mut Run) {
     for sizes in [&[10, 20][..], &[5_000], &[3_000], &[6_000], &[9_000], &[100, 200, 300]] {
         run.append(sizes);
@@ -23,7 +23,8 @@ fn script(run: &mut Run) {
     run.reopen_if_stopped();
 }
 
-/// Runs the script with a failure of each call in turn, and continues in each possible way.
+/// Runs the script with a failure of each call in turn (with `stays`, of all calls from that one
+/// on), and continues in each possible way.
 fn fail_each_call(full: bool, stays: bool) {
     for nth in 1.. {
         let mut any = false;

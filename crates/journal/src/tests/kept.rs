@@ -1,5 +1,5 @@
-//! Groups kept without a sync: a power cut loses only whole groups at the end, written after the
-//! last sync, whichever sectors were lost; every other failure loses nothing.
+//! Groups kept, that is, appended without a sync: a power cut loses only whole groups at the end,
+//! written after the last sync, whichever sectors were lost; every other failure loses nothing.
 
 use store::Kind;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{contract::Journal, options::JournalOptions};
 
-/// Creates a run whose groups are kept.
+/// Creates a run that appends all groups without a sync.
 fn keeping() -> Run {
     let mut run = Run::new();
     run.keeps = true;
@@ -80,7 +80,7 @@ fn what_was_synced_is_missed() {
         let Err(error) = opening else { continue };
         missed += 1;
         assert_eq!(error.kind, Kind::Corrupt, "{name}");
-        // For this opening, everything after the damage was not synced.
+        // With watermark 0 no entry is known to have been synced, so the damage is not an error.
         let end = opened(&damaged, 0).unwrap().end();
         assert!(end < 12, "{name}: {end}");
         assert_eq!(opened(&damaged, end).unwrap().end(), end, "{name}");

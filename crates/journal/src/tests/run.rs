@@ -79,14 +79,14 @@ pub(super) struct Run {
     pub(super) list: Vec<Entry>,
     /// Number of acknowledged entries that are durable.
     synced: usize,
-    /// Numbers of the last entries of kept groups.
+    /// Numbers of the last entries of the groups that were appended without a sync.
     kept: Vec<usize>,
-    /// Groups are kept without a sync, as copies of another journal.
+    /// Groups are appended without a sync, as copies of another journal's.
     pub(super) keeps: bool,
     /// The power was cut since the journal was last open.
     powerless: bool,
     unknown: Vec<Entry>,
-    /// Entries below this number may have been cut.
+    /// Entries below this number may have been truncated.
     cut: u64,
     /// Number of appends so far.
     attempts: u64,
@@ -112,7 +112,7 @@ impl Run {
         }
     }
 
-    /// Makes the nth disk call from now fail.
+    /// Makes the nth disk call from now fail; with `stays`, all later calls fail too.
     pub(super) fn fail_nth(&mut self, nth: u64, full: bool, stays: bool) {
         let (error, kind) = if full { (28, Kind::Full) } else { (5, Kind::Unavailable) };
         self.fault = Some(kind);
@@ -177,7 +177,7 @@ impl Run {
         }
     }
 
-    /// Keeps a group of entries of these sizes.
+    /// Appends a group of entries of these sizes without a sync.
     pub(super) fn append_unsynced(&mut self, sizes: &[usize]) {
         if self.write(sizes, LocalJournal::append_unsynced) {
             self.kept.push(self.list.len());

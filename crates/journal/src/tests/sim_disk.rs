@@ -40,10 +40,10 @@ struct State {
     names: Names,
     durable_names: Names,
     changes: Vec<NameChange>,
-    /// Number of calls so far, and the call that fails with its error number.
+    /// Number of calls so far. `fails` is the number of the call that fails, and its error number.
     calls: u64,
     fails: Option<(u64, i32)>,
-    /// Every call after that one fails too.
+    /// Whether all calls after the failing one fail, too.
     stays: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct SimDisk(Arc<Mutex<State>>);
 struct SimHandle(SimDisk, usize);
 
 impl State {
-    /// Counts a call and fails it if it is its turn.
+    /// Counts a call; fails if this call was selected to fail.
     fn call(&mut self) -> io::Result<()> {
         self.calls += 1;
         match self.fails {

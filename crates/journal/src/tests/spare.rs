@@ -1,4 +1,4 @@
-//! Reuse of segments: cut ones become spare, surplus ones are deleted.
+//! Reuse of segments: truncated ones become spare, surplus ones are deleted.
 
 use store::Kind;
 
@@ -36,7 +36,7 @@ fn segments_beyond_those_wanted_are_removed() {
     run.truncate_before(6);
     assert_eq!((held(&run).first, held(&run).disk_bytes), (6, 2 * SEGMENT));
     assert_eq!(run.disk.image().len(), 2);
-    // That cut wrote the header, so its floors survive a restart.
+    // That truncation wrote a header, so its floors survive a restart.
     run.kill();
     assert!(run.open());
     assert_eq!(run.journal.as_ref().unwrap().floors(), floors_of(6));

@@ -1,4 +1,5 @@
-//! External tests of the journal. In this file both journals, on disk and in memory, pass the laws.
+//! External tests of the journal. In this file the journals on disk and in memory pass the
+//! conformance tests of `journal::laws`.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod local;
