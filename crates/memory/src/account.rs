@@ -308,8 +308,8 @@ impl Account {
     /// Adds to the bytes held unless that exceeds the limit. Atomic, so that concurrent requests
     /// cannot both get the last bytes.
     fn add_bytes(&self, bytes: usize, is_small: bool) -> bool {
-        // The limit of a single holder needs no reserve for others.
         let Some(books) = self.counted_books() else { return true };
+        // In an account of a single holder nothing is reserved for others.
         let most =
             if is_small || books.is_single_holder { books.limit } else { self.common_limit() };
         let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= most);

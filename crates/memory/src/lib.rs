@@ -79,7 +79,8 @@ impl Share {
         Ok(())
     }
 
-    /// Returns surplus memory but keeps a chunk ahead, since a shrinking holder often grows again.
+    /// Returns surplus memory to the account, but keeps `CHUNK` bytes more than the holder needs,
+    /// since a shrinking holder often grows again.
     fn lower_to(&mut self, bytes: usize) {
         self.held = bytes;
         let kept = bytes.saturating_add(CHUNK);
