@@ -1,6 +1,7 @@
 //! The client side of the MongoDB protocol as bytes: messages, replies, the login. It has no
 //! sockets and no clock: `bench` uses it with non-blocking sockets, `transfer` with blocking ones.
-//! The server does not link it, so that the two cannot share an error.
+//! The server does not use this crate, so that no mistake of one is hidden by the same mistake of
+//! the other.
 //!
 //! ```text
 //! wire       builds a request, parses a reply
