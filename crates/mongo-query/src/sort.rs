@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {a: 1, "b.c": -1}           a ascending, then c of b descending
-//! {a: 1.9}                    a ascending: fractions of doubles are cut
+//! {a: 1.9}                    a ascending: fractions of doubles are truncated
 //! {score: {$meta: "textScore"}}    not supported (238)
 //! ```
 

@@ -1,6 +1,6 @@
-//! Arguments by position. The number of arguments is part of a function's row in the crate
-//! `pipeline`; the errors for a wrong number of arguments are here, since their codes differ
-//! between kinds of functions.
+//! Arguments by position. The table of functions in the crate `pipeline` states the number of
+//! arguments; the errors for a wrong number are here, since their codes differ between kinds of
+//! functions.
 //!
 //! ```text
 //! {$abs: -1}    {$abs: [-1]}                    one argument
@@ -57,8 +57,8 @@ pub(super) fn parse_exactly(
     Ok(args)
 }
 
-/// Parses the arguments of a function. Fails with 28667 if their number is out of range, or with
-/// 17045 if there is no maximum.
+/// Parses the arguments of a function. If their number is out of range, fails with 28667, or with
+/// 17045 for a function that has only a minimum.
 pub(super) fn parse_list(
     name: &str,
     arity: Arity,
@@ -73,7 +73,7 @@ pub(super) fn parse_list(
             if (least..=most).contains(&given) {
                 return Ok(args);
             }
-            // Functions without a maximum have another number and text.
+            // Functions without a maximum have another error code and text.
             if most == usize::MAX {
                 let text = format!("{name} needs at least two arguments had: {given}");
                 return Err(Error::new(17045, text));

@@ -256,7 +256,7 @@ pub(super) fn given_values<'v>(
     }
     for (param, given) in params.iter().zip(&given) {
         if param.required && given.is_none() {
-            // Arguments without a special number have that of a schema.
+            // 40414 is the code that mongod's schemas have for a missing argument.
             let code = wording.missing.iter().find(|(missing, _)| *missing == param.name);
             let code = code.map_or(40414, |(_, code)| *code);
             return Err(say((code, wording.missing_text), param.name));

@@ -155,7 +155,7 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
             return Err(Error::new(40199, text));
         }
     }
-    // The condition of a bucket uses the public comparison functions.
+    // The condition of a bucket uses the functions `$gte` and `$lt`, as a written `$switch` would.
     let test = |name: &str, bound: &Value| -> Result<Expr, Error> {
         let function = functions::find_function(name)
             .ok_or_else(|| Error::new(168, format!("Unrecognized expression '{name}'")))?;

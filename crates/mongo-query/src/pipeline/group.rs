@@ -174,7 +174,7 @@ fn parse_several(name: &str, value: ValueRef<'_>) -> Result<AccumulatorArguments
     Ok(AccumulatorArguments { input, n, sort: Sort::default() })
 }
 
-/// Parses `{n, sortBy, output}`, or `{sortBy, output}` unless the accumulator is `counted`.
+/// Parses `{n, sortBy, output}` of a `counted` accumulator, or `{sortBy, output}` of another one.
 ///
 /// Errors: 5788001 not an object, 5788002 an unknown argument, 5788003..5788005 a missing argument.
 fn parse_top(

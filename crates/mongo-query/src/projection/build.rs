@@ -1,6 +1,6 @@
-//! Collects the leaves (paths with their values) of a projection, and determines whether it is an
-//! inclusion or an exclusion. `_id` is special: it may be excluded from an inclusion and included
-//! in an exclusion, and determines the mode only if it is the only field.
+//! Collects the leaves (paths with their values) of a projection, and determines its mode:
+//! inclusion or exclusion. `_id` is special: it may be excluded from an inclusion and included in
+//! an exclusion, and determines the mode only if it is the only field.
 //!
 //! ```text
 //! {a: 1}            inclusion: _id and a

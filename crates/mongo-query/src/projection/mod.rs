@@ -134,8 +134,8 @@ fn parse_document(
     Ok(())
 }
 
-/// Adds a computed value. The text of the value is kept for an error message: whether the value is
-/// permitted depends on the mode, which may be unknown yet.
+/// Adds a computed value. Its text is kept for an error message: the value is not permitted if the
+/// projection turns out to be an exclusion.
 ///
 /// Errors: 31252 an operator in an exclusion, 31325 an unknown operator, and the other errors of
 /// expressions.

@@ -68,7 +68,7 @@ fn parse(row: &Row) -> Result<(), Error> {
 fn rows_say_what_parsers_do() {
     for row in TABLE {
         let parsed = parse(row);
-        // `find` handles it as the scan direction and does not pass it to the parser.
+        // `find` takes `$natural` as the direction of the scan and does not pass it to the parser.
         if (row.part, row.name) == (LanguagePart::Sort, "$natural") {
             assert!(parsed.is_err(), "{row:?}");
             continue;

@@ -46,7 +46,7 @@ pub(crate) const PUSH_MODIFIERS: &[(&str, Modifier)] = &[
 /// Parses the value of a modifier of `$push`, such as `$slice`.
 type Modifier = fn(&mut Push, ValueRef<'_>) -> Result<(), Error>;
 
-/// Returns the integer of a number of any type.
+/// Returns a number of any type as an integer; `None` if it is not an integer.
 fn exact_int(value: ValueRef<'_>) -> Option<i64> {
     Number::of(value)?.to_i64_exact()
 }

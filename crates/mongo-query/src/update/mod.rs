@@ -117,14 +117,14 @@ fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> R
     Ok(Edit::Operators(operators))
 }
 
-/// Returns the array filter that a step refers to.
+/// Returns the identifier of the array filter to which a step of a path, `$[x]`, refers.
 fn filter_name(step: &EditStep) -> Option<&str> {
     if let EditStep::Filtered(name) = step { Some(name) } else { None }
 }
 
 /// Returns an update operator with its parsed path.
 fn parse_leaf(field: &str, operator: Operator) -> Result<PathOperator, Error> {
-    // A renaming is applied at its target.
+    // The path of a `$rename` operator is its target, and its operand the source.
     let (path, operator) = match operator {
         Operator::RenameFrom(target) => {
             let source = EditPath::parse(field)?;

@@ -2,7 +2,7 @@
 //! `$graphLookup`, `$facet`.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
-    // Documents of `$documents` are joined by the fields, too.
+    // Documents of `$documents` are joined by `localField` and `foreignField`, too.
     (
         "[{$limit: 1}, {$project: {a: 1}}, {$lookup: {from: 't', localField: 'a', foreignField: 'y', pipeline: [{$documents: [{y: 1}, {y: 2}]}, {$set: {z: 3}}], as: 'r'}}]",
         "{_id: 1, a: 1, r: [{y: 1, z: 3}]}",

@@ -47,7 +47,7 @@ fn run(
     Ok(rows.into_iter().map(|row| row.document).collect())
 }
 
-/// Like `run`, but returns rows with their sources.
+/// Like `run`, but takes and returns rows: documents with the stored documents they come from.
 fn run_rows(
     stages: Arc<[Stage]>,
     context: Arc<Context>,

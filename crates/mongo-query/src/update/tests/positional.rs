@@ -1,4 +1,4 @@
-//! The three positional steps and array filters.
+//! The positional operators `$`, `$[]` and `$[x]` in paths, and array filters.
 
 use super::check_filtered;
 
