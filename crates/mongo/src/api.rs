@@ -336,7 +336,8 @@ impl MongoApi {
         connection
     }
 
-    /// Returns the number of connections since the start, relayed commands included.
+    /// Returns the number of connections since the start. Each command that the portal (the
+    /// server's web pages) relays counts as one.
     pub(crate) fn connections_ever(&self) -> i32 {
         self.next_connection.load(Ordering::Relaxed).saturating_sub(1)
     }

@@ -1,8 +1,8 @@
 //! Authorization: compares the rights that a command's row requires with the rights that the
 //! sender's roles grant. Without required authentication everything is permitted.
 //!
-//! Senders from the portal are not users: the portal has checked the account's key, which an open
-//! address does not require, and reports whether they may write.
+//! Senders from the portal (the server's web pages) are not users. The portal has checked the
+//! account's key, unless its address requires none, and reports whether they may write.
 
 use std::sync::Arc;
 

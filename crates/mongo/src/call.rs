@@ -146,7 +146,7 @@ impl<'a> Call<'a> {
         Args::new(self.name, self.body)
     }
 
-    /// Returns whether the command is a retryable write: it has a number and is executed once,
+    /// Returns whether the command is a retryable write: it has a `txnNumber` and is executed once,
     /// however often it is sent.
     pub(crate) fn has_number(&self) -> bool {
         self.api.settings.topology == Topology::Router

@@ -1,6 +1,6 @@
 //! The state of a connected client and its current command. `connection` reads and writes its
 //! bytes; other clients' commands (`currentOp`, `killOp`) access this state from their own threads,
-//! so what changes is kept in locks and atomics.
+//! so its mutable fields are locks and atomics.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -24,7 +24,7 @@ use crate::{
     wire::Compressor,
 };
 
-/// A client connection: one per socket, and one per relayed command.
+/// A client connection: one per socket, and one per command that the portal relays.
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// Sequence number since the start of the server, shown as `connectionId`.

@@ -154,8 +154,8 @@ pub struct CommandRow {
     /// Whether the documents in the command are stored as they arrive, so that parsing them takes
     /// no memory.
     pub stores_bytes: bool,
-    /// Whether the command's result may depend on which documents are live. This is the default,
-    /// because the tests for expired documents need a path for each such command.
+    /// Whether the command's result may depend on which documents are live. This is the default, so
+    /// that a new command must be added to the tests for expired documents or declared otherwise.
     pub sees_documents: bool,
     /// Whether a router accepts the command with a `txnNumber` and executes it once, however often
     /// it is sent.

@@ -122,7 +122,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         None => (parse_plan(&args)?, 0),
     };
     let context = call.evaluation_context().await?;
-    // The documents are held by the cursor.
+    // The cursor holds the documents, so their memory is reserved until the operation ends.
     context.operation_memory.keep_for_operation(made)?;
     let wanted = FirstBatch { size, single: false, keep: false, sorts: plan.sorts() };
     let cursor = begin_query(call, &namespace, plan, context)?;

@@ -72,7 +72,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Parses a statement. Returns the removal, and its receipt slot in a retryable write.
+    /// Parses a statement. Returns the removal and, in a retryable write, the slot for its receipt
+    /// (the recorded result).
     fn parse(
         &self,
         at: usize,
@@ -147,7 +148,7 @@ pub(super) async fn stage_removal(
         return Ok(Staged::Added(0));
     };
     let removed = group.remove(at, &collection, &removal.find, removal.many, context).await;
-    // Run alone, the statement looks up the collection again.
+    // The collection was dropped after the lookup; the statement is run alone and repeats it.
     if Call::came_late(&removed) {
         return Ok(Staged::Left);
     }
@@ -204,7 +205,8 @@ pub(super) fn record_removed(call: &Call<'_>, slot: Option<ReceiptSlot<'_>>, rem
     Counters::add(&call.connection.counters.deleted, removed as u64);
 }
 
-/// Records in the receipts of a retryable delete that a statement removed nothing.
+/// Records in the receipts of a retryable delete if a statement removed nothing; other receipts are
+/// committed with the removal.
 fn record_unwritten(slot: Option<ReceiptSlot<'_>>, removed: usize) {
     if let Some(ReceiptSlot { receipts, at }) = slot
         && removed == 0

@@ -143,7 +143,8 @@ async fn remove_document(
     Ok((done, answer))
 }
 
-/// Returns the result of a change in the two forms that a receipt stores: effect and reply.
+/// Returns the result of a change in the two forms that the receipt of a retryable write stores:
+/// effect and reply.
 fn outcome_of(
     edited: Edited,
     wanted: ReplyOptions,

@@ -21,8 +21,8 @@ use crate::{
     session,
 };
 
-/// Runs `getMore`. The cursor is taken for the duration of the read and returned afterwards; an
-/// error closes it.
+/// Runs `getMore`. The cursor is in use by this request only until the batch is read; an error
+/// while reading closes it.
 ///
 /// The operation that opened the cursor continues with its own time limit, so `maxTimeMS` is an
 /// error here, as in mongod for cursors that do not wait for documents.

@@ -186,7 +186,7 @@ fn record_client(call: &Call<'_>, client: DocRef<'_>) -> Result<()> {
 /// Returns the compressors that both sides support, in the client's order. Drivers use the first of
 /// them.
 fn agree_compressors(call: &Call<'_>, asked: ArrayRef<'_>) -> Value {
-    // Messages that may be forwarded to the owner of their database must be readable.
+    // In a cluster, messages must be readable, since they are forwarded by their database.
     if call.api.settings.is_home.is_some() {
         return Value::Array(Vec::new());
     }

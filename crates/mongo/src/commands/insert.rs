@@ -168,7 +168,7 @@ pub(super) async fn stage_insert(
     let new = prepare_document(call, document, writer)?;
     let (collection, _) = call.ensure_collection(namespace).await?;
     let inserted = group.insert(at, &collection, new).await;
-    // Run alone, the statement looks up the collection again.
+    // The collection was dropped after the lookup; the statement is run alone and repeats it.
     if Call::came_late(&inserted) {
         return Ok(Staged::Left);
     }
@@ -189,8 +189,8 @@ async fn positions_left(documents: usize, slot: Option<ReceiptSlot<'_>>) -> Resu
     Ok(left)
 }
 
-/// Returns the document to store and its expiry. While dumps carry timestamps, a restored document
-/// contains the second of its last write; the second is taken out of the document.
+/// Returns the document to store and its expiry. If `carry_timestamps` is on, a restored document
+/// contains the second of its last write, which is removed from the document.
 fn prepare_document(
     call: &Call<'_>,
     document: DocRef<'_>,

@@ -1,5 +1,5 @@
 //! `killCursors`: closes cursors by id and stops the requests that read them. Drivers send it when
-//! they abandon a cursor. As in mongod, the collection in the command selects nothing.
+//! they abandon a cursor. As in mongod, the collection in the command has no effect.
 //!
 //! ```text
 //! {killCursors: "c", cursors: [long, ..]}

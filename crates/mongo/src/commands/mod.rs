@@ -169,8 +169,9 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
         cursor: None,
     });
     let mut reply = run(call).await;
-    // Another attempt of the same write was committed first, so its receipts are visible now. What
-    // this attempt did is in its own receipts, so nothing is done twice.
+    // Another attempt of the same write was committed first, so its receipts (the results of its
+    // statements) are visible now. Statements that this attempt has executed have receipts as well,
+    // so none is executed twice.
     let mut beginnings = 1..MAX_BEGINNINGS;
     while call.has_number()
         && reply.as_ref().is_err_and(|error| error.code == WriteConflict)

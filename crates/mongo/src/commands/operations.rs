@@ -1,5 +1,5 @@
-//! Running operations: `currentOp` and `$currentOp` list them, `killOp` stops them. Also operators'
-//! commands with little effect here.
+//! Running operations: `currentOp` and `$currentOp` list them, `killOp` stops them. Also `fsync`
+//! and `replSetGetStatus`, which have little effect here.
 //!
 //! ```text
 //! {currentOp: 1, $all: true, secs_running: {$gt: 3}}

@@ -95,8 +95,8 @@ impl Outcome {
     }
 }
 
-/// Returns whether the inner command is an aggregate that writes. Other inner commands are searched
-/// but not run.
+/// Returns whether the inner command is an aggregate that writes. Other inner commands change
+/// nothing when they are explained.
 pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     let explained = command.get("explain").and_then(ValueRef::as_document);
     explained.is_some_and(aggregate::changes_data)

@@ -134,8 +134,8 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the tickets, which are MongoDB's permits for concurrent operations. Their maximum is
-    /// that of connections.
+    /// Returns the tickets, which are MongoDB's permits for concurrent operations. There is one for
+    /// each of the maximum number of connections.
     pub(super) fn tickets(&self) -> [(&'static str, Tickets); 2] {
         let of = |kind| Tickets { out: self.under_way(kind), total: MAX_CONNECTIONS };
         [("write", of(Kind::Write)), ("read", of(Kind::Read))]
