@@ -11,8 +11,8 @@
 
 use document::{Number, ValueRef};
 
-/// The lifetime a writer requests; [`Lifetime::After`] becomes a deadline when the write is
-/// stamped.
+/// The lifetime a writer requests; [`Lifetime::After`] becomes a deadline when the commit gets its
+/// sequence number and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
     /// No valid `ttl`: the collection's default applies.

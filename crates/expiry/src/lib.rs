@@ -1,4 +1,5 @@
-//! When a document expires: classes, deadlines, floors, date indexes and the liveness predicate.
+//! When a document expires: expiry classes, deadlines, floors (times up to which documents have
+//! permanently expired), date indexes and the liveness predicate.
 //! Pure functions of a header, a collection's settings and an instant; this crate reads no clock
 //! and no store, and deletes nothing.
 

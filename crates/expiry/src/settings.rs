@@ -1,5 +1,6 @@
-//! A collection's TTL settings: its default, the floors left by earlier defaults, and its date
-//! indexes. No change of them rewrites a document.
+//! A collection's TTL settings: its default, the floors left by earlier defaults (the seconds up to
+//! which documents have permanently expired), and its date indexes. No change of them rewrites a
+//! document.
 
 use clock::Instant;
 

@@ -1,7 +1,7 @@
 //! Swaps: lightweight transactions on one record. If one is refused, the record is read and
-//! returned. A transaction without a timely response is also sent to another coordinator; its
-//! condition refuses a second application, and the caller distinguishes that from another node's
-//! change.
+//! returned. A transaction without a timely response is also sent to another coordinator. Its
+//! condition refuses a second application; the record then shows whether the first one or another
+//! node's change is the reason.
 
 use cluster::{
     ClusterRecord, Record, Request, Swapped, Unanswered, encode_bases, encode_ends, encode_terms,

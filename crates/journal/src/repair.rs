@@ -24,8 +24,8 @@ pub(crate) fn repair(
     let tail = recovered.live.first().map(|oldest| oldest.header.generation);
     if let Some(last) = recovered.live.last_mut() {
         if damaged && let Some((newest, tail)) = recovered.newest.as_ref().zip(tail) {
-            // With the higher revision the header of the last intact segment becomes the newest
-            // one, which defines the start of the journal.
+            // The newest header defines the start of the journal. The higher revision makes the
+            // header of the last intact segment the newest one.
             last.header.tail = tail;
             last.header.floors.clone_from(&newest.floors);
             last.header.revision += 1;

@@ -33,7 +33,7 @@ impl<'a> Scram<'a> {
         Self { user, password, nonce: STANDARD.encode(nonce) }
     }
 
-    /// Returns the first message without its header.
+    /// Returns the client's first message without its GS2 header (`n,,`).
     fn bare(&self) -> String {
         let user = self.user.replace('=', "=3D").replace(',', "=2C");
         format!("n={user},r={}", self.nonce)

@@ -188,7 +188,7 @@ impl<S> ClientStream<S> {
 
     /// Puts back a message that was not executed, followed by the bytes read after it.
     fn unread(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) {
-        // Without a message the remaining bytes keep their memory reservation.
+        // Without a message, the reservation of the bytes that are still unread is kept.
         let (mut unread, held) =
             message.unwrap_or_else(|| (Vec::new(), std::mem::take(&mut self.held)));
         unread.extend_from_slice(behind);

@@ -346,7 +346,7 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Writes an assertion. Words are ASCII, as in `\w`.
+    /// Writes the assertion `\b`, `\B`, `\A`, `\z` or `\Z`. Word characters are ASCII, as in `\w`.
     fn position(&mut self, sign: char) -> Result<(), Error> {
         match sign {
             'b' => self.text.out.push_str(r"(?-u:\b)"),

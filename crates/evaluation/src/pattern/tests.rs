@@ -8,17 +8,17 @@ use crate::{
     error::{Error, Kind, numbers::PATTERN_REFUSED},
 };
 
-/// The characters that each pattern of the table is matched against.
+/// The characters that each pattern of `TABLE` is matched against.
 const SAMPLE: &str = "\0\x01\x07\x08\t\n\x0b\x0c\r\x11\x1b !-0189AHVahvxz_~é\u{85}\u{a0}\u{17f}\u{1680}\
     \u{180e}\u{2000}\u{200b}\u{2028}\u{2029}\u{202f}\u{205f}\u{212a}\u{3000}日😀";
-/// The table: a pattern, a tab, and the result.
+/// A table of one line per pattern: the pattern, a tab, and the result.
 const TABLE: &str = include_str!("escapes.txt");
 
 fn free(_: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Escapes all but visible ASCII as `\u{..}`, as in the table.
+/// Escapes all but visible ASCII as `\u{..}`, as in `TABLE`.
 fn shown(text: &str) -> String {
     let one = |c: char| match c {
         '"'..='~' if c != '\\' => c.to_string(),
@@ -27,7 +27,7 @@ fn shown(text: &str) -> String {
     text.chars().map(one).collect()
 }
 
-/// Returns the result of a pattern in the form of the table.
+/// Returns the result of a pattern as `TABLE` has it.
 fn matched(pattern: &str) -> String {
     match Pattern::with_look_ahead(&format!(r"\A(?:{pattern})\z"), "") {
         Err(error) => {

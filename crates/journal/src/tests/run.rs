@@ -18,7 +18,7 @@ use crate::{
 /// Segment size in these tests: a few small groups.
 pub(super) const SEGMENT: u64 = 32 * 1024;
 
-/// Creates an entry that differs from every other attempt at its number.
+/// Creates an entry that differs from those of all other attempts to append number `n`.
 pub(super) fn entry(n: u64, attempt: u64, bytes: usize) -> Entry {
     let value = (0..bytes).map(|at| (at as u64 * 7 + n + attempt) as u8).collect::<Vec<_>>();
     let mutation = Mutation { space: 1, key: "key".into(), value: Some(Bytes::from(value)) };

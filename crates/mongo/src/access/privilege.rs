@@ -39,8 +39,8 @@ impl Privilege {
                 None => unknown.push(name.to_owned()),
             }
         }
-        // A set would drop an empty privilege, and with it the right that is required for naming
-        // its resource.
+        // A set does not store a privilege without actions, so no right would be required for
+        // granting privileges on its resource.
         if actions.is_empty() && unknown.is_empty() {
             return Err(Error::new(FailedToParse, "missing actions field"));
         }

@@ -59,7 +59,7 @@ pub(crate) struct UserView<'a> {
     /// The option `showCustomData`, which defaults to true.
     pub(crate) custom_data: bool,
     pub(crate) restrictions: bool,
-    /// Option `showPrivileges`, which implies restrictions.
+    /// Shown with the option `showPrivileges`, which also shows the restrictions.
     pub(crate) inherited: Option<Inherited<'a>>,
 }
 

@@ -88,8 +88,8 @@ pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
 /// that fails its check. If the engine refuses one of these, that error is reported instead, since
 /// its position is earlier. Otherwise every document that passes its check is inserted.
 ///
-/// `slot` is the first document's receipt slot in a retryable write. Documents that an earlier
-/// attempt inserted are counted and skipped.
+/// In a retryable write, `slot` is where the receipt (the recorded result) of the first document is
+/// stored. Documents that an earlier attempt inserted are counted and skipped.
 pub(super) async fn insert_documents(
     call: &Call<'_>,
     namespace: &Namespace,

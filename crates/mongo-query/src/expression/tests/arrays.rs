@@ -1,4 +1,4 @@
-//! Arrays.
+//! Expressions on arrays, and their results.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$arrayElemAt: ['$arr', -1]}", "2"),

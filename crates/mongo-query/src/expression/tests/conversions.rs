@@ -1,4 +1,4 @@
-//! Conversions.
+//! Conversions between types, and their results.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$toBool: 'x'}", "true"),

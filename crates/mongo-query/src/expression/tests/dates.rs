@@ -1,4 +1,4 @@
-//! Dates.
+//! Expressions on dates, and their results.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$year: '$d'}", "2024"),

@@ -1,4 +1,4 @@
-//! Strings.
+//! Expressions on strings, and their results.
 
 pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$concat: ['a', 1]}", "error 16702: $concat only supports strings, not int"),
