@@ -65,8 +65,8 @@ impl Floors {
     /// date.
     pub fn bounded_by_stamp(mut self, stamp: u64) -> Self {
         for date in &mut self.dates {
-            // Pairs that the new one implies are removed: it has at least as high a floor and
-            // stamp.
+            // Pairs whose rows the new pair covers are removed: their floor and stamp are not
+            // higher.
             date.pairs.retain(|pair| date.floor_ms < pair.floor_ms || stamp < pair.stamp);
             if date.floor_ms != i64::MIN {
                 date.pairs.push(FloorPair { stamp, floor_ms: date.floor_ms });
@@ -78,7 +78,7 @@ impl Floors {
 
     /// Returns the floors by which a document has expired only if it has expired by both operands.
     pub fn lower_of_both(&self, other: &Self) -> Self {
-        // An index that only one operand has expires nothing by both.
+        // By an index that only one operand has, no document has expired by both.
         let dates = self.dates.iter().filter_map(|floor| {
             let twin = other.dates.iter().find(|twin| twin.index == floor.index)?;
             Some(floor.lower_of_both(twin))

@@ -43,7 +43,7 @@ pub struct Operation<'a> {
 pub struct OperationResult<'a> {
     /// The HTTP status of the operation.
     pub status_code: Option<i32>,
-    /// Sub-status, which distinguishes failures with one status.
+    /// Sub-status, which distinguishes failures with the same HTTP status.
     pub sub_status_code: Option<i32>,
     /// ETag of the resource, including its quotes.
     pub etag: Option<&'a str>,

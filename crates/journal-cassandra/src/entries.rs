@@ -42,7 +42,7 @@ pub(crate) async fn append(
     });
     let mut writes = stream::iter(writes).buffer_unordered(TOGETHER);
     let mut failed = None;
-    // Does not stop at a failed part: each part written now is skipped by the repeat.
+    // Continues after a failed part, since a repeated append skips the parts that are written.
     while let Some(result) = writes.next().await {
         failed = result.err().or(failed);
     }

@@ -158,7 +158,7 @@ impl Pool {
             let mut state = self.state.lock();
             match made {
                 Ok(segment) => state.spare.push(segment),
-                // The next taker tries again and gets the error.
+                // The next call of `take` tries again and returns the error.
                 Err(_) => state.gave_up = true,
             }
         }

@@ -64,7 +64,8 @@ impl Segment {
             if !goes_on() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            // In pieces: the sync of a commit waits for other writes queued on the device.
+            // Zeros are written in pieces, since the sync of a commit waits for all writes that are
+        // queued on the device.
             let end = bytes.min(at + PIECE);
             segment.write_zeros(at, end)?;
             segment.file.sync()?;

@@ -247,7 +247,7 @@ impl Account {
             return Ok(());
         }
         if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld_bytes()) {
-            // Much may have been released since the last check.
+            // The process may have released memory since it was last measured, so less is withheld.
             pressure.check_process();
             if self.add_bytes(bytes, is_small) {
                 return Ok(());

@@ -61,8 +61,8 @@ pub struct Settings {
     pub per_document_ttl: Arc<AtomicBool>,
     /// The server's version, reported by `buildInfo`.
     pub version: String,
-    /// Whether clients that dump and restore read and write the second of each document's last
-    /// write.
+    /// Whether `mongodump` reads the second of each document's last write, and inserted documents
+    /// may carry it.
     pub carry_timestamps: Arc<AtomicBool>,
     /// Listen address, reported by `whatsmyuri` and `serverStatus`.
     pub host: String,
@@ -298,8 +298,8 @@ impl MongoApi {
         self.settings.per_document_ttl.load(Ordering::Relaxed)
     }
 
-    /// Returns whether clients that dump and restore currently read and write the second of each
-    /// document's last write.
+    /// Returns whether `mongodump` currently reads the second of each document's last write, and
+    /// inserted documents may carry it.
     pub(crate) fn carries_timestamps(&self) -> bool {
         self.settings.carry_timestamps.load(Ordering::Relaxed)
     }

@@ -103,7 +103,7 @@ fn check_rights(call: &Call<'_>, row: &'static CommandRow) -> Result<()> {
     if !needs.iter().all(|need| need.is_met(&login.privileges)) {
         return Err(refusal(call));
     }
-    // Each batch of the command's cursor checks them again.
+    // The rights are checked again for each batch of the command's cursor.
     call.operation.record_requirements(needs);
     Ok(())
 }
@@ -145,7 +145,7 @@ pub(crate) async fn prepare_rights(call: &Call<'_>, row: &'static CommandRow) ->
     if let Some(copy) = api.users.copy()
         && let Err(unreached) = copy.check_good().await
     {
-        // Without the copy the login stays unresolved; commands that need none are permitted.
+        // Without a recent copy of the users only commands that need no login are permitted.
         return if row.before_login() { Ok(()) } else { Err(unreached) };
     }
     let Some(known) = connection.logins.lock().known.clone() else { return Ok(()) };
@@ -153,7 +153,7 @@ pub(crate) async fn prepare_rights(call: &Call<'_>, row: &'static CommandRow) ->
     if login.is_none()
         && let Some(copy) = api.users.copy()
     {
-        // The user may be newer than the copy.
+        // The user may have been created after the copy was last updated.
         if !copy.catch_up().await {
             return if row.before_login() { Ok(()) } else { Err(unreached()) };
         }

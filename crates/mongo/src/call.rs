@@ -235,8 +235,9 @@ impl<'a> Call<'a> {
                 }
                 let env = pipeline::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
                 let value = expr.evaluate(&env)?.unwrap_or(document::Value::Undefined);
-                // The total is limited like that of one evaluation. Each constant is charged to the
-                // account once, so that many constants do not cost quadratic time.
+                // The memory of all constants is limited like that of one evaluation. Each constant
+                // is charged to the account once, so that many constants do not cost quadratic
+                // time.
                 let bytes = evaluation::memory_of(value.as_ref());
                 held += bytes;
                 evaluation::check_holdable(held)?;

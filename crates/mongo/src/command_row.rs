@@ -149,7 +149,7 @@ pub struct CommandRow {
     pub write_concern: bool,
     /// The levels of `readConcern` that the command accepts.
     pub read_levels: ReadLevels,
-    /// Whether the command's shared arguments are checked as strictly as its own.
+    /// Whether the arguments that all commands share are checked as strictly as the command's own.
     pub strict_shared: bool,
     /// Whether the documents in the command are stored as they arrive, so that parsing them takes
     /// no memory.
@@ -289,7 +289,8 @@ impl CommandRow {
         Self { read_levels, ..self }
     }
 
-    /// Makes the command's shared arguments be checked as strictly as its own.
+    /// Makes the server check the arguments that all commands share as strictly as the command's
+    /// own.
     pub(crate) const fn strict_shared(self) -> Self {
         Self { strict_shared: true, ..self }
     }

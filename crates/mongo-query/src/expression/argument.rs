@@ -111,7 +111,7 @@ pub(super) fn parse_date(
     let ValueRef::Document(fields) = only else {
         return Ok(vec![parse_operand(only, scope)?, Expr::Absent]);
     };
-    // An operator that returns a date, not the form with names.
+    // The object is an operator that returns a date, not `{date, timezone}`.
     if fields.iter().next().is_some_and(|(first, _)| first.starts_with('$')) {
         return Ok(vec![parse_operand(only, scope)?, Expr::Absent]);
     }

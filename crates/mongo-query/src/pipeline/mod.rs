@@ -177,7 +177,7 @@ fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Ve
         }
         let (name, value) = split_stage(value)?;
         if (behind || 0 < at) && FIRST_ONLY.contains(&name) {
-            // Errors of the stage itself take precedence.
+            // Errors in the stage's value and context take precedence over that of its position.
             match is_known(name) {
                 true => drop(parse_stage(name, value, scope)?),
                 false => check_place(name, scope)?,

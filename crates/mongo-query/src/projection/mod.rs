@@ -146,7 +146,7 @@ fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Resul
         return Err(Error::new(31252, text));
     }
     let expr = expression::parse(value).map_err(|error| match (error.code, value) {
-        // The error of an unknown operator has another number and text in projections.
+        // The error of an unknown operator has another code and text in projections.
         (168, ValueRef::Document(inner)) => {
             let name = inner.iter().next().map_or("", |(name, _)| name);
             Error::new(31325, format!("Unknown expression {name}"))

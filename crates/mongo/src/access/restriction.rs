@@ -71,7 +71,7 @@ impl FromStr for IpNet {
         if width(given) < bits {
             return Err(());
         }
-        // An IPv4 range written as IPv4-mapped IPv6 loses the common prefix.
+        // An IPv4 range written as IPv4-mapped IPv6 is stored without the 96 bits of the mapping.
         let address = given.to_canonical();
         match bits.checked_sub(width(given) - width(address)) {
             Some(bits) => Ok(Self { address, bits }),

@@ -71,7 +71,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
         }
         Some(("$collStats", _)) => Requirement::of(Action::CollStats, request.collection()?),
         Some(("$indexStats", _)) => Requirement::of(Action::IndexStats, request.collection()?),
-        // `{aggregate: 1}` takes its documents from the command itself.
+        // `{aggregate: 1}` takes its documents from the command itself, and so requires no right.
         _ if !matches!(request.body.get("aggregate"), Some(ValueRef::String(_))) => {
             return Ok(Vec::new());
         }
@@ -162,7 +162,7 @@ fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<(Plan,
     let bytes = evaluation::memory_of(documents.as_ref());
     let mut stages = vec![Stage::Documents(pipeline::Expr::Literal(documents))];
     stages.extend(mongo_query::pipeline::parse_rest(ArrayRef::Tree(&rest))?);
-    // The filter excludes all documents of the collection.
+    // The filter excludes all documents of the collection: only the given documents are read.
     Ok((Plan::new(Filter::Never).with_stages(stages), bytes))
 }
 

@@ -32,8 +32,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     };
     let dropped = call.api.engine.drop_indexes(&collection, names).await;
     let was = dropped.map_err(|error| match error.kind {
-        // Another operation has dropped the index since; `collMod` has a different text for this
-        // error.
+        // Another operation has dropped the index since the lookup; `collMod` has a different text
+        // for this error.
         engine::Kind::NotFound(ErrorSubject::Index(name)) => not_found(&name),
         _ => error.into(),
     })?;

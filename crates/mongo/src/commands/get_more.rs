@@ -64,7 +64,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     }
     let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
     let batch = taken.cursor.next_batch(limit).await;
-    // The operation may have been stopped since.
+    // The operation may have been stopped after the batch was read.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),
         (Ok(_), Err(stopped)) => Err(Error::from(stopped)),

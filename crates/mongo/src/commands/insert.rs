@@ -133,7 +133,8 @@ pub(super) async fn insert_documents(
             let message = "the collection was dropped";
             return Err(Error::new(WriteConflict, message));
         }
-        // The documents inserted so far were dropped with the collection.
+        // The documents inserted so far were dropped with the collection, so all are inserted
+        // again.
         ready = positions
             .iter()
             .filter_map(|at| documents.get(*at))

@@ -144,7 +144,7 @@ pub(super) async fn set_parameters(call: &Call<'_>) -> Result<DocBuf> {
         taken.push((name, *start, value));
     }
     let mut was = None;
-    // Held for all parameters, so that the flag below never differs from the parameter.
+    // Locked until all are set, so that `requires_api_version` never differs from its parameter.
     let mut parameters = call.api.parameters.lock();
     for (name, start, value) in taken {
         if name == REQUIRE_API_VERSION {

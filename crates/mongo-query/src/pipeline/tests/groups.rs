@@ -5,7 +5,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "[{$group: {_id: '$x', s: {$sum: '$a'}, c: {$count: {}}, av: {$avg: '$a'}, mn: {$min: '$a'}, mx: {$max: '$a'}, f: {$first: '$a'}, la: {$last: '$a'}, p: {$push: '$a'}}}]",
         "{_id: 'p', s: 3.5, c: 2, av: 1.75, mn: 1, mx: 2.5, f: 1, la: 2.5, p: [1, 2.5]}; {_id: 'q', s: NumberLong(2), c: 1, av: 2.0, mn: NumberLong(2), mx: NumberLong(2), f: NumberLong(2), la: NumberLong(2), p: [NumberLong(2)]}; {_id: null, s: 0, c: 2, av: null, mn: 's', mx: 's', f: 's', la: null, p: ['s']}",
     ),
-    // More field names than one pass over a document reads.
+    // The stage reads more fields than are found in one pass over a document.
     (
         "[{$group: {_id: '$x', n1: {$sum: '$n1'}, n2: {$sum: '$n2'}, n3: {$sum: '$n3'}, n4: {$sum: '$n4'}, n5: {$sum: '$n5'}, n6: {$sum: '$n6'}, n7: {$sum: '$n7'}, s: {$sum: '$a'}, t: {$sum: '$a'}, x: {$first: '$x'}}}]",
         "{_id: 'p', n1: 0, n2: 0, n3: 0, n4: 0, n5: 0, n6: 0, n7: 0, s: 3.5, t: 3.5, x: 'p'}; {_id: 'q', n1: 0, n2: 0, n3: 0, n4: 0, n5: 0, n6: 0, n7: 0, s: NumberLong(2), t: NumberLong(2), x: 'q'}; {_id: null, n1: 0, n2: 0, n3: 0, n4: 0, n5: 0, n6: 0, n7: 0, s: 0, t: 0, x: null}",

@@ -207,7 +207,8 @@ fn memory_is_counted() {
         ("[{$group: {_id: null, t: {$push: '$text'}}}, {$count: 'n'}]", Some(292)),
         ("[{$bucketAuto: {groupBy: '$_id', buckets: 3}}]", Some(292)),
         ("[{$facet: {a: []}}]", Some(292)),
-        // Larger than a returned document may be, but not than one between two stages.
+        // The result of `$facet` is larger than a returned document may be, but not larger than a
+        // document between two stages may be.
         ("[{$limit: 20}, {$facet: {a: []}}, {$project: {n: {$size: '$a'}}}]", None),
         ("[{$limit: 20}, {$group: {_id: null, t: {$push: '$text'}}}, {$unwind: '$t'}]", None),
         ("[{$limit: 80}, {$facet: {a: []}}]", Some(10334)),

@@ -105,7 +105,7 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
 /// Requires the rights of the explained command.
 pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let Some(body) = request.args().document("explain")? else { return Ok(Vec::new()) };
-    // A command that cannot be explained is refused by its name.
+    // An unknown command and `explain` itself require no rights: they are refused by their name.
     let inner = COMMANDS.find_body(body).filter(|known| known.row.name != request.name);
     let Some(known) = inner else { return Ok(Vec::new()) };
     let inner = known.row.request(body, request.database, request.message);

@@ -67,7 +67,7 @@ pub(super) fn build_reply(
             "totalDocsExamined": shortest_int(stats.documents),
             "executionStages": stats.stage,
         };
-        // Only one plan is ever tried.
+        // Only one plan is ever tried, so the list of executions of other plans is empty.
         if call.args().str("verbosity")? != Some("executionStats") {
             run.push("allPlansExecution", Value::Array(Vec::new()));
         }
@@ -100,7 +100,7 @@ pub(super) fn winning_plan(
     let mut plan = access_stage(explain, found.is_some());
     for (place, stage) in stages.iter().enumerate() {
         let name = match *stage {
-            // The access path yields this order already. That applies only to a leading sort.
+            // A leading sort is not shown if the access path already yields the documents in order.
             "$sort" if !sorts && place == 0 => continue,
             "$sort" => "SORT",
             "$limit" => "LIMIT",
@@ -112,7 +112,7 @@ pub(super) fn winning_plan(
         };
         plan = doc! { "stage": name, "inputStage": plan };
     }
-    // The count of results belongs to the outermost stage of the search.
+    // The number of results is shown in the outermost stage of the search.
     if let Some(found) = found {
         plan.push("nReturned", shortest_int(found as u64));
     }
