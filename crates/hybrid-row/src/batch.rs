@@ -18,11 +18,11 @@ pub struct Operation<'a> {
     pub resource_type: Option<i32>,
     /// Partition key as JSON text; only in bulk requests.
     pub partition_key: Option<&'a str>,
-    /// A hash that replaces the partition key.
+    /// Hash of the partition key, which may be sent instead of the key itself.
     pub effective_partition_key: Option<&'a [u8]>,
     /// The id of the resource.
     pub id: Option<&'a str>,
-    /// Bytes that replace the id.
+    /// The id as bytes, which may be sent instead of `id`.
     pub binary_id: Option<&'a [u8]>,
     /// The resource, or a patch of it.
     pub resource_body: Option<&'a [u8]>,

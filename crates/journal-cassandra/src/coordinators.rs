@@ -83,8 +83,8 @@ impl Coordinators {
         avoided.is_some_and(|(until, _)| Instant::now() < until)
     }
 
-    /// Records that a request is sent to a node. An avoided node is then avoided by others until
-    /// this request shows whether it responds.
+    /// Records that a request is sent to a node. If the node was avoided, other requests avoid it
+    /// for `TRIAL` more, until this one shows whether it responds.
     fn record_request(&self, node: Uuid) {
         if let Some(known) = self.known.lock().get_mut(&node)
             && let Some((until, _)) = &mut known.avoided

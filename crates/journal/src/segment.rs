@@ -65,7 +65,7 @@ impl Segment {
                 return Err(io::ErrorKind::Interrupted.into());
             }
             // Zeros are written in pieces, since the sync of a commit waits for all writes that are
-        // queued on the device.
+            // queued on the device.
             let end = bytes.min(at + PIECE);
             segment.write_zeros(at, end)?;
             segment.file.sync()?;

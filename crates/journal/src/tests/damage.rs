@@ -278,7 +278,7 @@ fn a_group_that_was_written_over_and_is_back_is_noticed() {
     run.append(&[10]);
     let mut image = run.disk.image();
     // The second group is replaced by the other journal's at the same offset, which is intact and
-    // continues the first group, but is not the one that the third group continues.
+    // continues the first group, but is not the group that the third one continues.
     let place = (GROUPS_AT + BLOCK) as usize..(GROUPS_AT + 2 * BLOCK) as usize;
     let (name, bytes) = image.iter_mut().next().unwrap();
     bytes[place.clone()].copy_from_slice(&disk.image()[name][place.clone()]);

@@ -27,7 +27,7 @@ use build::{Builder, Leaf};
 #[cfg(test)]
 pub(crate) use find::FIND_OPERATORS;
 
-/// The kind of a projection.
+/// Whether a projection is that of a find or of a `$project` stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProjectionKind {
     Find,

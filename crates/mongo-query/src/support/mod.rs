@@ -58,8 +58,9 @@ const ARRAY_SORT: &str = "paths through two different arrays may sort by the fir
 /// How a timestamp of `$currentDate` differs from MongoDB's.
 const TIMESTAMP: &str = "a timestamp's increment is the millisecond of its second, counted from 1";
 
-/// Every operator of MongoDB 8 in these parts. A test parses the shortest use of each supported
-/// operator, and checks that all others are refused with an error text that names them.
+/// Every operator of MongoDB 8 in the parts of its language that [`LanguagePart`] has. A test
+/// parses the shortest use of each supported operator, and checks that all others are refused with
+/// an error text that names them.
 pub const TABLE: &[Row] = &[
     row(LanguagePart::Filter, "$eq", Works),
     row(LanguagePart::Filter, "$ne", Works),

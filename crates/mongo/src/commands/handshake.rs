@@ -186,7 +186,8 @@ fn record_client(call: &Call<'_>, client: DocRef<'_>) -> Result<()> {
 /// Returns the compressors that both sides support, in the client's order. Drivers use the first of
 /// them.
 fn agree_compressors(call: &Call<'_>, asked: ArrayRef<'_>) -> Value {
-    // In a cluster, messages must be readable, since they are forwarded by their database.
+    // In a sharded cluster, messages are not compressed, since they may have to be forwarded to the
+    // owner of their database.
     if call.api.settings.is_home.is_some() {
         return Value::Array(Vec::new());
     }

@@ -45,7 +45,8 @@ pub(super) fn current_op_needs(request: &CommandRequest<'_>) -> Result<Vec<Requi
     Ok(if request.is_set("$ownOps") { Vec::new() } else { all_operations() })
 }
 
-/// Returns the rights that the stage requires; it shows the sender's own operations by default.
+/// Returns the rights that the stage `$currentOp` requires: none if it shows only the sender's own
+/// operations, which is the default.
 pub(super) fn current_op_stage_needs(spec: ValueRef<'_>) -> Vec<Requirement> {
     let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
     if all { all_operations() } else { Vec::new() }
