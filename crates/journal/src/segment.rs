@@ -30,8 +30,8 @@ pub(crate) struct Segment {
 pub(crate) type HeaderCopies = [Result<SegmentHeader, HeaderFault>; 2];
 
 impl Segment {
-    /// Creates a spare segment of zeros. Fails, and removes the unfinished file, once `goes_on`
-    /// returns false.
+    /// Creates a spare segment of zeros; stops and fails once `goes_on` returns false. On failure
+    /// the unfinished file is removed.
     pub(crate) fn make(
         disk: &dyn Disk,
         number: u64,

@@ -247,7 +247,8 @@ impl Account {
             return Ok(());
         }
         if let Some(pressure) = self.pressure().filter(|it| 0 < it.withheld_bytes()) {
-            // The process may have released memory since it was last measured, so less is withheld.
+            // The process may have released memory since it was last measured, so that less is
+            // withheld now.
             pressure.check_process();
             if self.add_bytes(bytes, is_small) {
                 return Ok(());
