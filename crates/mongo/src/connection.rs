@@ -237,7 +237,7 @@ async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
     }
 }
 
-/// Runs the command of a message and sends the reply, with long commands taking turns.
+/// Runs the command of a message and sends the reply. Long commands of all connections take turns.
 async fn answer_in_turn<C: AsyncRead + AsyncWrite + Unpin + Send>(
     api: &Arc<MongoApi>,
     connection: &Connection,
@@ -324,8 +324,8 @@ async fn answer_message<C: AsyncRead + AsyncWrite + Unpin>(
     Ok(Answered::Sent)
 }
 
-/// Records the logged-in user for the client's next server. Where another server forwards the
-/// client, also sends it a login control frame, before the reply, so that no request of the client
+/// Records the logged-in user for the client's next server. If another server forwards the client,
+/// also sends that server a login control frame, before the reply, so that no request of the client
 /// comes in between.
 async fn report_login<C: AsyncRead + AsyncWrite + Unpin>(
     connection: &Connection,

@@ -20,13 +20,13 @@ pub(crate) struct Counters {
     /// Number of delete statements executed.
     pub(crate) delete: AtomicU64,
     pub(crate) getmore: AtomicU64,
-    /// Number of commands that exist in the command table.
+    /// Number of received commands whose names are in the command table.
     pub(crate) command: AtomicU64,
     /// Bytes of received messages, in the form in which they were sent, compressed or not.
     pub(crate) bytes_in: AtomicU64,
     /// Bytes of replies as sent.
     pub(crate) bytes_out: AtomicU64,
-    /// Documents in batches of cursors.
+    /// Number of documents returned in batches of cursors.
     pub(crate) returned: AtomicU64,
     pub(crate) updated: AtomicU64,
     pub(crate) deleted: AtomicU64,

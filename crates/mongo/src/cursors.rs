@@ -61,8 +61,8 @@ struct OpenCursor {
 }
 
 impl OpenCursor {
-    /// Checks that this sender may use the cursor. If not, a read-only relayed sender gets 43, as
-    /// if the cursor did not exist, and a user gets 13.
+    /// Checks that this sender may use the cursor. If not, a sender of the portal gets 43, as if
+    /// the cursor did not exist, and any other user gets 13.
     fn check_sender(&self, id: i64, sender: &Sender) -> Result<()> {
         match (self.owner.admits(sender), sender.relayed) {
             (true, _) => Ok(()),
@@ -87,7 +87,8 @@ impl OpenCursor {
         }
     }
 
-    /// Returns the bytes that an idle cursor holds. A cursor in use is charged to its request.
+    /// Returns the memory in bytes that an idle cursor holds. The memory of a cursor in use is
+    /// charged to its request; this returns 0.
     fn held_bytes(&self) -> usize {
         self.cursor.as_ref().map_or(0, Cursor::memory_used)
     }
@@ -147,8 +148,8 @@ fn not_found(id: i64) -> Error {
     Error::new(CursorNotFound, format!("cursor id {id} not found"))
 }
 
-/// Checks that a cursor is continued in the session that it was opened in, or without one if it was
-/// opened without one. The three codes are mongod's.
+/// Fails with one of mongod's three error codes unless a cursor is continued in the session that it
+/// was opened in, or without a session if it was opened without one.
 fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -> Result<()> {
     let (code, message) = match (opened, asking) {
         (opened, asking) if opened == asking => return Ok(()),
@@ -174,7 +175,7 @@ impl Cursors {
 
     /// Adds a cursor to the table and returns its id. Ids are random, so that clients cannot guess
     /// the ids of other clients' cursors. Fails with 146 at the limit, and with the reason if the
-    /// operation was cancelled. The stop is checked under the lock, so that [`Self::kill_sessions`]
+    /// operation was cancelled. This is checked under the lock, so that [`Self::kill_sessions`]
     /// misses no cursor.
     pub(crate) fn open(
         &self,
@@ -306,8 +307,8 @@ impl Cursors {
     /// Closes the cursors of sessions and stops the requests that use them.
     pub(crate) fn kill_sessions(&self, sessions: &SessionSet, why: StopReason) {
         let killed = self.remove_where(|open| sessions.has(open.session, &open.owner));
-        // Operations of idle cursors are stopped, too: a request may have taken one and not started
-        // it yet.
+        // Operations of idle cursors are stopped, too: a request may have taken the cursor and not
+        // resumed its operation yet.
         killed.iter().for_each(|open| open.operation.request_stop(why));
     }
 

@@ -14,7 +14,7 @@ use crate::{
 /// The result of checking a document's root fields. They are scanned once, since further scans are
 /// measurable for large batches of small documents.
 pub(crate) struct CheckedDocument {
-    /// The document's own expiry from its field `ttl`, or a mark that the collection's default
+    /// The document's own expiry from its field `ttl`, or `Inherit` if the collection's default
     /// applies.
     pub(crate) lifetime: Lifetime,
     /// Whether the document has an empty timestamp that must be filled in.
@@ -40,7 +40,8 @@ impl DocumentWriter {
             match name {
                 RESERVED => return Err(reserved_error()),
                 "ttl" if ttl.is_none() => ttl = Some(value),
-                // Only one of them could be the key, and readers would not agree on which.
+                // Of two `_id` fields only one could be the key, and readers would not agree on
+                // which.
                 "_id" if std::mem::replace(&mut has_id, true) => {
                     let message = "can't have multiple _id fields in one document";
                     return Err(Error::new(BadValue, message));
@@ -94,8 +95,9 @@ fn refuse_dollar(name: &str) -> Result<()> {
     ))
 }
 
-/// Returns a new ObjectId of this second of the database clock, which may be manual. The random
-/// part is drawn once per process and the counter always advances, so ids within one second differ.
+/// Returns a new ObjectId with the current second of the database clock, which may be set manually.
+/// The random part is drawn once per process and the counter always advances, so ids within one
+/// second differ.
 pub(crate) fn new_id(now: Instant) -> ObjectId {
     use std::sync::{
         OnceLock,

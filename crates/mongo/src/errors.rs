@@ -177,12 +177,12 @@ impl From<engine::Error> for Error {
             Kind::TooLarge => BSONObjectTooLarge,
             Kind::Unsupported => CommandNotSupported,
             Kind::Gone => QueryPlanKilled,
-            // Evaluation and stop requests carry MongoDB's numbers already.
+            // Errors of evaluation and of stop requests already have MongoDB's codes.
             Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,
-            // Drivers must not mark the server as unavailable by this code, since they would then
-            // wait for it.
+            // Not a code by which drivers mark the server as unavailable, since they would then
+            // wait until the server is available again.
             Kind::Unavailable | Kind::Reopened => TemporarilyUnavailable,
             Kind::ViewEnded => SnapshotTooOld,
             // A code on which drivers select another server and retry retryable operations.
@@ -209,7 +209,8 @@ fn not_found(what: ErrorSubject, message: String) -> Error {
 /// Returns the error for an object that already exists.
 fn exists_already(what: ErrorSubject, message: String) -> Error {
     match what {
-        // Items and catalog records only: a unique index fails with `Kind::DuplicateKey`.
+        // Only items and catalog records fail this way: a unique index fails with
+        // `Kind::DuplicateKey`.
         ErrorSubject::Document => Error::new(DuplicateKey, message),
         ErrorSubject::Index(_) => Error::new(IndexOptionsConflict, message),
         ErrorSubject::Collection(namespace) => {
@@ -267,7 +268,7 @@ fn index_refused(refusal: &IndexRefusal, message: String) -> Error {
     Error::new(CannotCreateIndex, message)
 }
 
-/// Maps a hint that matches no index (2) or several (27).
+/// Returns the error of a hint that matches no index (2) or several indexes (27).
 fn hint_refused(refusal: &HintRefusal) -> Error {
     match refusal {
         HintRefusal::NoIndex => {

@@ -21,13 +21,14 @@ use crate::{
     wire::{Message, Shape, msg_reply},
 };
 
-/// A client that wants to wait less gets a single reply: a stream would occupy a processor without
-/// requests.
+/// Minimum `maxAwaitTimeMS` for which the replies to a handshake are streamed. With shorter waits a
+/// stream would occupy a processor although the client sends no requests.
 const SHORTEST_WAIT_MS: u64 = 100;
 
-/// Returns whether further replies follow without another request: the batch of a cursor that is
-/// not exhausted, or a handshake by which a client waits for changes of the server's state. Drivers
-/// take the end of a handshake stream for the loss of the server, so these streams do not end.
+/// Returns whether further replies follow this one without another request. This is so if it is a
+/// batch of a cursor that is not exhausted, or answers a handshake by which a client waits for
+/// changes of the server's state. Drivers take the end of a handshake stream for the loss of the
+/// server, so these streams do not end.
 pub(crate) fn is_followed(api: &MongoApi, message: &Message, reply: &DocBuf) -> bool {
     has_open_cursor(reply) || (waits_for_news(api, message) && says_version(reply))
 }
@@ -51,7 +52,8 @@ fn waits_for_news(api: &MongoApi, message: &Message) -> bool {
         && matches!(args.count("maxAwaitTimeMS"), Ok(Some(ms)) if SHORTEST_WAIT_MS <= ms)
 }
 
-/// Returns whether the reply to a handshake shows that the server announces state changes.
+/// Returns whether the reply to a handshake has a `topologyVersion`, with which the client can wait
+/// for the next change of the server's state.
 fn says_version(reply: &DocBuf) -> bool {
     reply.get("topologyVersion").is_some()
 }

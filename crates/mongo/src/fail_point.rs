@@ -177,7 +177,7 @@ impl FailCommand {
             "failInternalCommands",
             "namespace",
         ])?;
-        // Without a list it applies to no command.
+        // Without the argument `failCommands` the fail point applies to no command.
         let commands =
             args.array("failCommands")?.map(|names| names.to_values()).unwrap_or_default();
         let block = args.lax_bool("blockConnection")?.unwrap_or(false);

@@ -9,9 +9,9 @@ pub type UsersReply<'a> = Pin<Box<dyn Future<Output = io::Result<Option<Vec<u8>>
 
 /// The transport to the first shard.
 pub trait FirstShardTransport: Send + Sync {
-    /// Requests users and roles. The reply has no records if the version is still the one with
-    /// token `seen`, which is from an earlier reply. If `waits`, the reply is delayed until they
-    /// change, up to a timeout.
+    /// Requests users and roles. `seen` is the version token of an earlier reply; if the version is
+    /// still the same, the reply contains the token and no records. If `waits` is true, the reply
+    /// is delayed until users or roles change, up to a timeout.
     fn ask(&self, seen: Vec<u8>, waits: bool) -> UsersReply<'_>;
 }
 

@@ -1,5 +1,5 @@
-//! The users required before the first client connects: the first user, if the server was started
-//! with one, and the secret for salts.
+//! The records required before the first client connects: the first user, if the server was started
+//! with one, and the secret from which the salts of unknown users are derived.
 
 use auth::Secret;
 

@@ -153,8 +153,8 @@ where
         }
     }
 
-    /// Replays the client's handshake to a server, which would otherwise limit it like an unknown
-    /// client.
+    /// Replays the client's handshake to a server, which would otherwise apply the limits of
+    /// clients that were not answered yet.
     async fn introduce(&mut self) -> Result<(), ForwardFailure> {
         let client = self.client.get_ref();
         let introduction = match client.introduction() {
@@ -201,8 +201,8 @@ where
         match self.reply_header().await {
             Ok(reply) => {
                 self.pass_replies(reply).await?;
-                // Recorded only now: until it is answered, the message itself is sent to the next
-                // server.
+                // A handshake is recorded after its reply: until then the message itself is sent to
+                // the next server, and a second handshake would be an error.
                 if let Some(said) = introduction {
                     self.client.get_mut().record_handshake(&said);
                 }
@@ -263,7 +263,7 @@ where
             chunk.resize(begin + wanted, 0);
             let part = chunk.get_mut(begin..).unwrap_or_default();
             self.read_reply(part).await.map_err(|_| ())?;
-            // Only the first part starts right after the header.
+            // The flags are at the start of the payload, which only the first chunk contains.
             more |= 0 < begin && wire::more_follows(&header, part);
             write_within(&mut self.client, &chunk).await?;
             left -= wanted;
@@ -369,8 +369,8 @@ async fn copy_messages(
     }
 }
 
-/// Returns a minimal handshake message, for a known client whose own handshake was too large to be
-/// kept.
+/// Returns a minimal handshake message, for a client that was answered before but whose own
+/// handshake was too large to be kept.
 fn hello() -> Vec<u8> {
     let body = document::doc! { "hello": 1, "$db": "admin" }.to_buf();
     // An OP_MSG request has the same format as a reply.

@@ -22,7 +22,7 @@ const FIRST: &str = "admin";
 pub struct IsHome(Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
 impl IsHome {
-    /// Creates the test from a function of database names.
+    /// Creates the predicate from a function of database names.
     pub fn new(is_home: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(is_home))
     }
@@ -70,7 +70,7 @@ pub(crate) fn database_of_command<'a>(
     body: DocRef<'a>,
     database: Option<&'a str>,
 ) -> Option<&'a str> {
-    // An unknown command fails on any server, so it has no home.
+    // An unknown command fails on any server, so no database decides.
     let known = commands.find_body(body)?;
     match known.row.home {
         Home::Any => None,
@@ -143,7 +143,8 @@ mod tests {
             (doc! { "createUser": "ann", "$db": "one" }, Some("admin")),
             (doc! { "currentOp": 1, "$db": "admin" }, Some("admin")),
             (doc! { "ebbClock": 1, "$db": "one" }, Some("admin")),
-            // Only commands of the first shard are answered by the shard that another one asks.
+            // With `$ebbShard`, which requests between shards have, a command of the first shard is
+            // answered by the shard that receives it. Other commands are routed as without it.
             (doc! { "ebbClock": 1, "$ebbShard": true, "$db": "admin" }, None),
             (doc! { "insert": "c", "$ebbShard": true, "$db": "one" }, Some("one")),
             (doc! { "renameCollection": "one.c", "to": "one.d", "$db": "admin" }, Some("one")),

@@ -69,7 +69,7 @@ async fn wait_for_room(account: &Account, header: &Header) {
 }
 
 /// Reads the rest of a message once memory is available; `held` then has its reservation. For a
-/// compressed message the size that it claims to have decompressed is reserved, too, before
+/// compressed message the stated size of the decompressed data is reserved, too, before
 /// decompression.
 pub(crate) async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),

@@ -5,8 +5,8 @@
 use std::{ops::RangeInclusive, time::Duration};
 
 pub(crate) const MAX_MESSAGE_BYTES: usize = 48_000_000;
-/// Allowed settings of the largest message in bytes. The lower bound is the limit for clients that
-/// are not known yet.
+/// Allowed settings of the largest message in bytes. The lower bound is the limit for new clients,
+/// `MAX_FIRST_BYTES`.
 pub const MESSAGE_BYTES: RangeInclusive<usize> = MAX_FIRST_BYTES..=MAX_MESSAGE_BYTES;
 /// Largest stored document in bytes.
 pub(crate) const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
@@ -40,8 +40,8 @@ pub(crate) const SHOWN_BYTES: usize = 1024;
 /// Total size of the larger commands that one reply of `currentOp` shows in full. The reply has to
 /// fit into a document, with everything else in it.
 pub(crate) const MAX_WHOLE_COMMANDS: usize = MAX_DOCUMENT_BYTES - 64 * 1024;
-/// Application name whose connections read documents with the second of their last write, while
-/// that is enabled.
+/// Application name of clients that also read the reserved property `_ts`, the second of a
+/// document's last write, while that is enabled for dumps.
 pub(crate) const DUMPING: &str = "mongodump";
 /// Maximum number of connections, as `serverStatus` reports it.
 pub(crate) const MAX_CONNECTIONS: i32 = 50_000;
@@ -50,13 +50,15 @@ pub(crate) const SESSION_MINUTES: i32 = 30;
 const _: () = assert!(SESSION_MINUTES as i64 * 60 == engine::limits::RECEIPT_SECONDS);
 /// Maximum size of the receipt of a retryable write: a returned document and the fields around it.
 pub(crate) const MAX_RECEIPT_BYTES: usize = MAX_DOCUMENT_BYTES + 64 * 1024;
-/// How often a retryable write restarts because another attempt of it was committed first.
+/// Maximum number of times that a retryable write restarts because another attempt of it was
+/// committed first.
 pub(crate) const MAX_BEGINNINGS: usize = 100;
 /// Maximum size of client metadata, in bytes.
 pub(crate) const MAX_CLIENT_BYTES: usize = 512;
 /// Time within which the rest of a message must arrive once it has begun.
 pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a long message waits at most for memory before it is read, and the polling interval.
+/// Maximum time that a long message waits for memory before it is read; `ROOM_LOOK` is the polling
+/// interval.
 pub(crate) const ROOM_WAIT: Duration = Duration::from_secs(2);
 pub(crate) const ROOM_LOOK: Duration = Duration::from_millis(10);
 /// Grace period after which a stopping server interrupts running commands.
@@ -74,7 +76,8 @@ pub(crate) const ROOM_AHEAD: usize = 16;
 pub(crate) const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// Size of the read buffer of each connection, for small messages.
 pub(crate) const BUFFER_BYTES: usize = 4 * 1024;
-/// Largest message of a client that is not known yet, in bytes.
+/// Largest message in bytes of a new client: one that has not logged in or, where no login is
+/// required, has not received a reply.
 pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
 /// Largest message that is kept until it is answered, so that another server may answer it: a
 /// typical batch. Longer messages are streamed.

@@ -28,7 +28,7 @@ pub(crate) struct Login {
 pub struct KnownUser {
     /// Name of the user, without its database.
     pub user: String,
-    /// The database of the name.
+    /// The user's authentication database, such as `admin`.
     pub database: String,
     /// The user's id, which distinguishes it from a later user of the same name.
     pub id: [u8; 16],

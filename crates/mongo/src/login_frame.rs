@@ -1,6 +1,7 @@
-//! The login control frame: notifies a server that forwards a client of the user that is logged in
-//! from now on. It precedes the reply to the command that changed the user, and is sent only
-//! between servers; a client that sends such a message is disconnected.
+//! The login control frame: a server that executes a client's commands sends it to the server that
+//! forwards them, to report which user is logged in from now on. It precedes the reply to the
+//! command that changed the user, and is sent only between servers; a client that sends such a
+//! message is disconnected.
 //!
 //! ```text
 //! header (its kind is CODE), {user, db, id} or {}
@@ -23,7 +24,7 @@ pub(crate) fn is_frame(header: &Header) -> bool {
     header.code == CODE && header.len <= MAX_BYTES
 }
 
-/// Returns the control frame that notifies another server of the logged-in user.
+/// Returns the control frame that reports this user as logged in; `None` reports a logout.
 pub(crate) fn frame(user: Option<&KnownUser>) -> Vec<u8> {
     let body: DocBuf = user.map_or_else(Document::new, KnownUser::to_document).to_buf();
     let len = HEADER_BYTES + body.bytes().len();

@@ -37,7 +37,7 @@ const CLASSES: usize = 51;
 /// Up to this class lower bounds are consecutive powers of 2; above it each power is split in two.
 const WHOLE_POWERS: usize = 11;
 
-/// Returns the lower bound of a histogram bucket of `latencyStats`, in microseconds.
+/// Returns the lower bound of a latency class in microseconds, as `latencyStats` shows it.
 const fn lower_bound(class: usize) -> u64 {
     match class {
         0 => 0,

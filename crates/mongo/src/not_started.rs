@@ -24,7 +24,7 @@ impl<S: AsyncWrite + Unpin> ClientStream<S> {
     /// are not repeatable.
     pub async fn send_not_started(&mut self) {
         let word = Header { len: HEADER_BYTES, request_id: 0, response_to: 0, code: CODE };
-        // If it is not received, the other side treats this server as lost.
+        // If the frame is not received, the other server treats this server as failed.
         let _ = write_within(self, &word.to_bytes()).await;
         self.close().await;
     }

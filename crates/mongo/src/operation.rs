@@ -118,8 +118,9 @@ impl Operation {
         self.shift_deadline(|deadline| deadline.saturating_sub(saturated_nanos(now)));
     }
 
-    /// Restarts the operation's clock for the request of `asking`. A stop request that `asking` has
-    /// received already applies to the operation; that of an earlier request is cleared.
+    /// Restarts the operation's clock for a request that continues its cursor. `asking` is that
+    /// request's own operation: a stop request that it has received already applies here, too; a
+    /// stop request from an earlier request is cleared.
     pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
         self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);

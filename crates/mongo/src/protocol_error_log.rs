@@ -35,7 +35,7 @@ impl ProtocolErrorLog {
     }
 
     /// Returns the number of lines left out if a line is due, otherwise `None`. If several threads
-    /// call it at the same time, one of them gets the number.
+    /// call this function at the same time, one of them gets the number.
     fn take_line(&self, now: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let due = self.due.load(Ordering::Relaxed);

@@ -15,7 +15,8 @@ use crate::{
     rights::{Object, Requirement},
 };
 
-/// Starts a query of a command, whose row has checked the right to read the collection itself.
+/// Starts a query of a command. The right to read the collection `namespace` has already been
+/// checked as a right that the command's row requires.
 ///
 /// Fails with 13 if the sender may not read a joined collection, and with the errors of the plan.
 pub(crate) fn begin_query(

@@ -18,7 +18,8 @@ use crate::{
 };
 
 impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
-    /// Answers the message of an unserved client if it is a login, and closes the connection.
+    /// Closes the connection of a client that no server can serve, after answering its message if
+    /// that is a login.
     pub async fn refuse_login(&mut self, account: &Account) {
         // A failure means that the client has disconnected and needs no reply.
         let _ = self.answer_login(account).await;

@@ -43,7 +43,8 @@ pub(crate) fn is_of_login(argument: &str) -> bool {
     matches!(argument, "speculativeAuthenticate" | "saslSupportedMechs")
 }
 
-/// Returns whether a reply indicates that this server stops or has lost its shard.
+/// Returns whether a reply of this server indicates that it stops or has lost its shard, so that
+/// another server may answer.
 pub(crate) fn says_moved(reply: &DocBuf) -> bool {
     let code = reply.get("code").and_then(Number::of).and_then(Number::to_i64_exact);
     code.is_some_and(|code| {

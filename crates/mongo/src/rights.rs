@@ -31,7 +31,7 @@ pub(crate) enum Rights {
     Server(&'static [Action]),
     /// One of these actions on the command's database.
     Database(&'static [Action]),
-    /// One of these actions on the collection that it names.
+    /// One of these actions on the collection that the command names.
     Collection(&'static [Action]),
     /// A login, and the rights that this function computes from the arguments.
     ByArguments(fn(&CommandRequest<'_>) -> Result<Vec<Requirement>>),
@@ -165,8 +165,8 @@ impl Requirement {
 }
 
 impl Rights {
-    /// Returns what a command requires besides a login. Fails if the command names an invalid
-    /// collection.
+    /// Returns the rights that a command requires, besides a login. Fails if the command names an
+    /// invalid collection.
     pub(crate) fn needs(&self, request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
         Ok(match *self {
             Self::Open | Self::Login => Vec::new(),

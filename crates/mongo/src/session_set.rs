@@ -1,5 +1,5 @@
 //! Sets of sessions, for `killSessions` and related commands. A session belongs to its user: two
-//! users may have the same id, and cannot affect each other.
+//! users may use the same session id without affecting each other.
 //!
 //! A user is identified by the SHA-256 digest of `user@database`, as in MongoDB; a client without a
 //! login by the digest of the empty string.

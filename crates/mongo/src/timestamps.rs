@@ -71,7 +71,7 @@ mod tests {
             "c": Value::Timestamp(5 << 32 | 2), "d": Value::Timestamp(7),
         };
         assert_eq!(timestamps.fill_empty(document.to_buf().as_ref(), 5_999), want.to_buf());
-        // They never go back.
+        // Timestamps never decrease, even if the clock goes back.
         assert_eq!(timestamps.next_timestamp(4_000), 5 << 32 | 3);
         assert_eq!(timestamps.next_timestamp(6_000), 6 << 32 | 1);
     }

@@ -40,7 +40,7 @@ const SECRET_BYTES: usize = 32;
 pub(crate) struct Versioned<T> {
     /// The stored user or role.
     pub(crate) value: T,
-    /// Version of the record: the stamp of its last commit.
+    /// Version of the record: the sequence number of its last commit.
     pub(crate) version: u64,
 }
 
@@ -106,7 +106,8 @@ fn decode_role(record: &Resource) -> Result<Versioned<Role>> {
 }
 
 impl Users {
-    /// Creates the storage on this engine, or on the first shard's server if `first` is given.
+    /// Creates the access to the users and roles that this engine stores or, with `first`, that the
+    /// first shard stores, of which a local copy is kept.
     pub(crate) fn new(engine: Engine, first: Option<FirstShard>) -> Self {
         let copy = first.map(UsersCopy::new);
         Self { engine, copy, changing: tokio::sync::Mutex::default(), key: Mutex::default() }
@@ -132,8 +133,8 @@ impl Users {
         }
     }
 
-    /// Returns the encoded answer for another shard's server that has the version with token
-    /// `seen`.
+    /// Returns the users and roles, encoded for another shard's server, which has the version with
+    /// token `seen`. If that is the current version, the records are left out.
     pub(crate) fn encode_newer(&self, process: ObjectId, seen: &[u8]) -> Result<Vec<u8>> {
         let token = self.token(process);
         if token == seen {
@@ -327,7 +328,7 @@ impl Users {
             let body = doc! { "secret": Value::Binary { subtype: 0, bytes } };
             match self.engine.put_resource(&path, body, Expected::Absent).await {
                 Ok(_) => {}
-                // Another connection has created the user concurrently.
+                // Another connection has stored the secret concurrently.
                 Err(error) if matches!(error.kind, Kind::Exists(_)) => {}
                 Err(error) => return Err(error.into()),
             }

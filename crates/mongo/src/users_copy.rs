@@ -89,7 +89,7 @@ impl UsersCopy {
     pub(crate) async fn catch_up(&self) -> bool {
         let now = clock::monotonic_time();
         let _one = self.asking.lock().await;
-        // Another task may have requested it since.
+        // Another task may have requested the state since this function was called.
         self.held().heard.is_some_and(|heard| now <= heard) || self.ask(false).await
     }
 
@@ -144,8 +144,9 @@ impl UsersCopy {
         }
     }
 
-    /// Stores the answer to a request that was sent at `asked`, when `answers` answers had been
-    /// accepted. Ignores other records if a later answer has been accepted since.
+    /// Stores the answer to a request that was sent at time `asked`, when `answers` answers had
+    /// been accepted. An answer with another version is ignored if such an answer was accepted
+    /// since then.
     fn take(
         &self,
         (asked, answers): (Duration, u64),

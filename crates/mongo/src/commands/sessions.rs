@@ -112,8 +112,8 @@ pub(super) async fn kill_by_pattern(call: &Call<'_>) -> Result<DocBuf> {
     kill(call, &killed).await
 }
 
-/// Stops the operations and closes the cursors of sessions, in all shards of a cluster, except for
-/// the command itself.
+/// Stops the operations of sessions, except this command, and closes their cursors, in all shards
+/// of a cluster.
 async fn kill(call: &Call<'_>, killed: &SessionSet) -> Result<DocBuf> {
     for connection in call.api.connections() {
         let running = connection.running_command();
@@ -124,7 +124,7 @@ async fn kill(call: &Call<'_>, killed: &SessionSet) -> Result<DocBuf> {
             connection.stop_command(Some(running.id), StopReason::Killed);
         }
     }
-    // After the operations: a cancelled operation opens no cursor.
+    // Closed after the operations were cancelled, since a cancelled operation opens no cursor.
     call.api.cursors.kill_sessions(killed, StopReason::Killed);
     if let Some(other_shards) = call.other_shards() {
         let ask = doc! { "killAllSessionsByPattern": Value::Array(as_patterns(killed)) };

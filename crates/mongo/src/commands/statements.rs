@@ -43,7 +43,8 @@ pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
     }
 }
 
-/// Reads the receipts for a command if it is a retryable write.
+/// Opens the receipts, which store the results of executed statements, if a command is a retryable
+/// write; returns `None` for other commands.
 pub(super) async fn open_receipts<'a>(
     call: &Call<'a>,
     statements: usize,
@@ -59,15 +60,16 @@ pub(super) async fn open_receipts<'a>(
 
 /// Returns whether the failure of a statement fails the whole command. On a router these are the
 /// retryable errors, since drivers look for them only in the command's reply. For a retryable write
-/// they include two more: another attempt was committed first, or the session has moved to a higher
-/// number.
+/// they include two more: another attempt was committed first, or the session already uses a higher
+/// transaction number.
 pub(super) fn ends_command(call: &Call<'_>, error: &Error) -> bool {
     call.api.settings.topology == Topology::Router && may_repeat(error.code)
         || call.has_number() && [WriteConflict, TransactionTooOld].contains(&error.code)
 }
 
-/// Checks that a statement of a retryable write affects only one document (72): if it failed after
-/// some of several, a retry could not tell which. `why` is the argument that selects several.
+/// Checks that a statement of a retryable write affects only one document; otherwise fails with 72:
+/// if it failed after writing some of several documents, a retry could not tell which. `why` is the
+/// argument that selects several documents.
 pub(super) fn check_one(slot: Option<ReceiptSlot<'_>>, many: bool, why: &str) -> Result<()> {
     if slot.is_none() || !many {
         return Ok(());
@@ -76,7 +78,7 @@ pub(super) fn check_one(slot: Option<ReceiptSlot<'_>>, many: bool, why: &str) ->
     Err(Error::new(InvalidOptions, message))
 }
 
-/// The result of adding a statement to a group.
+/// The result of adding a statement to a group of statements that are committed together.
 pub(super) enum Staged<T> {
     /// The statement was added; its outcome takes effect when the group is committed.
     Added(T),
@@ -269,7 +271,7 @@ impl<R: RunStatement + Send> Run<'_, '_, '_, '_, R> {
                 staged.truncate(again.saturating_sub(first));
                 ended = GroupEnd::Early;
             }
-            // Run alone, statements that free space can succeed.
+            // Statements that free space can succeed if they run alone.
             Err(error) if error.kind == engine::Kind::Full => return Ok(GroupEnd::Full(end)),
             Err(error) => {
                 let error = Error::from(error);

@@ -160,7 +160,8 @@ pub(super) async fn stats_stage(
 pub(super) const DATA_SIZE_FIELDS: &[&str] =
     &["estimate", "keyPattern", "min", "max", "maxSize", "maxObjects", ANY_ARGUMENT];
 
-/// Requires reading the collection that the argument names in full.
+/// Returns the right to read the collection, whose full name (`database.collection`) is the
+/// argument.
 pub(super) fn data_size_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let namespace = names::parse_full_name(request.first_text()?)?;
     Ok(vec![Requirement::of(Action::Find, Object::Collection(namespace))])
@@ -169,7 +170,8 @@ pub(super) fn data_size_needs(request: &CommandRequest<'_>) -> Result<Vec<Requir
 /// Runs `dataSize`: returns the number of a collection's live documents and their size in bytes; 0
 /// if the collection does not exist.
 ///
-/// Fails with 2 for half a range or a bound of a wrong type, and with 115 for a range or a limit.
+/// Fails with 2 for a range with only one bound or with a bound of a wrong type, and with 115 for a
+/// range or a limit.
 pub(super) async fn data_size(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = names::parse_full_name(call.args().need_str(call.name)?)?;
     let began = clock::monotonic_time();

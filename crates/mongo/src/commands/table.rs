@@ -34,7 +34,7 @@ type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 pub(super) type Run = for<'a> fn(&'a Call<'a>) -> Running<'a>;
 
 /// Defines rows and functions from one list, so that they match. The compiler rejects a duplicate
-/// name, since the second arm of `position` is unreachable.
+/// name, since the second match arm for it in `position` is unreachable.
 macro_rules! rows {
     ($($name:literal => $module:ident :: $run:ident, $fields:expr, $help:literal, $row:expr;)*) => {
         const NAMES: &[&str] = &[$($name),*];
@@ -49,8 +49,8 @@ macro_rules! rows {
             }
         }
 
-        /// The functions that run commands, by position of their rows. They are not in the rows,
-        /// since modules below a call use these.
+        /// The functions that run commands, by position of their rows. They are not part of the
+        /// rows, since modules that `call` depends on use the rows.
         static RUNS: &[Run] = &[$(|call| Box::pin($module::$run(call))),*];
     };
 }

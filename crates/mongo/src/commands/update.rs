@@ -185,7 +185,8 @@ pub(super) async fn stage_update(
         }
     };
     let updated = group.update(at, &collection, &update).await;
-    // Run alone, the statement looks up the collection again.
+    // If the collection was dropped since it was looked up, the statement runs alone, which looks
+    // it up again.
     if Call::came_late(&updated) {
         return Ok(Staged::Left);
     }

@@ -38,8 +38,9 @@ const STAGES_OUTSIDE: [&str; 18] = [
 /// Kinds of indexes outside version 1.
 const INDEXES_OUTSIDE: [&str; 2] = ["columnstore", "text"];
 
-/// Checks the API version that a command declares, and whether the command is part of it. Only "1"
-/// exists (322). `apiStrict` and `apiDeprecationErrors` without a version fail with 4886600.
+/// Checks the API version that a command declares, and whether the command is part of it. Fails
+/// with 322 for a version other than "1", and with 4886600 for `apiStrict` or
+/// `apiDeprecationErrors` without a version.
 pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     let version = args.str("apiVersion")?;
     let strict = args.bool("apiStrict")?.unwrap_or(false);
@@ -102,8 +103,8 @@ pub(crate) fn check_arguments(row: &CommandRow, body: DocRef<'_>) -> Result<()> 
     }
 }
 
-/// Returns whether a command has a non-null argument at this path: a field of its own, or a field
-/// of the document or of a listed document in a field of its own.
+/// Returns whether a command has a non-null argument at this path. A path of two parts is a field
+/// of the document, or of a document of the list, in the argument of its first part.
 fn is_given(body: DocRef<'_>, path: &str) -> bool {
     let has = |document: DocRef<'_>, field: &str| {
         document.get(field).is_some_and(|value| !value.is_nullish())
@@ -138,7 +139,8 @@ pub(crate) fn check_stages(pipeline: ArrayRef<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Fails with 323 on a stage outside version 1. `$collStats` is part of it only for the count.
+/// Fails with 323 on a stage outside version 1. `$collStats` is part of version 1 only with the
+/// option `count`.
 fn check_stage(name: &str, spec: ValueRef<'_>) -> Result<()> {
     let refuse = |what: &str| {
         let message = format!("{what} is not allowed with 'apiStrict: true' in API Version 1");

@@ -84,8 +84,8 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the command supports a read level (72), and that a standalone server does (123). A
-/// pipeline with `$out` or `$merge` writes, so its read must not be linearizable.
+/// Fails with 72 if the command does not support a read level, and with 123 if a standalone server
+/// does not. A pipeline with `$out` or `$merge` writes, so its read must not be linearizable.
 fn check_level(args: &Args<'_>, row: &CommandRow, level: Option<&str>) -> Result<()> {
     let writes = || matches!(row.access, Access::ByArguments(changes) if changes(args.body));
     let accepts = |level: &str| match row.read_levels {
@@ -121,7 +121,7 @@ fn check_level(args: &Args<'_>, row: &CommandRow, level: Option<&str>) -> Result
     }
 }
 
-/// Returns the error (14) of a field of a wrong type, with the text of this part of mongod.
+/// Returns the error (14) of a field of a wrong type, with the text that mongod has for concerns.
 fn wrong_type(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
     let found = found.kind().name();
     let message = format!("\"{name}\" had the wrong type. Expected {expected}, found {found}");

@@ -1,5 +1,5 @@
-//! The `hint` of a command: the index to use, or the order of the collection. Whether the index
-//! exists is checked when the query starts.
+//! The `hint` of a command: the index to use, or `$natural` for the order of the collection.
+//! Whether the index exists is checked when the query starts.
 
 use document::{DocRef, Number, ValueRef};
 use engine::{Direction, Hint};

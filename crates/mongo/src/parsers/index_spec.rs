@@ -28,7 +28,7 @@ use crate::{
 /// Maximum length of an index name in bytes.
 const MAX_NAME: usize = 1_000;
 
-/// Options of indexes that are supported.
+/// Supported options in an index specification.
 const KNOWN: &[&str] = &[
     "key",
     "name",
@@ -246,7 +246,8 @@ fn check_version(spec: DocRef<'_>) -> Result<()> {
 
 /// Checks a specification of the `_id` index, which exists already.
 ///
-/// Fails with 2 for another direction, and with 197 for an option that would change it.
+/// Fails with 2 for a key other than `{_id: 1}`, and with 197 for an option that would change the
+/// index.
 fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     let order = pattern.get("_id").and_then(Number::of).and_then(Number::to_i64_exact);
     if order != Some(1) {

@@ -62,8 +62,9 @@ pub(crate) fn is_same_filter(one: &Document, other: &Document) -> bool {
     one == other || normal(one).is_some_and(|one| Some(one) == normal(other))
 }
 
-/// Returns a text that is equal for filters that differ only in order: parts are sorted and
-/// deduplicated. It is compared and never stored.
+/// Returns a text that is equal for filters that differ only in the order of conditions: the
+/// operands of conjunctions and disjunctions are sorted and deduplicated. It is compared and never
+/// stored.
 fn normal_form(filter: &Filter) -> String {
     match filter {
         Filter::And(_) => {
@@ -76,7 +77,7 @@ fn normal_form(filter: &Filter) -> String {
     }
 }
 
-/// Adds the parts of a conjunction, including those of nested conjunctions.
+/// Adds the normal forms of a conjunction's operands, including those of nested conjunctions.
 fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     match filter {
         Filter::And(all) => all.iter().for_each(|part| push_conjuncts(part, out)),
@@ -84,7 +85,8 @@ fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     }
 }
 
-/// Returns the parts sorted and joined by `joined`. A single part is returned unchanged.
+/// Returns the operands sorted and deduplicated, with the operator `joined`. A single operand is
+/// returned unchanged.
 fn sorted_form(joined: &str, mut parts: Vec<String>) -> String {
     parts.sort();
     parts.dedup();

@@ -34,11 +34,12 @@ pub(crate) fn check_shared(
         check_number(args, row)?;
     }
     concern::check_read(args, row)?;
-    // MongoDB parses it in this way as part of some commands' own arguments.
+    // mongod parses `maxTimeMS` of these commands among the command's own arguments, and so checks
+    // its type in the same way.
     let own_type = row.strict_shared || row.work == Work::GetMore;
     let deadline = match args.get_or_null("maxTimeMS") {
         None => None,
-        // The type is checked first, as for a command's own arguments.
+        // This error of a wrong type takes precedence over the errors of `max_time`.
         Some(value) if own_type && !value.is_number() && !value.is_nullish() => {
             return Err(args.wrong_type("maxTimeMS", value, "s '[long, int, decimal, double]'"));
         }

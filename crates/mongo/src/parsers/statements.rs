@@ -75,7 +75,7 @@ pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> 
         args.documents("arrayFilters")?;
     }
     parse_hint(args)?;
-    // A sort determines which single document is updated.
+    // A sort selects the single document to update, so it excludes `multi`.
     let sorted = args.document("sort")?.is_some_and(|sort| !sort.is_empty());
     if args.bool("multi")?.unwrap_or(false) && sorted {
         return Err(Error::new(FailedToParse, "Cannot specify sort with multi=true"));
@@ -107,8 +107,8 @@ pub(crate) fn parse_update(
     Ok((statement, with_constants(context, constants)?))
 }
 
-/// Adds the constants of a statement. Unlike the constants of `let` these are values, not
-/// expressions.
+/// Returns the context with the constants of a statement added. Unlike the constants of `let` these
+/// are values, not expressions.
 fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Result<Arc<Context>> {
     let Some(constants) = constants else { return Ok(Arc::clone(context)) };
     let mut own = Context::clone(context);

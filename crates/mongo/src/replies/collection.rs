@@ -15,8 +15,8 @@ pub(crate) fn disk_bytes(call: &Call<'_>, collection: &Collection) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// Returns a collection's UUID, made of its id and creation stamp. It is stable over restarts and
-/// renames, and different for a recreated collection.
+/// Returns a collection's UUID, made of its id and the sequence number of its creation. It is
+/// stable over restarts and renames, and different for a recreated collection.
 pub(crate) fn collection_uuid(collection: &Collection) -> [u8; 16] {
     let state = collection.state();
     let mut bytes = [0; 16];

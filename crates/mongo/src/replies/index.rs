@@ -5,7 +5,7 @@ use engine::IndexSpec;
 
 use super::numbers::int_or_long;
 
-/// Returns the entry of the `_id` index. It is not stored: it is the order of the rows.
+/// Returns the entry of the `_id` index. This index is not stored, since rows are ordered by `_id`.
 pub(crate) fn id_index_entry() -> Document {
     doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
 }

@@ -10,8 +10,8 @@
 //!     => {n: 3, retriedStmtIds: [0, 1], ok: 1}
 //! ```
 //!
-//! A session has receipts for its highest number only: a higher one replaces them, a lower one is
-//! refused. Numbers are accepted only if the server presents itself as a router; see
+//! A session has receipts for its highest `txnNumber` only: a higher one replaces them, a lower one
+//! is refused. A `txnNumber` is accepted only if the server presents itself as a router; see
 //! [`Topology`](crate::Topology).
 
 /// Error labels on which a driver repeats a write.

@@ -1,6 +1,6 @@
-//! A receipt of a session: the results of some statements of its highest number. Statements are
-//! divided into pages of [`STATEMENTS`], so that each commit of a large batch writes a small
-//! receipt.
+//! A receipt of a session: the results of some statements of its highest transaction number.
+//! Statements are divided into pages of [`STATEMENTS`], so that each commit of a large batch writes
+//! a small receipt.
 //!
 //! ```text
 //! {_id: <session, page>, t: 7, r: <runs>, u: [{s: 3, id: ..}], a: {..}}
@@ -39,7 +39,8 @@ impl StatementResult {
         Self { hit: true, ..Self::default() }
     }
 
-    /// Returns the code in a run; 0 is reserved for a statement that was not executed.
+    /// Returns the code of the result in the run-length encoding; 0 is reserved for a statement
+    /// that was not executed.
     fn code(&self) -> u8 {
         1 + u8::from(self.hit) + u8::from(self.hit && self.modified)
     }
@@ -215,7 +216,7 @@ mod tests {
             (page_of(&[(127, hit())]), 58),
             (page_of(&all(hit())), 56),
             (page_of(&all(edit.clone())), 56),
-            // The worst case without ids.
+            // The longest encoding of results without ids of upserted documents.
             (page_of(&(0..STATEMENTS).map(|at| (at, odd(at))).collect::<Vec<_>>()), 310),
             (page_of(&[(5, upsert(7)), (6, StatementResult::default()), (9, edit.clone())]), 95),
             (Page { answer: Some(answer), ..page_of(&[(0, edit.clone())]) }, 120),

@@ -1,10 +1,11 @@
 //! The receipts of one retryable write: which of its statements an earlier attempt has executed,
-//! and the effects of this attempt. Reads pages on demand, and supplies the engine with the pages
-//! that belong to a commit.
+//! and the effects of this attempt. Reads the pages of receipts (`page.rs`) on demand, and supplies
+//! the engine with the pages that belong to a commit.
 //!
 //! Two attempts may run concurrently. Each commit requires that the pages that it writes, and the
-//! page with the session's number, are unchanged since this attempt read them. The attempt that
-//! commits second gets a conflict, and restarts with the receipts of the first.
+//! first page, which has the session's transaction number, are unchanged since this attempt read
+//! them. The attempt that commits second gets a conflict, and restarts with the receipts of the
+//! first.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -110,7 +111,7 @@ fn page_of(statement: i32) -> (u32, usize) {
 
 impl<'a> WriteReceipts<'a> {
     /// Opens the receipts of a command. Fails with 225 if the session has already used a higher
-    /// number.
+    /// transaction number.
     pub(crate) async fn open(engine: &'a Engine, retryable: RetryableWrite) -> Result<Self> {
         let RetryableWrite { session, number, ids } = retryable;
         let receipts = Self { engine, session, number, ids, state: Mutex::default() };
@@ -131,7 +132,7 @@ impl<'a> WriteReceipts<'a> {
             Some(stored) => stored.number == self.number,
             None => false,
         };
-        // A page of an earlier number is obsolete and will be overwritten.
+        // A page of an earlier transaction number is obsolete and will be overwritten.
         let page = stored.filter(|_| ours).unwrap_or_else(|| Page::new(self.number));
         let stamp = receipt.map(|receipt| receipt.stamp);
         let held = LoadedPage { stamp, ours, page, unwritten: false };
@@ -164,9 +165,9 @@ impl<'a> WriteReceipts<'a> {
         Ok(done)
     }
 
-    /// Returns the result and reply of an earlier attempt of a `findAndModify`; `None` if no
-    /// attempt has executed it. The command will then be executed with the options `wanted`, which
-    /// the receipt stores.
+    /// Returns the result and reply of an earlier attempt of a `findAndModify`. Returns `None` if
+    /// no attempt has executed it; the command is then executed, and its receipt stores the options
+    /// `wanted`.
     pub(crate) async fn find_answer(
         &self,
         wanted: ReplyOptions,
@@ -182,7 +183,7 @@ impl<'a> WriteReceipts<'a> {
         };
         match answer.filter(fits) {
             Some(answer) => Ok(Some((done, answer))),
-            // Drivers repeat the command unchanged, so this is a misuse.
+            // A repeat with other options is a misuse: drivers repeat the command unchanged.
             None => {
                 let message = "findAndModify retry request is not compatible with previous write";
                 Err(Error::new(40606, message))
@@ -321,8 +322,8 @@ impl Receipts for WriteReceipts<'_> {
             page.set(slot, &done);
             page.answer = answer.take();
         }
-        // The head is written with the first receipt of each page, so that it expires no earlier
-        // than they do; otherwise it only has to be unchanged.
+        // The first page (`HEAD`) is written with the first receipt of each other page, so that it
+        // expires no earlier than they do; otherwise it only has to be unchanged.
         let fresh = |at: &u32| state.pages.get(at).is_none_or(|held| !held.ours);
         let put: BTreeSet<u32> = pages.keys().copied().collect();
         if put.iter().any(fresh) || fresh(&HEAD) {

@@ -35,7 +35,7 @@ impl Compressor {
         }
     }
 
-    /// Returns the compressor of a number.
+    /// Returns the compressor to which the protocol assigns this number.
     fn from_id(id: u8) -> Option<Self> {
         [Self::Noop, Self::Snappy, Self::Zlib, Self::Zstd].into_iter().find(|it| *it as u8 == id)
     }

@@ -19,7 +19,7 @@ pub(crate) enum OpCode {
 }
 
 impl OpCode {
-    /// Returns the opcode of a number.
+    /// Returns the opcode with this number, if it is supported.
     pub(crate) fn from_number(code: i32) -> Option<Self> {
         match code {
             1 => Some(Self::Reply),

@@ -25,8 +25,8 @@ const CHECKSUM_PRESENT: u32 = 1;
 const MORE_TO_COME: u32 = 1 << 1;
 /// Flag: the client accepts several replies to one request.
 const EXHAUST_ALLOWED: u32 = 1 << 16;
-/// Flag bits of which every set one must be known; other bits may be ignored according to the
-/// protocol.
+/// Flag bits that change the meaning of a message: a message in which an unknown one is set is
+/// refused. Other unknown bits are ignored, as the protocol permits.
 const REQUIRED_BITS: u32 = 0xffff;
 
 /// Returns the little-endian number at an offset, if it is within the bytes.
@@ -70,7 +70,7 @@ pub(super) fn parse(
     compressor: Option<Compressor>,
 ) -> Result<Message, Malformed> {
     let flags = u32_at(&payload, 0).ok_or_else(|| Malformed::fatal("a message without flags"))?;
-    // An unknown bit of these may change the meaning of what follows.
+    // An unknown bit among the required bits may change the meaning of the rest of the message.
     if flags & REQUIRED_BITS & !(CHECKSUM_PRESENT | MORE_TO_COME) != 0 {
         return Err(Malformed::fatal(format!("unknown flag bits in {flags:#x}")));
     }
@@ -100,7 +100,7 @@ pub(super) fn parse(
         for range in &not_utf8 {
             payload.get_mut(range.clone()).map(mend_text);
         }
-        // The body may come after a sequence.
+        // `Message::not_utf8_in` uses a binary search by start.
         not_utf8.sort_unstable_by_key(|range| range.start);
     }
     Ok(Message {
@@ -203,7 +203,8 @@ impl Sections<'_> {
             Malformed::content(code, invalid.to_string())
         })?;
         self.elements += checked.elements;
-        // The command decides whether such a text fails the whole command or one document.
+        // The command decides whether a text that is not UTF-8 fails the whole command or one
+        // document.
         let here = |range: Range<usize>| start + range.start..start + range.end;
         self.not_utf8.extend(checked.not_utf8.into_iter().map(here));
         self.at = end;
@@ -223,7 +224,7 @@ impl Sections<'_> {
         let name = str::from_utf8(name.get(..name_len).unwrap_or_default())
             .map_err(|_| Malformed::fatal("the name of a document sequence is not UTF-8"))?
             .to_owned();
-        // A command would use one of the two and silently lose the other.
+        // Of two sequences with one name a command would use one and silently lose the other.
         let twice = self.sequences.iter().any(|sequence| sequence.name == name);
         if twice || MAX_SECTIONS <= self.sequences.len() {
             return Err(Malformed::fatal("a document sequence is given twice"));

@@ -103,7 +103,7 @@ async fn what_is_malformed_is_refused_by_name() {
         (doc! { "update": 0, "filter": filter(), "updateMods": 5 }, 9, "Update"),
         (doc! { "delete": 0, "filter": 5 }, 14, "filter"),
     ] {
-        // The operation before it is not executed either.
+        // A valid operation before the malformed one is not executed either.
         let good = doc! { "insert": 0, "document": doc! {} };
         let reply = client.bulk(doc! {}, &[good, op.clone()]).await;
         assert_eq!(number(&reply, "code"), code, "{op:?}: {reply:?}");

@@ -1,4 +1,4 @@
-//! `ebbClock`: what the refusal of a move says.
+//! `ebbClock`: the error of setting the database clock back names the current date.
 
 use document::{Value, doc};
 

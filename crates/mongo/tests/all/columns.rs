@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-/// The matrix of expired documents leaves out the commands that do not see documents. It lists them
-/// itself, since it tests a server and does not use this crate.
+/// `NO_DOCUMENTS` in `tests/outside/ghosts/test_matrix.py`, which checks that no command shows an
+/// expired document, lists the commands that do not see documents. That test runs against a server
+/// and cannot use this crate, so its list is compared with the table here.
 #[test]
 fn the_matrix_of_expired_documents_leaves_out_what_sees_none() {
     let path = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap())

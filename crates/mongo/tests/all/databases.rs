@@ -71,7 +71,7 @@ async fn a_database_that_differs_from_another_in_case_only_is_refused() {
         assert_eq!(code(&reply), 13297, "{command:?}: {reply:?}");
     }
     assert_eq!(number(&client.run(doc! { "count": "c", "$db": "R" }).await, "n"), 0);
-    // Once the first one is dropped the other can be created.
+    // Once the database `r` is dropped, `R` can be created.
     client.run(doc! { "dropDatabase": 1, "$db": "r" }).await;
     assert_eq!(number(&client.run(doc! { "create": "c", "$db": "R" }).await, "ok"), 1);
 }

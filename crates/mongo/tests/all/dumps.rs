@@ -48,7 +48,7 @@ async fn expire_after(client: &mut Client, seconds: i32) {
     assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
 }
 
-/// Returns the ids of all documents, counted in two ways.
+/// Returns the ids of all documents; `find` and `count` must agree on their number.
 async fn ids(client: &mut Client) -> Vec<i64> {
     let found: Vec<i64> = client.all("c").await.iter().map(|it| number(it, "_id")).collect();
     let count = client.run(doc! { "count": "c", "$db": "db" }).await;
@@ -138,7 +138,7 @@ async fn what_is_restored_dies_when_it_would_have_died() {
 async fn a_document_below_a_floor_is_a_write_error_that_names_the_reason() {
     let mut client = client(true);
     let now = now(&mut client).await;
-    // A default that is set briefly and removed: what expired by it stays expired.
+    // A default time to live that is set briefly and removed: what expired by it stays expired.
     insert(&mut client, &[doc! { "_id": 0 }]).await;
     expire_after(&mut client, 10).await;
     let command = doc! { "dropIndexes": "c", "index": "_ts_1", "$db": "db" };
@@ -166,7 +166,7 @@ async fn a_document_below_a_floor_is_a_write_error_that_names_the_reason() {
         assert!(text.contains(part) && text.contains("without _ts"), "{text}");
     }
     assert_eq!(ids(&mut client).await, [0, 3, 4, 6, 7, 8]);
-    // In an ordered list nothing after it is written.
+    // In an ordered insert, documents after the failed one are not written.
     let documents = [doc! { "_id": 9 }, doc! { "_id": 1, "_ts": 5 }, doc! { "_id": 10 }];
     let ordered = doc! { "insert": "c", "$db": "db" };
     let reply = client.send(ordered, &[("documents", &documents)]).await;

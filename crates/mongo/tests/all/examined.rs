@@ -1,5 +1,5 @@
-//! The number of documents that a query examines: alternatives, array elements, pages by key and
-//! skipped rows use an index.
+//! The number of documents that a query examines: `$or`, conditions on array elements, paging by
+//! key and `skip` use an index.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};

@@ -3,7 +3,7 @@
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
 
-/// Returns twenty documents, and indexes of several kinds.
+/// Returns a client of a collection with twenty documents and indexes of several kinds.
 async fn client() -> Client {
     let mut client = Client::new();
     let row = |id: i32| doc! { "_id": id, "a": id, "b": id % 3, "list": array![id, 0], "s": id };

@@ -1,5 +1,6 @@
-//! `ebbExpiry` with ids: when each document expires and why, for every class, default and kind of
-//! date index; expired documents are not listed.
+//! `ebbExpiry` with ids: when each document expires and why, for every class (`inherit`, `explicit`
+//! or `never`, by the document's `ttl`), every default time to live and kind of date index; expired
+//! documents are not listed.
 
 use document::{Document, Value, array, doc};
 use test_kit::START_MS;

@@ -90,8 +90,8 @@ impl Passed {
         body(&heard)
     }
 
-    /// Stops the server. Another server continues with the client if it may; otherwise returns
-    /// `None`.
+    /// Stops the server. Returns the client with the next server if its messages may be sent to
+    /// one, `None` if its connection ends.
     async fn server_ends(self) -> Option<Self> {
         let Self { client, server, ended, rooms, over } = self;
         drop(server);
@@ -193,7 +193,7 @@ async fn who_is_logged_in_is_known_to_whoever_passes_the_client_on() {
         let is_ann = told.get("id").is_some();
         assert_eq!(stream.user(), is_ann.then_some(&ann));
         passed = Passed::on(client, stream, rooms);
-        // The next server receives a handshake first, as the client is known.
+        // The next server receives a handshake first, since the client has been answered before.
         passed.answer(&ok()).await;
     }
 }
@@ -262,7 +262,7 @@ async fn a_server_that_is_not_the_right_one_any_more_is_not_waited_for() {
     passed.over.take().unwrap().send(()).unwrap();
     let (_, ended) = passed.ended.await.unwrap();
     assert_eq!(ended, ServeEnd::Moves);
-    // Nor the rest of a reply that the client has received in part.
+    // The rest of a reply that the client has received in part is not awaited either.
     let mut passed = Passed::new(rooms(ROOM));
     passed.say(&find()).await;
     read_message(&mut passed.server).await;
@@ -282,7 +282,7 @@ async fn long_messages_go_through_and_those_without_room_are_refused() {
     passed.say(&hello()).await;
     passed.answer(&ok()).await;
     read_message(&mut passed.client).await;
-    // Longer than the bytes that are kept: it takes no memory.
+    // A message longer than `MAX_KEPT_BYTES` is streamed and takes no memory.
     let long = doc! { "insert": "c", "text": "x".repeat(5 << 20), "$db": "db" };
     let sent = message(&long);
     let (mut client, mut server) = (passed.client, passed.server);

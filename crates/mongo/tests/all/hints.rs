@@ -3,7 +3,8 @@
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
 
-/// Returns four documents, one of them without `a`, and a sparse index on it.
+/// Returns a client of a collection with four documents, one of them without `a`, and a sparse
+/// index on `a`.
 async fn client() -> Client {
     let mut client = Client::new();
     let rows = [doc! { "a": 1 }, doc! { "a": 2 }, doc! { "a": 3 }, doc! {}];

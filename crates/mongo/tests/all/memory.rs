@@ -1,6 +1,6 @@
-//! Commands that would take much memory: each is refused with an error that names it, and releases
-//! its memory, so that the next command is served. The memory of idle cursors is reclaimed when
-//! other operations need it.
+//! Commands that would take much memory: each is refused with an error that names the command, and
+//! releases its memory, so that the next command is served. The memory of idle cursors is reclaimed
+//! when other operations need it.
 
 use std::time::Duration;
 
@@ -217,7 +217,7 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
     let mut client = Client::with(settings);
     begin(&mut client, 70_000, 16).await;
     assert_eq!(client.stream.read(&mut [0; 16]).await.unwrap(), 0, "the connection is closed");
-    // The limit of unknown clients applies to all of them together.
+    // The memory limit of clients that have received no reply applies to all of them together.
     let mut half: Vec<Client> = (0..40).map(|_| client.beside()).collect();
     for client in &mut half {
         begin(client, 60_000, 50_000).await;
@@ -231,7 +231,7 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
     );
     assert_eq!(memory.used_bytes(), 0);
     drop(half);
-    // A known client reserves memory from the account as the message arrives.
+    // A client that has received a reply reserves memory from the account as the message arrives.
     let mut known = client.beside();
     known.run(doc! { "ping": 1, "$db": "admin" }).await;
     begin(&mut known, 40_000_000, 1_000_000).await;

@@ -15,7 +15,7 @@ use test_kit::Kit;
 #[derive(Clone, Copy, Debug)]
 enum Statement {
     Insert(i32),
-    /// Adds one, or inserts the document.
+    /// Adds 1 to the value. If the document is missing and `upsert` is true, inserts it with 1.
     Add {
         id: i32,
         upsert: bool,
@@ -42,7 +42,7 @@ struct Did {
     values: [Option<i32>; 2],
 }
 
-/// The documents, and the results of the highest number of each session.
+/// The documents, and the results of the highest transaction number of each session.
 #[derive(Debug, Default)]
 struct Model {
     documents: BTreeMap<i32, i32>,
@@ -50,7 +50,7 @@ struct Model {
 }
 
 impl Model {
-    /// Returns `None` on a duplicate id.
+    /// Executes a statement and returns its result; `None` on a duplicate id.
     fn run(&mut self, statement: Statement) -> Option<Did> {
         let id = match statement {
             Statement::Insert(id) | Statement::Set(id, _) | Statement::Delete(id) => id,
@@ -127,7 +127,7 @@ fn shown(write: &Write, done: &BTreeMap<usize, Did>, failed: &[i32]) -> Document
     }
 }
 
-/// Returns the same from a reply of the server.
+/// Returns the same values as `shown` does, from a reply of the server.
 fn heard(write: &Write, reply: &Document) -> Document {
     let tree = |value: &Value| value.as_ref().as_document().map(|it| it.to_tree());
     let list = |name: &str| match reply.get(name) {
@@ -239,8 +239,8 @@ impl World {
     /// Makes an attempt that may fail, or whose reply may be lost. Returns the replies of
     /// concurrent attempts.
     async fn disturbed(&mut self, rng: &mut Rng, command: &Document) -> Vec<Document> {
-        // In an unordered command, a statement may be executed and reported although an earlier one
-        // was lost.
+        // In an unordered command, a statement may be executed and reported although the commit of
+        // an earlier one was lost.
         let ordered = command.get("ordered") != Some(&false.into());
         match rng.u8(..6) {
             0 if ordered => {
@@ -324,7 +324,7 @@ async fn history(seed: u64) {
             documents.map(|it| (number(&it, "_id"), number(&it, "a"))).collect();
         let expected = model.documents.iter().map(|(id, a)| (i64::from(*id), i64::from(*a)));
         assert_eq!(held, expected.collect(), "seed {seed}, step {step}: {command:?}");
-        // A number without any executed statement leaves no receipt.
+        // A transaction number without any executed statement leaves no receipt.
         let traced = !model.sessions[&session].1.is_empty();
         if traced && 0 < at && rng.u8(..4) == 0 {
             let old = numbered(command_of(&any_write(&mut rng)), session, at - 1);

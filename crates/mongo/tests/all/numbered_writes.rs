@@ -12,7 +12,8 @@ pub(crate) fn client_of(kit: &Kit) -> Client {
     Client::of(MongoApi::new(kit.engine.clone(), settings))
 }
 
-/// Returns a command with this number in the session of this byte.
+/// Returns a command with this transaction number, in the session whose id repeats the byte
+/// `session`.
 pub(crate) fn numbered(mut command: Document, session: u8, number: i64) -> Document {
     let id = Value::Binary { subtype: 4, bytes: vec![session; 16] };
     command.push("lsid", doc! { "id": id });
@@ -23,7 +24,7 @@ pub(crate) fn numbered(mut command: Document, session: u8, number: i64) -> Docum
     command
 }
 
-/// Returns a reply without the marks of a repeat.
+/// Returns a reply without the fields that list repeated statements.
 pub(crate) fn plain(mut reply: Document) -> Document {
     reply.remove("retriedStmtIds");
     reply.remove("retriedStmtId");
@@ -149,7 +150,7 @@ async fn the_first_attempt_ends_at_any_commit_and_the_next_one_does_the_rest() {
             for _ in 0..3 {
                 replies.push(plain(client.run(numbered(command.clone(), 1, 1)).await));
             }
-            // Whether the commit was lost or not, the last attempt has everything.
+            // Whether the commit was lost or not, the last reply has the results of all statements.
             assert_eq!((replies.pop().unwrap(), client.all("c").await), wanted, "{command:?}");
         }
     }
@@ -325,8 +326,8 @@ async fn a_bulk_write_is_done_once() {
     assert_eq!(number(&client.bulk(options, &many).await, "nErrors"), 1);
 }
 
-/// An attempt that has read its receipts when the session moves to the next number, for each of the
-/// receipts that it would write.
+/// An attempt fails if its session uses the next transaction number after the attempt has read its
+/// receipts, whichever receipt it would write.
 #[tokio::test]
 async fn an_attempt_that_comes_after_the_next_number_does_nothing() {
     for statement in [1, 200] {

@@ -63,7 +63,7 @@ async fn an_api_version_is_required_on_request() {
             assert_eq!(reply.get("codeName"), Some(&"Location498870".into()));
         }
     }
-    // A wrong declaration and an unknown command are found first.
+    // The errors of a wrong declaration and of an unknown command take precedence.
     let strict = doc! { "ping": 1, "apiStrict": true, "$db": "admin" };
     assert_eq!(number(&client.run(strict).await, "code"), 4_886_600);
     assert_eq!(number(&client.run(doc! { "nonsense": 1, "$db": "db" }).await, "code"), 59);

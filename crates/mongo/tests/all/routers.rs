@@ -53,8 +53,9 @@ async fn hello_says_which() {
     }
 }
 
-/// A node of a cluster does not serve its clients permanently, so it sends no version: drivers poll
-/// it, and do not take the end of a stream for the loss of the server.
+/// A node of a cluster does not serve its clients permanently, so its handshake replies have no
+/// `topologyVersion`: drivers poll it, and do not take the end of a stream for the loss of the
+/// server.
 #[tokio::test]
 async fn a_client_does_not_wait_for_news_of_a_router() {
     let mut client = Client::with(router());

@@ -116,10 +116,10 @@ async fn a_client_that_knows_the_server_waits_for_news() {
     let reply = client.run(doc! { "hello": 1, "$db": "admin" }).await;
     let known = reply.get("topologyVersion").unwrap().as_ref().as_document().unwrap().to_tree();
     let ask = |known: Document, wait: i32| doc! { "hello": 1, "topologyVersion": known, "maxAwaitTimeMS": wait, "$db": "admin" };
-    // The same state: the reply comes at the timeout, which is at once here.
+    // The client knows the current state, so the reply comes at the timeout, which is 0 here.
     let reply = client.run(ask(known.clone(), 0)).await;
     assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
-    // The state of a restarted server differs: no wait, or this would not end.
+    // The state of a restarted server differs, so the reply comes at once; a wait would never end.
     let mut other = known.clone();
     other.remove("processId");
     other.push("processId", Value::ObjectId(document::ObjectId::from_parts(1, [1; 5], 1)));

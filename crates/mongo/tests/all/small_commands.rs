@@ -1,4 +1,4 @@
-//! Commands of administration tools that have little to do here.
+//! Commands that administration tools send and that do little on this server.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};

@@ -28,7 +28,7 @@ const CONSTANT: &str = "answers what is the same for all, or what the sender has
 const LOGIN: &str = "is how a client logs in";
 const SESSIONS: &str = "is about sessions of the sender alone";
 
-/// Every command whose row does not name a right on the server, its database or its collection.
+/// The commands whose rows name no right on the server, the command's database or its collection.
 const COMMANDS: &[(&str, Empty)] = &[
     ("hello", Everybody(HANDSHAKE)),
     ("isMaster", Everybody(HANDSHAKE)),
@@ -89,7 +89,7 @@ const COMMANDS: &[(&str, Empty)] = &[
     ("dropAllRolesFromDatabase", Requires),
 ];
 
-/// Returns a command in all forms of empty arguments: none, and each kind of empty value.
+/// Returns a command without arguments, and with each kind of empty value as its arguments.
 fn bodies(row: &CommandRow) -> Vec<Document> {
     let empty = [Value::Array(Vec::new()), Value::Document(Document::new()), Value::from(false)];
     let firsts = [1.into(), "c".into(), "shop.c".into()].into_iter().chain(empty.clone());
@@ -105,7 +105,7 @@ fn bodies(row: &CommandRow) -> Vec<Document> {
         };
         bodies.push(of(None));
         bodies.extend(empty.iter().map(|value| of(Some(value))));
-        // One empty list alone, and a list with one empty element.
+        // Each argument alone as an empty list, and as a list with one empty document.
         for field in row.fields {
             for value in [array![], array![Document::new()]] {
                 let mut body = of(None);
@@ -117,7 +117,7 @@ fn bodies(row: &CommandRow) -> Vec<Document> {
     bodies
 }
 
-/// Returns whether a command requires no privilege. An error is a refusal.
+/// Returns whether a command requires no privilege. Fails if the command is refused.
 fn asks_for_nothing(row: &'static CommandRow, body: &Document) -> Result<bool> {
     let database = if row.admin_only { "admin" } else { "shop" };
     let message = message(database, body);

@@ -14,7 +14,7 @@ use crate::{
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
 
-/// The database of the roles that exist in each database, which is also the target of the commands.
+/// The database of the roles that exist once per database, to which the commands are sent, too.
 const OWN: &str = "shop";
 
 const HEAD: &str = "# Roles and commands of the MongoDB API
@@ -25,7 +25,8 @@ those of one database, and the command is sent to that database; the others are 
 is sent is in braces where the arguments decide. `$external` users have the roles that they are given, as
 all others. Commands that are not listed are open to everybody before a login: ";
 
-/// Returns the forms of a command to check, if its arguments decide which rights it requires.
+/// Returns the variants of a command to check. A command has several if its arguments decide which
+/// rights it requires.
 fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
     let name = row.name;
     let command = |first: Value, arguments: Document| {
@@ -204,8 +205,8 @@ fn the_page_of_roles_is_what_the_tables_say() {
     assert!(written == page(), "run EBB_UPDATE=1 cargo test -p mongo roles");
 }
 
-/// Rules that hold independently of the page: without privileges nothing is permitted, `root` may
-/// do everything, and read-only roles change nothing.
+/// Rules that do not depend on the generated page: without privileges nothing is permitted, `root`
+/// may do everything, and read-only roles change nothing.
 #[test]
 fn roles_permit_no_more_than_their_names_say() {
     let (nothing, roles) = (Privileges::new(), roles());

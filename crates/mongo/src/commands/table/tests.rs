@@ -172,7 +172,8 @@ fn aliases_are_their_commands() {
     }
 }
 
-/// Required by the specification of OP_COMPRESSED; drivers do not request it either.
+/// The specification of OP_COMPRESSED forbids the compression of these commands; drivers send them
+/// uncompressed, too.
 #[test]
 fn handshakes_and_credentials_are_never_compressed() {
     let names = ROWS.iter().map(|row| row.name).chain(NOT_YET.iter().map(|row| row.name));

@@ -7,7 +7,8 @@ use document::{Value, array, doc};
 pub(crate) enum Answer {
     /// The option has the same effect as in MongoDB.
     Works,
-    /// The option is checked and accepted. It has no effect except for the one in the note.
+    /// The option is checked and accepted. It has no effect other than the effect described in
+    /// `note`.
     Ignored,
     /// The option is refused with this code.
     Refused(i64),
@@ -23,7 +24,7 @@ pub(crate) struct Row {
     pub(crate) kind: &'static str,
     pub(crate) answer: Answer,
     pub(crate) note: &'static str,
-    /// A value that enables something.
+    /// A value with which the option enables something.
     pub(crate) value: fn() -> Value,
     /// A value with which the option enables nothing. It is accepted if `value` is refused.
     pub(crate) nothing: Option<fn() -> Value>,
