@@ -9,7 +9,7 @@ use evaluation::{Error, Evaluated, memory_of};
 use crate::{invalid_request, shown};
 
 /// Parses the argument `n`: a whole number above 0, such as `2.0`. Each of the three errors has its
-/// own number, on which clients depend.
+/// own code, on which clients depend.
 pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let shown = || shown(value);
     let Some(number) = Number::of(value) else {
@@ -63,9 +63,8 @@ impl FirstOrLast {
         Self { limit, last, held: VecDeque::new() }
     }
 
-    /// Adds a value, or null for a missing one. Of the last values, drops the oldest beyond
-    /// `limit`; the first ones do not change any more once there are `limit`. Returns the growth in
-    /// bytes.
+    /// Adds a value, or null for a missing one. Among the last values the oldest one beyond `limit`
+    /// is dropped; the first ones do not change once they are `limit`. Returns the growth in bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.limit {
             return 0;

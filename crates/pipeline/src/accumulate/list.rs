@@ -39,8 +39,8 @@ pub struct DistinctValues {
 }
 
 impl DistinctValues {
-    /// Adds a value unless it exists; returns the growth in bytes, including its key. Keys of long
-    /// values contain a hash.
+    /// Adds a value unless the set contains it; returns the growth in bytes, including the value's
+    /// canonical encoding. The encoding of a long value contains a hash.
     pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>) -> usize {
         let mut key = Vec::new();
         encode(value, TypeOrder::Bson, false, &mut key);

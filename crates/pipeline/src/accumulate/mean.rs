@@ -1,5 +1,6 @@
-//! The mean of a few numbers, rounded like MongoDB's `$avg` over its arguments: it adds in doubles
-//! and uses only the main part of the compensated sum. In groups `$avg` is more exact.
+//! The mean of a few numbers, rounded like MongoDB's `$avg` over its arguments: it adds doubles in
+//! a compensated sum, but leaves out the accumulated rounding error. In groups `$avg` is more
+//! exact.
 
 use document::{Value, ValueRef};
 
@@ -9,7 +10,8 @@ use super::{Avg, sum::two_sum};
 /// the sum, since decimals may occur among later arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Mean {
-    /// The exact mean, which is the result if there are decimals, and the count.
+    /// The count of the numbers and their exact mean, which is the result if one of them is a
+    /// decimal.
     exact: Avg,
     /// Whether a decimal number was added.
     has_decimal: bool,

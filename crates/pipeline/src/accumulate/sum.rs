@@ -114,7 +114,7 @@ impl Sum {
     }
 
     /// Returns the sum of everything as a decimal. Integers and doubles are added to each other
-    /// before the decimals, as in MongoDB, which decides the last digits.
+    /// before the decimals, since the order decides the last digits and this is MongoDB's.
     fn as_decimal(&self, decimal: Decimal128) -> Decimal128 {
         let mut others = None;
         if self.whole != 0 {

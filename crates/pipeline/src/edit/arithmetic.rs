@@ -1,5 +1,5 @@
-//! Sums, products and bit operations of numbers. Results have the wider type of the operands, or
-//! the next one if they do not fit.
+//! Sums, products and bit operations of numbers. A result has the wider type of the operands, or
+//! the next wider type if it does not fit.
 
 use document::{Decimal128, Value};
 

@@ -19,7 +19,7 @@ pub struct Push {
     pub position: Option<i64>,
     /// The order (`$sort`) in which the array is sorted after the elements are added.
     pub order: Option<PushOrder>,
-    /// How many elements to keep at the end: the first ones or, if negative, the last ones.
+    /// How many elements to keep after the sort: the first ones or, if negative, the last ones.
     pub slice: Option<i64>,
 }
 
@@ -31,7 +31,7 @@ pub enum PushOrder {
         /// Whether the order is descending.
         descending: bool,
     },
-    /// Sorts by fields of the elements; arrays on the way are not traversed.
+    /// Sorts by fields of the elements; arrays on a field's path are not traversed.
     Fields(Sort),
 }
 
@@ -82,8 +82,8 @@ impl Push {
     }
 }
 
-/// Compares two elements by their fields; a missing field is null. An element that is not a
-/// document has no fields, and neither has an array on the way.
+/// Compares two elements by their fields; a missing field is null. Fields are not found in an
+/// element that is not a document, nor below an array on the path.
 fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     let field = |value: &Value, path: &Path| -> Value {
         let mut current = value.as_ref();

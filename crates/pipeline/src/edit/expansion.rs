@@ -17,7 +17,7 @@ use super::{
 use crate::filter::Filter;
 
 /// Maximum memory of the concrete paths of one update's positional operators, in bytes: more than
-/// those of any document that can be stored.
+/// the paths of any document that can be stored take.
 const MAX_NAMED_BYTES: usize = 256 * 1024 * 1024;
 
 /// A filter of array elements that paths refer to by name (`arrayFilters`).
@@ -25,7 +25,8 @@ const MAX_NAMED_BYTES: usize = 256 * 1024 * 1024;
 pub struct ElementFilter {
     /// The identifier of the filter: the `x` of `$[x]`.
     pub name: String,
-    /// A filter of documents that contain the element in a field of that name.
+    /// The filter, applied to a document whose only field has the name `name` and the element as
+    /// its value.
     pub filter: Filter,
 }
 

@@ -17,8 +17,8 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
     let mut root = Value::Document(Document::new());
     let mut growth = Growth::with_held(0, context);
     for (path, value) in equalities {
-        // A filter's path may be of any length. The document is processed by recursion, even when
-        // it is dropped, so it must not be built first.
+        // A filter's path may be of any length. Documents are processed, even dropped, by
+        // recursion, so a path that is too long is refused before its document is built.
         if MAX_STORED_DEPTH < path.len() {
             return Err(check::too_deep());
         }

@@ -83,7 +83,7 @@ impl Edit {
                 if !changed {
                     return Ok(EditOutcome { document: old.to_buf(), changed: false });
                 }
-                // The rules apply only to an edit that changes something.
+                // Field names and the `_id` are checked only if the edit changes something.
                 check::check_names(operators.leaf_operators())?;
                 check::id_stays(old.get("_id"), &new)?;
                 outcome_of(old, new.to_buf())

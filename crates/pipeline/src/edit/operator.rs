@@ -23,9 +23,9 @@ pub enum Operator {
     Add(Value),
     /// `$mul`: multiplies by a number.
     Multiply(Value),
-    /// `$min`: sets the value if it is less.
+    /// `$min`: sets the value to the operand if that is less.
     Min(Value),
-    /// `$max`: sets the value if it is greater.
+    /// `$max`: sets the value to the operand if that is greater.
     Max(Value),
     /// `$rename`: moves the value of another field here.
     RenameFrom(EditPath),

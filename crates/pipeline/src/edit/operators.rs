@@ -143,8 +143,8 @@ impl Operators {
         let mut vacated = Vec::new();
         for target in &targets {
             context.budget.spend(STEP * target.path.len())?;
-            // Counted before it is added: many operators could build a document many times too
-            // large.
+            // The added memory is counted beforehand, since many operators could build a document
+            // many times larger than one that can be stored.
             growth.hold_beside(target.operator.added_memory())?;
             let spot = TargetSpot { path: &target.path, id: &id, context };
             changed |= match target.operator {
@@ -227,8 +227,8 @@ fn apply_one(
 }
 
 /// Removes a field. An element of an array is set to null, so that the others keep their positions.
-/// A field of a document is recorded in `vacated` and removed with others at the end; paths do not
-/// conflict, so no operator depends on it.
+/// A field of a document is recorded in `vacated` and removed after all operators were applied; as
+/// paths do not conflict, no operator reads the field before.
 fn unset_field<'p>(
     root: &mut Value,
     path: &'p [String],

@@ -173,7 +173,8 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
             let kind = if by_filter { PrefixUse::Filtered } else { PrefixUse::Inner };
             // The empty prefix is the root, which every path has.
             let before = path.text.get(..end).unwrap_or_default();
-            // The prefix is the path of an operator, or its array is selected in the other way.
+            // The prefix is the path of another operator, or an array of which one path selects
+            // elements by filter and another does not.
             if *used.entry(before).or_insert(kind) != kind {
                 return conflict(before);
             }

@@ -85,8 +85,8 @@ fn blocked_by(part: &str, before: &str, value: ValueRef<'_>) -> Blocked {
 }
 
 /// Creates a value at a path that [`resolve_path`] reported missing, with documents on the way; an
-/// array is padded with nulls. `growth` counts the nulls first. A name in an array, and a value
-/// that is neither document nor array, is an error.
+/// array is padded with nulls, whose memory is counted in `growth` beforehand. A name in an array,
+/// and a value that is neither document nor array, is an error.
 pub(super) fn create_path(
     root: &mut Value,
     path: &[String],

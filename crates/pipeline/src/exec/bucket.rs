@@ -84,8 +84,8 @@ impl BucketAutoOperator {
         ((self.rows as f64 / self.bucket.count.max(1) as f64).round() as usize).max(1)
     }
 
-    /// Adds a row to the open bucket or to a new one; returns the result row of a bucket that this
-    /// closes. Rows come in order, so only one bucket is open.
+    /// Adds a row to the open bucket or to a new one. If this closes a bucket, returns its result
+    /// row. Rows come in order, so only one bucket is open.
     fn add_to_bucket(
         &mut self,
         value: Value,

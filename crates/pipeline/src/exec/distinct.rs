@@ -54,7 +54,8 @@ impl Distinct {
 }
 
 impl Values {
-    /// Adds a value unless it exists; fails if the values would not fit into one document.
+    /// Adds a value unless it was added before; fails if the values would not fit into one
+    /// document.
     fn add_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
         self.key.clear();
         encode(value, TypeOrder::Bson, false, &mut self.key);
@@ -112,7 +113,7 @@ impl Operator for Distinct {
                 array.push(value.as_ref());
             }
         });
-        // From here on the memory is that of the row instead of the set.
+        // The set has become the result row, so the reserved memory is now that of the row.
         self.values.meter.clear_held();
         self.values.meter.add_bytes(builder.len())?;
         self.slot.row = Some(Row::not_stored(builder.finish()));

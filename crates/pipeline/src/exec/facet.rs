@@ -1,8 +1,9 @@
 //! Runs several pipelines over the same rows (`$facet`). Their requests for other collections are
 //! passed on to the caller.
 //!
-//! Each part is an `Exec` of its own. A row is offered to all of them; then each is driven until it
-//! needs input, and its results are kept. The parts share one memory limit, that of one stage.
+//! Each pipeline is a part of the facet and an `Exec` of its own. A row is offered to all parts;
+//! then each part is driven until it needs input, and its results are kept. The parts share one
+//! memory limit, that of one stage.
 
 use std::sync::Arc;
 
@@ -130,7 +131,8 @@ impl FacetOperator {
     /// maximum size between stages.
     fn facet_row(&mut self) -> Result<Poll, Error> {
         self.answered = true;
-        // The results of all parts may exceed the size of a document many times.
+        // The results of all parts may exceed the size of a document many times, so memory is
+        // reserved.
         let rows = self.parts.iter().flat_map(|part| &part.rows);
         let _room = room_for(rows.map(|row| row.bytes().len()).sum(), &self.outer)?;
         let mut builder = DocBuilder::new();
@@ -185,7 +187,7 @@ impl Operator for FacetOperator {
     }
 
     fn resume_input(&mut self) {
-        // Each part may have kept rows of other collections.
+        // Each part repeats its request and drops rows kept from other collections.
         self.waiting = None;
         self.parts.iter_mut().filter_map(|part| part.exec.as_mut()).for_each(Exec::resume);
     }

@@ -36,9 +36,9 @@ pub struct GraphLookup {
     pub collection: String,
     /// The expression of the start value, or of an array of them.
     pub start: Expr,
-    /// The path in a found document of the values to search for next (`connectFromField`).
+    /// The path of the values to search for next, in a found document (`connectFromField`).
     pub from: Path,
-    /// The path in a document that is compared with the values to search for (`connectToField`).
+    /// The path that is compared with the values to search for, in a document (`connectToField`).
     pub to: Path,
     /// The path that receives the array of found documents.
     pub name: Path,
@@ -225,7 +225,7 @@ impl Operator for GraphLookupOperator {
 
     fn resume_input(&mut self) {
         // The search restarts with its row, because found documents may have expired or changed in
-        // the new view.
+        // the new snapshot.
         if let Some(walk) = self.walk.take() {
             self.slot.row = Some(walk.row);
         }

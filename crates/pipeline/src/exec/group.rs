@@ -197,7 +197,7 @@ impl GroupOperator {
                 freed += sizes.get(partition).copied().unwrap_or(0);
             }
         }
-        // Kept even after a failed write, since it owns the file.
+        // The partitions are kept even after a failed write, since they own the file.
         let moved = self.write_groups(&mut written, context);
         self.written = Some(written);
         moved

@@ -50,7 +50,7 @@ fn place_of_field(expr: &Expr, names: &mut Vec<String>) -> Option<usize> {
     held
 }
 
-/// For each error: the usual number, the start of the text, and the number inside a group.
+/// For each error: its usual code, the start of its text, and its code inside a group.
 const NUMBERS: [(i32, &str, i32); 3] = [
     (2, "can't $divide by zero", 4_848_401),
     (16_610, "can't $mod by zero", 4_848_403),
@@ -58,7 +58,7 @@ const NUMBERS: [(i32, &str, i32); 3] = [
 ];
 
 /// Converts an error of an expression to the error that MongoDB returns inside a group. A constant
-/// expression fails before execution, with the usual number.
+/// expression fails before execution, with the usual code.
 pub(super) fn in_group(error: Error, of: &Expr) -> Error {
     if !of.any_part(&|part| matches!(part, Expr::Root | Expr::Field(_) | Expr::Variable(..))) {
         return error;

@@ -1,13 +1,13 @@
 //! The sources of a row: its own document, and documents of other collections that joins added. If
 //! some of them expire while the row waits, it is recomputed without them.
 //!
-//! A cursor may buffer rows that it has not returned yet. When it continues in a later view, the
-//! documents from which these rows were made may have expired. A row whose own document has expired
-//! is dropped. A row with joined documents can neither be dropped nor have the expired ones cut
-//! out, as later stages may have computed with them. So a row with joins records how it was made:
-//! the document before the first join, and every step since then (joins with their elements, stages
-//! that map one document to one document, elements taken by `$unwind`). Repeating these steps
-//! without the expired documents yields the current row.
+//! A cursor may buffer rows that it has not returned yet. When it continues on a later snapshot,
+//! the documents from which these rows were made may have expired. A row whose own document has
+//! expired is dropped. A row with joined documents can neither be dropped nor have the expired ones
+//! cut out, as later stages may have computed with them. So a row with joins records how it was
+//! made: the document before the first join, and every step since then (joins with their elements,
+//! stages that map one document to one document, elements taken by `$unwind`). Repeating these
+//! steps without the expired documents yields the current row.
 //!
 //! ```text
 //! base {a: 1} --Join l: [x, y]--> {a: 1, l: [x, y]} --Each $set--> ... --Take l: y--> row

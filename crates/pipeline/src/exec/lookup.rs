@@ -1,6 +1,6 @@
 //! Joins: rows of another collection added to each row (`$lookup`) or after all rows
 //! (`$unionWith`). The other collection is requested with a filter that an index can serve; the
-//! engine reads it in the same view as the input.
+//! engine reads it in the same snapshot as the input.
 //!
 //! There is one request per row, unless every row has the same request: then its answer is kept.
 
@@ -231,7 +231,8 @@ impl Operator for LookupOperator {
         }
         self.meter.clear_held();
         for row in &rows {
-            // Each is decoded to a tree, while its bytes stay until all are decoded.
+            // Each row is decoded to a tree, and the bytes of all rows stay until the last one is
+            // decoded.
             let tree = memory_of(ValueRef::Document(row.document.as_ref()));
             self.meter.add_bytes(tree + row.memory_bytes())?;
         }
@@ -247,8 +248,8 @@ impl Operator for LookupOperator {
     }
 
     fn resume_input(&mut self) {
-        // Kept answers were read in the old view. Of the rows joined one by one, some have been
-        // returned, and the others are rechecked when they are returned.
+        // Kept answers were read in the previous snapshot. Of the rows joined one by one, some have
+        // been returned, and the others are rechecked when they are returned.
         (self.supplied, self.kept) = (None, None);
         if self.left.is_none() {
             self.meter.clear_held();

@@ -270,8 +270,8 @@ impl Exec {
         }
     }
 
-    /// Returns whether offering this document could affect the result. Checked before making a row,
-    /// to avoid that.
+    /// Returns whether offering this document could affect the result. Callers check this first, to
+    /// save making a row.
     pub fn may_use(&self, document: DocRef<'_>) -> bool {
         self.operators.first().is_none_or(|first| first.may_use(document))
     }
@@ -281,8 +281,8 @@ impl Exec {
         self.finished = true;
     }
 
-    /// Returns the next event. It returns as soon as there is a row, so memory is limited to that
-    /// of the stages.
+    /// Runs the stages until the caller has to act; returns the action. Returns as soon as there is
+    /// a row, so only the stages hold memory.
     #[expect(
         clippy::should_implement_trait,
         reason = "the method can fail, so it cannot implement Iterator"
@@ -348,7 +348,7 @@ impl Exec {
         }
     }
 
-    /// Continues in another view. Requests are repeated, and kept rows of other collections are
+    /// Continues on another snapshot. Requests are repeated, and kept rows of other collections are
     /// dropped, since documents may have changed or expired.
     pub fn resume(&mut self) {
         self.waiting = None;

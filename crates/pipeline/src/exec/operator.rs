@@ -13,15 +13,15 @@ use super::{
 
 /// A running stage. Rows are pushed in and polled, one at a time.
 ///
-/// If `poll_row` returns `Need`, a row is passed in and it is polled again. After `end_of_input` it
-/// returns its remaining rows and then `Done`.
+/// If `poll_row` returns `Need`, the caller passes in a row and polls the stage again. After
+/// `end_of_input` the stage returns its remaining rows and then `Done`.
 pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// Accepts a row; called only after `poll_row` returned `Need`. After an error the pipeline is
     /// unusable.
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error>;
 
-    /// Returns true only if `poll_row` would return `Need` now. For stages that return nothing
-    /// before the end of their input.
+    /// Returns true only if `poll_row` would return `Need` now. Implemented by stages that return
+    /// nothing before the end of their input.
     fn is_gathering(&self) -> bool {
         false
     }
@@ -35,7 +35,8 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     /// Ends the input; called once.
     fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error>;
 
-    /// Returns the next event. After `end_of_input` it does not return `Need` again.
+    /// Returns a row, or the reason why there is no row yet. After `end_of_input` it does not
+    /// return `Need` again.
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error>;
 
     /// Supplies requested rows, to which the stages of the request were applied.
@@ -44,7 +45,7 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
         Err(caller_error("this stage wanted nothing"))
     }
 
-    /// Continues in another view: repeats an outstanding request and drops rows kept for later
+    /// Continues on another snapshot: repeats an outstanding request and drops rows kept for later
     /// input rows.
     fn resume_input(&mut self) {}
 }
@@ -126,8 +127,8 @@ fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     }
 }
 
-/// A row in a stage, and whether the input has ended. It implements the rules of `Need` and `Done`
-/// for all such stages.
+/// The only row in a stage that processes one row at a time, and whether the input has ended.
+/// Decides for all such stages between `Need` and `Done`.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     /// The row, until it is taken.

@@ -19,8 +19,8 @@ pub(super) fn room_for(bytes: usize, operation_memory: &OperationMemory) -> Resu
     Ok(share)
 }
 
-/// Appends a computed field. If the document would become too large, it fails before writing: the
-/// value may be as large as a stage's memory, and would exist twice.
+/// Appends a computed field. Fails before writing if the document would become too large: the value
+/// may be as large as a stage's memory, and would exist twice.
 pub(super) fn append_checked(
     builder: &mut DocBuilder,
     name: &str,

@@ -1,9 +1,9 @@
 //! The environment of an expression: the document, the operation and the bound variables.
 //!
-//! Variables are in a linked list of scopes on the stack, the innermost first. A form pushes a
-//! scope before it evaluates its body and pops it afterwards, so that a variable may borrow from
-//! the form's own values. All variables of one form are in one scope, since a request may bind a
-//! hundred thousand.
+//! Variables are in a linked list of scopes on the stack, the innermost first. A form, which is an
+//! expression such as `$let` or `$map` that binds variables for its body, pushes a scope before it
+//! evaluates the body and pops it afterwards, so that a variable may borrow from the form's own
+//! values. All variables of one form are in one scope, since a request may bind a hundred thousand.
 
 use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, Evaluated, Growth, Kind, check_held};
@@ -109,7 +109,7 @@ impl<'a> Env<'a> {
     }
 
     /// Returns the environment of a body that a form evaluates `times` times. Fails if the total
-    /// number of iterations would be too large. An empty array counts as one.
+    /// number of iterations would be too large. An empty array counts as one iteration.
     pub(crate) fn for_repetitions(&self, times: usize) -> Result<Self, Error> {
         let times = u64::try_from(times.max(1)).unwrap_or(u64::MAX);
         let iterations = self.iterations.saturating_mul(times);

@@ -22,8 +22,8 @@ use crate::exec::{
     spilling::bytes::{RecordBytes, put_bytes, put_number, put_optional},
 };
 
-/// How many of the last items are searched for an equal one. A pipeline has few stages and one
-/// context, which repeat.
+/// Number of the most recent shared items that are searched for an equal one. A pipeline has few
+/// stages and one context, which repeat.
 const LOOKED_AT: usize = 16;
 
 /// Record type of a step that is a join.

@@ -28,7 +28,7 @@ const FULL: i32 = 14031;
 /// MongoDB's error code for an operation that may be retried later.
 const AGAIN: i32 = BUSY;
 
-/// Converts the failure of a temporary file. The kind determines the caller's reaction: retry
+/// Converts the failure of a temporary file. The error kind determines the caller's reaction: retry
 /// later, free space, or check the device.
 pub(super) fn file_failed(error: spill::Error) -> Error {
     let text = error.to_string();
@@ -45,7 +45,7 @@ pub(super) fn damaged_record() -> Error {
 }
 
 /// Returns the error of a stage that exceeds its memory limit. If spilling was refused by the
-/// request, number and text are MongoDB's.
+/// request, error code and text are MongoDB's.
 pub(super) fn stage_exceeded(spill: &Spill, stage: &str) -> Error {
     let text = match (spill, stage) {
         (Spill::Refused, "$sort") => format!(

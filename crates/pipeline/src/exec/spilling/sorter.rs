@@ -145,7 +145,7 @@ impl Sorter {
         self.bytes += bytes;
         self.held.push(entry);
         // With a limit, at most about twice that number of rows is held. The first time, rows are
-        // sorted as soon as the limit is reached, which sets the bar.
+        // sorted as soon as the limit is reached, which sets `bar`.
         let spare = |limit: usize| if self.bar.is_none() { 0 } else { limit.max(MIN_SPARE) };
         if self.limit.is_some_and(|limit| limit.saturating_add(spare(limit)) <= self.held.len()) {
             self.sort_held(context)?;
@@ -222,7 +222,7 @@ impl Sorter {
         if LONG_ORDER <= self.bytes {
             context.budget.before_waiting();
         }
-        // Comparing is cheaper than copying the same bytes.
+        // Comparing costs less than copying the same bytes, so fewer units of work are charged.
         context.budget.spend(self.bytes / 8)?;
         let sort = &self.sort;
         self.held.sort_by(|a, b| sort.compare(&a.key, &b.key));

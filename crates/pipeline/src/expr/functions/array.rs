@@ -75,7 +75,7 @@ fn elem_at(call: &Call<'_>) -> OptionalValue {
         let text = "second argument must be representable as a 32-bit integer:";
         return Err(invalid_request(28691, format!("{name}'s {text} {value}")));
     };
-    // Outside the array it is missing, not null.
+    // Outside the array the result is missing, not null.
     Ok(element_at(values, i64::from(position)))
 }
 

@@ -178,7 +178,7 @@ fn to_integer(value: ValueRef<'_>, to: Type, least: i64, most: i64) -> Result<Op
             finite_number(Number::Decimal(v))?;
             v.to_i64(Rounding::Down).ok_or_else(|| overflow_error(value))?
         }
-        // The parser checks the bounds, with its own error texts.
+        // `parse_integer` checks the bounds, with its own error texts.
         ValueRef::String(text) => return parse_integer(text, least, most).map(Some),
         _ => return Ok(None),
     };
@@ -226,7 +226,7 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
         ValueRef::DateTime(v) => v as f64,
         ValueRef::Decimal128(v) => {
             let double = v.to_f64();
-            // A small decimal would silently become zero.
+            // A decimal that is too small for a double would silently become zero.
             let vanished = double == 0.0 && !v.is_zero();
             if vanished || double.is_infinite() && !v.is_infinite() {
                 return Err(overflow_error(value));
@@ -252,8 +252,8 @@ fn check_hexadecimal(text: &str) -> Result<(), Error> {
 }
 
 /// Parses a double. Text that would underflow or overflow is an error. `NaN`, `inf` and `infinity`
-/// are accepted in any case. Hexadecimal is accepted after a sign or with `0X`, but not with `0x`
-/// alone, as in MongoDB.
+/// are accepted in upper and lower case. Hexadecimal is accepted after a sign or with `0X`, but not
+/// with `0x` alone, as in MongoDB.
 fn parse_double(text: &str) -> Result<f64, Error> {
     check_hexadecimal(text)?;
     if let Some(double) = hexadecimal::parse(text) {

@@ -132,7 +132,7 @@ fn shifted_by(at: i64, unit: Unit, amount: i64, zone: &Zone) -> Option<i64> {
 }
 
 /// Returns the first day of the week, Monday 1 to Sunday 7, by default Sunday; `None` if it is
-/// null. Names may be abbreviated to three letters, in any case.
+/// null. Names may be abbreviated to three letters, in upper or lower case.
 fn week_start(call: &Call<'_>, index: usize) -> Result<Option<i64>, Error> {
     let arg = call.arg_at(index);
     if arg.is_absent() {
@@ -172,7 +172,7 @@ fn unit_of(call: &Call<'_>, index: usize) -> Result<Unit, Error> {
     })
 }
 
-/// Returns a date argument; fails with its name.
+/// Returns a date argument; the error for another type names the argument.
 fn date_arg(call: &Call<'_>, index: usize, what: &str, code: i32) -> Result<i64, Error> {
     date_of(call.value_at(index)).ok_or_else(|| {
         let (name, kind) = (call.name, call.arg_at(index).type_name());
@@ -274,8 +274,8 @@ fn date_trunc(call: &Call<'_>) -> OptionalValue {
     Ok(Some(Value::DateTime(start)))
 }
 
-/// Returns the start of the step that contains a value. Steps extend from `origin` in both
-/// directions. `None` if it is out of range.
+/// Returns the start of the interval that contains a value. Intervals have the length `step` and
+/// extend from `origin` in both directions. `None` if the start is out of range.
 fn floor_to(value: i64, origin: i64, step: i64) -> Option<i64> {
     let bins = value.checked_sub(origin)?.div_euclid(step);
     origin.checked_add(bins.checked_mul(step)?)

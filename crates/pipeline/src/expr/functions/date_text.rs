@@ -161,7 +161,7 @@ fn from_string(call: &Call<'_>) -> OptionalValue {
         }
     };
     match read {
-        // A wrong format or zone has another number and is not replaced by `onError`.
+        // Errors of a wrong format or zone have other codes and are not replaced by `onError`.
         Err(error) if error.number == 241 && !call.arg_at(3).is_absent() => {
             Ok(call.arg_at(3).value().map(Into::into))
         }
@@ -169,7 +169,8 @@ fn from_string(call: &Call<'_>) -> OptionalValue {
     }
 }
 
-/// Returns the number of a month by its name or a prefix of at least three letters, in any case.
+/// Returns the number of a month by its name or a prefix of at least three letters, in upper or
+/// lower case.
 pub(super) fn month_named(text: &str) -> Option<i64> {
     let wanted = text.to_ascii_lowercase();
     let fits = |month: &str| wanted.len() >= 3 && month.to_ascii_lowercase().starts_with(&wanted);

@@ -38,8 +38,9 @@ pub(super) fn log10(value: Decimal128) -> f64 {
     }
 }
 
-/// Returns a power of e. Beyond the range of doubles it is computed as a power of ten: its
-/// fractional exponent yields the digits, its whole exponent is added to the text.
+/// Returns a power of e. Beyond the range of doubles it is computed as a power of ten: the
+/// fractional part of that exponent yields the digits, and the whole part is their exponent in the
+/// parsed text.
 pub(super) fn exp(value: Decimal128) -> Decimal128 {
     let power = value.to_f64();
     let direct = power.exp();

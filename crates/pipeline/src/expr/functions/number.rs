@@ -18,7 +18,7 @@ pub(crate) fn number_value(number: Number, narrow: bool) -> Value {
     }
 }
 
-/// Converts a number to a decimal; doubles with 15 digits, including zeros.
+/// Converts a number to a decimal; a double gets 15 digits, including trailing zeros.
 pub(crate) fn to_decimal(number: Number) -> Decimal128 {
     match number {
         Number::Int(v) => Decimal128::from_i64(v),

@@ -116,7 +116,7 @@ fn double_at_place(value: f64, place: i32, rounding: Rounding) -> f64 {
     if place == 0 {
         return if rounding == Rounding::Down { value.trunc() } else { value.round_ties_even() };
     }
-    // As exactly as a decimal can: 5.015 is slightly less than that.
+    // Converted with as many digits as a decimal has: the double 5.015 is slightly less than 5.015.
     let exact = Decimal128::parse(&format!("{value:.33e}")).unwrap_or(Decimal128::NAN);
     decimal_at_place(exact, place, rounding).to_f64()
 }

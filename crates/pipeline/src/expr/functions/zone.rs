@@ -103,8 +103,9 @@ impl Zone {
     }
 }
 
-/// Maps a date into the range of the database, to one with the same offset: the calendar repeats
-/// every 400 years. Dates before the range map to its start, since no zone changed its offset then.
+/// Maps a date into the range of the time zone database, to a date with the same offset: the
+/// calendar repeats every 400 years. Dates before the range map to its start, since no zone changed
+/// its offset then.
 fn within_range(ms: i64) -> i64 {
     const CYCLE: i64 = 146_097 * DAY_MS;
     /// The first millisecond of the year 9999.
