@@ -2,9 +2,9 @@
 //! over documents, with MongoDB's rules, error numbers and error texts. `mongo-query` makes the
 //! plans and the engine runs them.
 //!
-//! The crate is not async and cannot see a store; its only I/O are temporary files of stages that
-//! exceed their memory. If a pipeline needs another collection it returns a request
-//! (`exec::Next::Want`), and the caller supplies the rows. The other query language has its own
+//! The crate is not async and has no access to a store; its only I/O are temporary files of stages
+//! that exceed their memory. If a pipeline needs another collection it returns a request
+//! (`exec::Next::Want`), and the caller supplies the rows. The SQL of the other API has its own
 //! evaluator (`select`).
 //!
 //! ```text

@@ -5,8 +5,8 @@ use evaluation::{Error, calendar};
 use crate::invalid_request;
 
 /// Formats a double with at most `digits` significant digits, like C's `%g`, without trailing
-/// zeros. With 17 it is the shortest text that parses to the same number. Exponents below -4 and
-/// from `digits` on are written.
+/// zeros. With 17 it is the shortest text that parses to the same number. Scientific notation is
+/// used for exponents below -4 or not less than `digits`.
 pub(crate) fn double_text(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -23,14 +23,14 @@ pub(crate) fn double_text(value: f64, digits: usize) -> String {
 }
 
 /// Formats a double with all digits needed to parse the same number, like MongoDB 8's conversion to
-/// text. Exponents below -4 and from 16 on are written.
+/// text. Scientific notation is used for exponents below -4 or above 15.
 pub(crate) fn whole_double_text(value: f64) -> String {
     // Infinities and NaN have one text for any number of digits.
     if value.is_finite() { lay_out(&format!("{value:e}"), 16) } else { double_text(value, 17) }
 }
 
-/// Formats a number given in scientific notation: with an exponent if it is below -4 or at least
-/// `most`, else without.
+/// Formats a number given in scientific notation: with an exponent if the exponent is below -4 or
+/// at least `most`, else in decimal notation.
 fn lay_out(text: &str, most: i32) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);

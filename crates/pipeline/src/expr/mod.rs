@@ -5,8 +5,8 @@
 //! (`functions`). Forms (`form`), such as `$cond`, `$map` and `$let`, evaluate only some of their
 //! parts or evaluate them several times. Values are borrowed from the document where possible.
 //!
-//! The budget limits the work of one evaluation. The environment limits its memory, and the product
-//! of nested iterations.
+//! The operation's budget limits the work of an evaluation. The environment (`env`) limits its
+//! memory, and the total number of iterations of nested forms over arrays.
 
 mod env;
 mod form;
@@ -47,11 +47,11 @@ pub enum Expr {
     /// A variable, or a path below it. Resolved by name during evaluation, from the innermost
     /// binding outward.
     Variable(Arc<str>, Option<Path>),
-    /// `$$NOW`: the operation's instant, the same for all documents.
+    /// `$$NOW`: the database time at which the operation runs, the same for all documents.
     Now,
-    /// `$$CLUSTER_TIME`: the operation's second as a timestamp.
+    /// `$$CLUSTER_TIME`: the time of `$$NOW` as a BSON timestamp.
     ClusterTime,
-    /// A missing value: the field of an object or a computed field is omitted.
+    /// `$$REMOVE`: a missing value, so that the field which has this expression is omitted.
     Remove,
     /// A document of computed fields.
     Object(Vec<(String, Expr)>),
@@ -107,7 +107,8 @@ impl Expr {
             Self::Absent => Ok(Evaluated::Absent),
             Self::Root => Ok(Evaluated::Ref(document::ValueRef::Document(env.root))),
             Self::Field(path) => {
-                // Searching a field reads names only, so it counts as a small part of the document.
+                // A search for a field reads only names, so a fraction of the document's bytes is
+                // charged.
                 env.context
                     .budget
                     .spend(readable_bytes(document::ValueRef::Document(env.root)) / 64)?;
@@ -132,7 +133,8 @@ impl Expr {
     }
 }
 
-/// Counts the memory of a value that a path collected from an array as work.
+/// Charges work for a value that was built and not borrowed, as when a path goes through an array:
+/// as much as the memory of the value.
 fn checked_found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     if let Evaluated::Own(value) = &got {
         env.context.budget.spend_bounded(Size::of_value(value.as_ref()).memory)?;

@@ -45,8 +45,8 @@ pub struct RegexCall {
     pub regex: Expr,
     /// Options in addition to those of the pattern.
     pub options: Expr,
-    /// The compiled pattern, if it is constant. `None` for a constant null, too, which is evaluated
-    /// again for each row.
+    /// The compiled pattern, if pattern and options are constant. `None` if the pattern has to be
+    /// evaluated for each row, and for a constant null.
     pub ready: Option<Compiled>,
 }
 
@@ -176,10 +176,10 @@ fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Comp
     }
 }
 
-/// Returns a match as a document (`match`, `idx`, `captures`), with its start in bytes and in
-/// characters. Characters are counted from `counted` characters at byte `from` on, so that finding
-/// all matches reads the text once. A group that did not take part is null in the captures; `idx`
-/// is in characters.
+/// Returns a match as a document (`match`, `idx`, `captures`), and the start of the match in bytes
+/// and in characters. `counted` is the number of characters before byte `from`; only the characters
+/// after it are counted, so that finding all matches reads the text once. A group that did not take
+/// part is null in the captures; `idx` is in characters.
 fn match_document(
     found: &[Option<(usize, usize)>],
     text: &str,
@@ -216,7 +216,7 @@ fn find_all(pattern: &Pattern, text: &str, env: &Env<'_>) -> Result<Value, Error
     while let Some(found) = finder.find_at(next, &count)? {
         let end = whole_span(&found).map_or(text.len(), |(_, end)| end);
         let (value, start, before) = match_document(&found, text, from, counted);
-        // At the next match, characters are counted from here on.
+        // For the next match, only the characters after the start of this one are counted.
         (from, counted) = (start, before);
         let size = Size::of_value(value.as_ref());
         env.context.budget.spend_bounded(size.memory)?;

@@ -11,13 +11,12 @@ use crate::sort::Sort;
 pub enum SortBy {
     /// By the elements themselves; true for descending order.
     Whole(bool),
-    /// Sort by fields of elements that are documents, with arrays as a whole; other elements have
-    /// no fields.
+    /// By fields of elements that are documents. An array in a field is compared as a whole. An
+    /// element of another type is sorted like an empty document.
     Fields(Sort),
 }
 
-/// Sorts values; stable. Elements that are not documents have no fields. Keys are computed once per
-/// element, not per comparison.
+/// Sorts values; stable. Sort keys are computed once per element, not per comparison.
 pub fn sort_values(values: &mut Vec<Value>, by: &SortBy) {
     match by {
         SortBy::Whole(descending) => values.sort_by(|a, b| {

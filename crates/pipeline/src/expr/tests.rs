@@ -1,4 +1,5 @@
-//! Limits on what expressions build, and interruption of evaluation.
+//! Tests of the limits on the size of values that expressions build, and of the interruption of an
+//! evaluation.
 
 use document::{DocRef, Document, Value, array, doc};
 use evaluation::{Budget, Context, Kind, MAX_HELD_BYTES, Watch};

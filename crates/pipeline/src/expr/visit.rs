@@ -3,9 +3,9 @@
 use super::Expr;
 
 impl Expr {
-    /// Returns whether any part of the expression, including itself, satisfies `wanted`. Bodies of
-    /// forms are included, regardless of their variables. This is the only list of an expression's
-    /// parts.
+    /// Returns whether the expression or any expression inside it satisfies `wanted`, including the
+    /// bodies of forms such as `$map`. All searches use this function, since only its `match` lists
+    /// the parts of each variant.
     pub fn any_part(&self, wanted: &dyn Fn(&Self) -> bool) -> bool {
         let any = |part: &Self| part.any_part(wanted);
         wanted(self)

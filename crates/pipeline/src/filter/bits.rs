@@ -2,8 +2,8 @@
 
 use document::{Number, Rounding, ValueRef};
 
-/// The condition on the mask's bits. Without any bits, the `All` variants hold and the `Any`
-/// variants do not.
+/// The condition on the mask's bits. If the mask is empty, the `All` variants are true and the
+/// `Any` variants false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// `$bitsAllSet`: every bit is set.

@@ -54,7 +54,8 @@ pub fn meets_comparison(
     operand: ValueRef<'_>,
 ) -> bool {
     let Some(value) = value else {
-        // A missing value counts as null only for the operand null.
+        // A missing value equals null, is between `MinKey` and `MaxKey`, and matches no other
+        // operand.
         return match operand.kind() {
             Kind::Null => comparison.holds_for(Ordering::Equal),
             Kind::MinKey => comparison.holds_for(Ordering::Greater),
@@ -68,7 +69,7 @@ pub fn meets_comparison(
         }
         return comparison.holds_for(compare(value, operand));
     }
-    // All number types form one class; null and undefined are two.
+    // All number types form one class; null and undefined are separate classes.
     let comparable = canonical_class(value.kind()) == canonical_class(operand.kind())
         || matches!(operand.kind(), Kind::MinKey | Kind::MaxKey);
     comparable && comparison.holds_for(compare(value, operand))

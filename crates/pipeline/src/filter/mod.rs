@@ -2,8 +2,9 @@
 //! raw documents without decoding them.
 //!
 //! A test at a path holds if any of the values at the path meets it. Therefore
-//! `{a: {$gt: 1, $lt: 3}}` matches `{a: [0, 5]}`, where different elements meet the two tests, and
-//! a negation is not a test but a filter around one.
+//! `{a: {$gt: 1, $lt: 3}}` matches `{a: [0, 5]}`, where different elements meet the two tests. A
+//! negation is true if no value meets the test, so it is a filter around the test and not another
+//! test.
 
 mod bits;
 mod compare;
@@ -73,8 +74,8 @@ impl Filter {
     }
 
     /// Returns the array index at which the document matched, if it matched in an array, for the
-    /// positional `$`. The last condition that traversed an array decides; negated ones and
-    /// alternatives do not count.
+    /// positional `$`. The last condition that traversed an array decides; conditions inside
+    /// `$nor`, `$not` and `$or` do not count.
     pub fn matched_index(
         &self,
         document: DocRef<'_>,
@@ -139,8 +140,8 @@ impl Filter {
         }
     }
 
-    /// Returns whether the filter contains an expression, which implies no field values of an
-    /// upsert and is not served by indexes.
+    /// Returns whether the filter contains an expression. An upsert takes no field values from such
+    /// a filter, and indexes do not support it.
     pub fn has_expression(&self) -> bool {
         match self {
             Self::And(filters) | Self::Or(filters) | Self::Nor(filters) => {

@@ -41,8 +41,8 @@ pub enum PathTest {
 /// Units of work charged for one test, approximately.
 const TEST: usize = 64;
 
-/// A condition on a value without a path: on an element of an array or, applied to a path, a
-/// filter. Used for `$elemMatch` with operators, `$not` and `$pull`.
+/// A condition on a value, without a path: on the elements of an array (`$elemMatch` with
+/// operators, `$pull`), or on the values at a path to which it is applied (`$not`).
 #[derive(Clone, Debug)]
 pub enum Condition {
     /// True if all of these conditions are true.

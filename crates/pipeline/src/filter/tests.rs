@@ -1,4 +1,4 @@
-//! Parts of filters; whole filters are tested with their parser.
+//! Tests of parts of filters; whole filters are tested together with their parser in `mongo-query`.
 
 use document::{Value, array};
 use evaluation::Pattern;

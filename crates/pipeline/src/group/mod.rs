@@ -2,8 +2,9 @@
 //! enum, so that adding a row needs neither a virtual call nor a lookup.
 //!
 //! This file defines the forms of their arguments, and the parsed arguments of one accumulator.
-//! `exec/group` contains the groups, this module their accumulators, `accumulate` the states over
-//! values. A state can be saved as a value and restored (`saved`), for groups that are spilled.
+//! `exec/group` executes `$group`; the states here wrap those of `accumulate`, which aggregate
+//! plain values. A state can be saved as a value and restored (`saved`), for groups that are
+//! spilled to disk.
 
 mod saved;
 mod state;

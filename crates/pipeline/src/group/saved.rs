@@ -20,7 +20,7 @@ impl GroupState {
             Self::Sum(sum) => save_sum(&sum),
             Self::Avg(avg) => Value::Array(vec![save_sum(&avg.sum), Value::Int64(avg.count)]),
             Self::Count(count) => Value::Int64(count),
-            // An empty array if there is no value, to tell it from null.
+            // Saved as an array, which is empty if there is no value; a null value is an element.
             Self::Extreme(extreme) => Value::Array(extreme.held.into_iter().collect()),
             Self::First(held) => Value::Array(held.into_iter().collect()),
             Self::Last(held) => held,
@@ -116,7 +116,8 @@ fn save_sum(sum: &Sum) -> Value {
     Value::Document(saved)
 }
 
-/// Restores a sum; `None` if the value is not one. Without decimals it has no such field.
+/// Restores a sum; `None` if the value is not a saved sum. The field `decimal` is missing if no
+/// decimal was added.
 fn restore_sum(saved: Value) -> Option<Sum> {
     let Value::Document(saved) = saved else { return None };
     let Value::Binary { bytes, .. } = saved.get("whole")? else { return None };

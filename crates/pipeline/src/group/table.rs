@@ -4,8 +4,8 @@
 //! ```text
 //! {n: {$firstN: {input: "$x", n: 2}}}
 //!
-//! Field { name: "n", accumulator: row of $firstN, taken: input $x, n 2 }
-//! new group -> start_state -> Edge of 2 values;  row -> add_row -> the value of $x goes into it
+//! Field { name: "n", accumulator: $firstN, arguments: input $x, n 2 }
+//! new group -> start_state -> FirstOrLast of 2 values;  row -> add_row adds the value of $x
 //! ```
 
 use document::{Document, Value, ValueRef};
@@ -20,7 +20,7 @@ use crate::{
     expr::Env,
 };
 
-/// An accumulator: a row of the table.
+/// An accumulator: an entry of the table of accumulators.
 #[derive(Clone, Copy)]
 pub struct Accumulator {
     /// Name of the accumulator, including the `$`.

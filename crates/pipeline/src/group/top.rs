@@ -55,9 +55,10 @@ impl Top {
     ) -> Result<usize, Error> {
         let key = key_of(&arguments.sort, env);
         let after = |held: &(SortKey, Value)| arguments.sort.compare(&held.0, &key).is_le();
-        // After equal keys, in the order of rows.
+        // Inserted after equal keys, so that rows with equal keys stay in their order.
         let at = self.held.partition_point(after);
-        // For the last rows, the front is dropped; a row that is not after it is not kept.
+        // If the last rows are kept, a new row replaces the first one; it is not kept unless it
+        // sorts after that row.
         let full = self.held.len() >= self.limit;
         // Of equal rows the earlier ones are kept.
         let first = self.held.front().filter(|_| self.bottom);
@@ -76,7 +77,8 @@ impl Top {
         Ok(grown)
     }
 
-    /// Returns the output values as an array in order, or the only one.
+    /// Returns the output values as an array in order; for `$top` and `$bottom` the only output
+    /// value.
     pub(super) fn into_output(self) -> Value {
         let mut values = self.held.into_iter().map(|(_, value)| value);
         match self.one {

@@ -19,9 +19,9 @@ pub use walk::{PathEnd, SeenValue, any_value, array_index};
 use document::{ArrayRef, DocRef, Path, Value, ValueRef};
 use evaluation::Evaluated;
 
-/// Returns the value at a path from its part `from` on; borrowed unless an array on the path
-/// requires a new one. Missing if a value on the path is neither a document nor an array. Past the
-/// end of the path it is the document itself.
+/// Returns the value at the parts of a path from index `from` on; the document itself if there are
+/// no such parts. The value is borrowed unless an array on the path requires a new one. It is
+/// missing if a value on the path is neither a document nor an array.
 pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let mut fields = fields;
     for at in from..path.len() {

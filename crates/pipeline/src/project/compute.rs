@@ -29,7 +29,7 @@ pub(super) fn compute_fields(
                 match got.into_value() {
                     Some(value) => out.insert(name.as_str(), value),
                     None => {
-                        // Removal searches all fields and moves those after it.
+                        // Removing a field searches all fields and moves the fields after it.
                         env.context.budget.spend_bounded(out.len())?;
                         out.remove(name);
                     }

@@ -79,8 +79,8 @@ impl Projection {
         self.specials.iter().any(|special| matches!(special, Special::Positional { .. }))
     }
 
-    /// Returns the dotted paths of a pure inclusion, which an index would have to contain to cover
-    /// it. `None` for any other projection.
+    /// Returns the dotted paths of a pure inclusion: an index that contains them covers the
+    /// projection. `None` for any other projection.
     pub fn paths_needed(&self) -> Option<Vec<String>> {
         let pure =
             self.mode == Mode::Inclusion && self.specials.is_empty() && !self.node.has_computed();

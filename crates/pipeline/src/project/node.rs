@@ -46,7 +46,8 @@ pub enum Collision {
 }
 
 /// Fields and their treatment, in the order of the specification. A path with dots is a node inside
-/// a node. It is a list for the order of computed fields, and a map for finding a name.
+/// a node. A node has a list, which keeps the order of computed fields, and a map, which finds a
+/// name.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     /// Names and items in the order of the specification.

@@ -54,7 +54,7 @@ impl Special {
                     let text = "positional operator '.$' element mismatch";
                     return Err(Error::new(Kind::Invalid, 51247, text));
                 }
-                // The end first, so that the index stays valid for the start.
+                // Truncated first: removing the first elements would change the index.
                 values.truncate(index + 1);
                 values.drain(..index);
                 Ok(())
@@ -88,7 +88,7 @@ fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     let (start, count) = match skip {
         Some(skip) if skip < 0 => (len.saturating_add(skip).max(0), limit),
         Some(skip) => (skip.min(len), limit),
-        // A negative limit without a position selects the last elements.
+        // A negative limit without `skip` selects the last elements.
         None if limit < 0 => (len.saturating_add(limit).max(0), limit.saturating_neg()),
         None => (0, limit),
     };
@@ -97,8 +97,8 @@ fn slice_values(values: &mut Vec<Value>, skip: Option<i64>, limit: i64) {
     values.drain(..usize::try_from(start).unwrap_or(0).min(values.len()));
 }
 
-/// Returns the first array on a path, which the positional `$` refers to. The parts after it do not
-/// matter.
+/// Returns the first array on a path, which the positional `$` refers to. The parts of the path
+/// after that array are ignored.
 fn first_array<'a>(out: &'a mut Document, path: &Path, part: usize) -> Option<&'a mut Vec<Value>> {
     match out.get_mut(path.part(part))? {
         Value::Array(values) => Some(values),

@@ -1,4 +1,5 @@
-//! Parts of projections; whole projections are tested with their parser.
+//! Tests of parts of projections; whole projections are tested together with their parser in
+//! `mongo-query`.
 
 use document::{Value, array, doc};
 

@@ -36,7 +36,8 @@ pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool)
         found = Some(one_by_one(parts, start));
     }
     let values = found.unwrap_or_default();
-    // An index in a path selects one element, so two such paths may go through different arrays.
+    // A path with an array index selects one element. Such paths may go through different arrays,
+    // so this is not reported as parallel arrays.
     let picks = |part: &SortPart| part.path.parts().any(|part| array_index(part).is_some());
     let parallel = parallel && !parts.iter().any(picks);
     (values.into_iter().map(ValueRef::to_value).collect(), parallel)

@@ -52,7 +52,7 @@ impl Sort {
     pub fn strict_key(&self, document: DocRef<'_>) -> Result<SortKey, Error> {
         match keys::first_key(self, document) {
             (values, false) => Ok(SortKey(values)),
-            // The parts' own first values do not order documents.
+            // Keys of each part's own first value are refused: no index has them.
             (_, true) => {
                 let text = "cannot sort with keys that are parallel arrays";
                 Err(Error::new(Kind::Invalid, 2, text))
@@ -81,7 +81,8 @@ impl Sort {
     /// is in an array.
     pub(crate) fn compare_with_key(&self, document: DocRef<'_>, key: &SortKey) -> Ordering {
         for (part, held) in self.parts.iter().zip(&key.0) {
-            // A value outside of arrays is the same in all combinations of the later parts.
+            // A value outside of arrays is the same in all combinations of values, so it can be
+            // compared without building the key.
             let Some(value) = keys::plain_value(document, &part.path) else {
                 return self.compare(&self.key_of(document), key);
             };
