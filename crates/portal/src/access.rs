@@ -19,15 +19,17 @@ pub enum Login {
     Open,
     /// An account key is required, in a header or for a session.
     Required,
-    /// Access is refused, because the key is public and other machines can reach the address.
+    /// Access is refused, because the account has the emulator's well-known key and other machines
+    /// can reach the address.
     Refused,
 }
 
 impl Login {
-    /// Determines the mode. It depends on whether only this machine can reach the address, on the
-    /// keys, and on whether one of the APIs requires authentication. If only this machine can reach
-    /// the address, a key is required only if one of the APIs requires authentication; otherwise
-    /// the same users could reach the data through the API without a key.
+    /// Determines whether senders must authenticate. It depends on whether only this machine can
+    /// reach the address, on the keys, and on whether one of the APIs requires authentication
+    /// (`an_api_asks`). If only this machine can reach the address, a key is required only if one
+    /// of the APIs requires authentication; otherwise the same users could reach the data through
+    /// the API without a key.
     pub fn of(only_this_machine: bool, keys: &Keys, an_api_asks: bool) -> Self {
         match (only_this_machine, keys.are_well_known()) {
             (true, true) => Self::Open,
@@ -59,9 +61,9 @@ impl Authenticator {
         Self { login, keys, sessions, guesses: GuessLimiter::default() }
     }
 
-    /// Returns the access of the sender; `None` if it is unknown. Fails for a wrong key, and if
-    /// access is refused. A key in a header takes precedence over a session, because programs send
-    /// it deliberately.
+    /// Returns the access of the sender; `None` if the sender is unknown. Fails for a wrong key,
+    /// and if access is refused. A key in a header takes precedence over a session, because
+    /// programs send it deliberately.
     pub(crate) fn known_access(
         &self,
         headers: &HeaderMap,

@@ -15,7 +15,8 @@ pub enum Refused {
     Malformed(String),
     /// The command exceeds the size limit, which the text names.
     TooLarge(String),
-    /// The command ended without a reply: the server is stopping, or the API closed it.
+    /// The command ended without a reply: the server is stopping, or the API would have closed a
+    /// client's connection.
     Ended(String),
 }
 

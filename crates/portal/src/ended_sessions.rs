@@ -11,8 +11,8 @@ use std::{collections::BTreeMap, fmt, io};
 
 use parking_lot::Mutex;
 
-/// Maximum number of ended sessions that are stored individually. Beyond it, all sessions up to an
-/// expiry are ended, as `ended_sessions.rs` describes.
+/// Maximum number of ended sessions that are stored individually. If more are ended, all sessions
+/// that expire up to a time are ended instead, which the line `*` of the file stores.
 const MAX_ENDED_SESSIONS: usize = 10_000;
 
 /// Stores a text in place of the previous text; durable on return.

@@ -27,7 +27,7 @@ const HEALTH: [&str; 6] = ["/livez", "/alive", "/readyz", "/ready", "/status", "
 pub(crate) const SESSION: &str = "/_portal/api/session";
 /// Path prefix of requests that only the portal's web pages send.
 pub(crate) const PAGES: &str = "/_portal/";
-/// Path prefix of requests to the APIs.
+/// Path prefix of requests that the portal relays to the APIs.
 const RELAYS: &str = "/_portal/api/";
 /// The explorer, a third-party page that signs its requests itself.
 const FOREIGN: [&str; 2] = ["/_explorer", "/_explorer/"];
@@ -92,8 +92,9 @@ fn check_request<D: Apis>(portal: &Portal<D>, request: &mut Request) -> Result<(
         if access.right == Right::Read {
             return Err(Error::read_only());
         }
-        // Browsers send cookies automatically, and an open address requires no key. A key in a
-        // header is as good as the programs' header.
+        // A page of another site could start a backup: browsers send cookies automatically, and an
+        // open address requires no key. So a header is required that only programs send:
+        // `x-ebb-client`, or one with a key.
         if !matches!(access.by, AuthMethod::Key(_)) && !headers.contains_key(CLIENT) {
             return Err(Error::not_a_program());
         }
