@@ -25,7 +25,8 @@ fn arrays_equal(a: ArrayRef<'_>, b: ArrayRef<'_>) -> bool {
 /// Returns whether two objects have the same properties. Objects from one writer usually have them
 /// in the same order, so that case is tried first; it allocates nothing.
 fn objects_equal(a: DocRef<'_>, b: DocRef<'_>) -> bool {
-    // Names before values, so that nested values are compared once at any depth.
+    // All names are compared before any value: otherwise nested values would be compared here and
+    // again below, at each level of nesting.
     if a.iter().map(|(name, _)| name).eq(b.iter().map(|(name, _)| name)) {
         return a.iter().zip(b.iter()).all(|((_, a), (_, b))| is_equal(a, b));
     }

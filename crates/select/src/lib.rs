@@ -2,7 +2,7 @@
 //! plans and the engine runs them.
 //!
 //! Undefined is a value of its own that most operations propagate, types are never coerced, and
-//! arrays are expanded only by `IN` in FROM and JOIN. The crate is not async and cannot see a
+//! arrays are expanded only by `IN` in FROM and JOIN. The crate is not async and has no access to a
 //! store. MongoDB's language has its own evaluator (`pipeline`).
 
 pub mod aggregate;

@@ -185,7 +185,7 @@ impl Piece {
     }
 }
 
-/// Makes a piece of the tests of its characters: literal text if every test is for an exact
+/// Creates a piece from the tests of its characters: literal text if every test is for an exact
 /// character.
 fn into_piece(ones: Vec<CharTest>) -> Piece {
     let text = ones.iter().map(|one| match one {

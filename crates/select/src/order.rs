@@ -7,8 +7,8 @@ use document::{ArrayRef, DocRef, Number, ValueRef, compare_numbers};
 
 /// Compares two values: strings by code point, arrays element by element and then by length,
 /// objects by their number of properties and then by the properties in the order of their names.
-/// ORDER BY, MIN and sets use this order; the comparison operators use it for values of one simple
-/// type only.
+/// ORDER BY, MIN and sets use this order; the comparison operators use it only for two nulls,
+/// booleans, numbers or strings.
 pub fn compare_values(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     use ValueRef as V;
     if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {

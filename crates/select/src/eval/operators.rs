@@ -46,8 +46,8 @@ pub(super) fn equals(a: &Evaluated<'_>, b: &Evaluated<'_>) -> Option<bool> {
     Some(is_equal(a.value()?, b.value()?))
 }
 
-/// Returns whether `<`, `<=`, `>` or `>=` holds for two values of one simple type; `None` for other
-/// and for mixed types.
+/// Returns whether `<`, `<=`, `>` or `>=` holds for two values of one simple type (null, boolean,
+/// number or string); `None` for other types and for two different types.
 pub(super) fn compare_ordered(
     operator: Binary,
     a: &Evaluated<'_>,

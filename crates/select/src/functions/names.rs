@@ -1,6 +1,6 @@
 //! Aliases of functions, and names of known functions that are not implemented.
 
-/// Alternative names of functions, with the name of the function.
+/// Pairs of an alias and the name of the function.
 const ALIASES: &[(&str, &str)] = &[
     ("CONTAINSALLCI", "CONTAINS_ALL_CI"),
     ("CONTAINSALLCS", "CONTAINS_ALL_CS"),

@@ -36,8 +36,8 @@ pub(super) fn set_of<'v>(call: &Call<'_, '_>, array: ArrayRef<'v>) -> Result<Set
 }
 
 /// Returns the elements of an array that `takes` accepts. `takes` is called once per element and
-/// may change its own set, to accept each value once. `others` is the size of the set for counting
-/// work.
+/// may remember the values that it has accepted, to accept each value once. `others` is the number
+/// of values among which it searches, which determines the work charged.
 fn keep_elements<'v, 'a>(
     call: &Call<'_, '_>,
     array: ArrayRef<'v>,

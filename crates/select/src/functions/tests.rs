@@ -44,8 +44,8 @@ fn evaluate_owned(name: &str, args: &[Value]) -> Result<String, Error> {
     run(name, &args)
 }
 
-/// Evaluates a call. Asserts that the result is the same if its arguments are parts of stored
-/// bytes.
+/// Evaluates a call. Asserts that the result is the same for arguments that are borrowed from an
+/// encoded document.
 pub(super) fn evaluate(call: &str) -> Result<String, Error> {
     let (name, args) = parsed(call);
     let answer = evaluate_owned(name, &args);

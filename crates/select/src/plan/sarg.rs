@@ -127,7 +127,8 @@ impl Paths {
         }
     }
 
-    /// Returns the condition implied by expressions that imply something only if they are true.
+    /// Returns the condition that a true expression implies, for the kinds of expressions that
+    /// imply nothing if they are false.
     fn implied_when_true(&self, expr: &Expr) -> Sarg {
         match expr {
             Expr::Coalesce(items) => {

@@ -18,7 +18,7 @@ pub(super) struct LookAhead {
 }
 
 impl LookAhead {
-    /// Starts after a page that ended at `resume`.
+    /// Creates a look-ahead after a page that ended at `resume`; no row has been read yet.
     pub(super) fn new(resume: Option<Resume>, limit: usize) -> Self {
         Self { resume, limit, rows: 0, found: false }
     }

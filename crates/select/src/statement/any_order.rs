@@ -185,7 +185,7 @@ impl Run {
             behind = groups.shrink_to(most);
         }
         if behind {
-            // The dropped group would have become a result.
+            // The dropped group would have become a result, so there is a next page.
             self.buffered.record_dropped();
         }
         self.count_held()
@@ -236,7 +236,7 @@ impl Run {
         };
         let slot = clauses.from.first().map_or(DOCUMENT, |source| source.slot);
         let collected = inner.finish_page(true)?;
-        // The reservation lasts until all of them have become rows.
+        // The memory of the results stays reserved until all of them have become rows.
         let _held = collected.held;
         for (at, value) in (0_u64..).zip(collected.values) {
             let mut env = Env::new(clauses.slots, context);

@@ -45,8 +45,8 @@ impl Run {
             clauses.push_position(position, &mut sort_position);
             self.gate.first_ordinal_after(&sort_position)
         };
-        // A document that makes at most one row needs no ordinals. The previous page may have come
-        // from rows in any order, and then has assigned one, so the ordinal is ignored.
+        // A document that makes at most one row needs no ordinals. If the previous page was made
+        // from unsorted rows, its resume position has an ordinal, which is ignored.
         let one = clauses.makes_one_row();
         let from = from.filter(|from| !one || *from == 0);
         self.passed = from.is_some();
@@ -104,7 +104,8 @@ impl Run {
         } else if self.passed {
             self.gate.resume_of_last(self.ordinal, self.done)
         } else {
-            // The driver stopped before any row passed: the next page starts where this one did.
+            // The driver stopped before any row after the previous page: the next page starts where
+            // this one started.
             Some(self.resume.unwrap_or_else(|| Resume::at_place(b"", u64::MAX, 1, 0)))
         };
         Page { values: self.page, resume, held: self.held, rest: None }
@@ -113,8 +114,8 @@ impl Run {
 
 impl Clauses {
     /// Returns the maximum number of rows to read after a full page, to find out whether there is a
-    /// next page. It is unlimited with ORDER BY: rows in any order always answer this, and the
-    /// response must not depend on the access path.
+    /// next page. It is unlimited with ORDER BY: a page made from unsorted rows always knows
+    /// whether another follows, and the response must not depend on the access path.
     fn look_ahead(&self) -> usize {
         if self.order.is_empty() { LOOK_AHEAD } else { usize::MAX }
     }

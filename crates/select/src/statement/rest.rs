@@ -20,8 +20,8 @@ pub struct RemainingResults {
 }
 
 impl RemainingResults {
-    /// Creates the rest from results, the filter (`gate`) of the previous page and the number of
-    /// results up to that page's end.
+    /// Creates the remaining results from all kept results, the filter (`gate`) of the page before
+    /// them and the number of results up to that page's end.
     pub(super) fn new(
         results: BufferedResults,
         gate: ResumeFilter,

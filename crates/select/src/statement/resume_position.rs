@@ -101,7 +101,7 @@ impl Resume {
     /// rows with its prefix may come after it.
     pub(super) fn may_be_behind(&self, sort_position: &[u8], ordinal: u64) -> bool {
         let known = self.known_sort_position();
-        // The rest of a truncated sort position is unknown: the gate decides by its hash.
+        // The rest of a truncated sort position is unknown: `ResumeFilter` decides by its hash.
         known < sort_position
             || (known == sort_position && (!self.is_whole || self.ordinal < ordinal))
     }
@@ -200,8 +200,8 @@ impl ResumeFilter {
             self.is_reached = true;
             return resume_position.ordinal.checked_add(1);
         }
-        // As many sort positions as precede the resume position were skipped, so its own no longer
-        // exists.
+        // As many sort positions with this prefix as preceded the resume position were skipped. The
+        // resume position itself no longer exists, so this one comes after it.
         (resume_position.ties <= self.ties).then_some(0)
     }
 
@@ -257,7 +257,7 @@ mod tests {
             let resume_position = gate.resume_of_last(u64::MAX, 0);
             let behind: Vec<usize> = (at + 1..places.len()).collect();
             assert_eq!(passed(&places, resume_position.clone()), behind);
-            // The same results follow after the row at the resume position was deleted.
+            // If the row at the resume position is deleted, the results after it stay the same.
             let mut less = places.clone();
             less.remove(at);
             let behind: Vec<usize> = (at..less.len()).collect();

@@ -59,9 +59,9 @@ pub struct Run {
     bytes: usize,
     /// Results returned or skipped since the first page.
     pub(super) done: u64,
-    /// Ordinal of the last row that passed the gate, among rows with the same sort position.
+    /// Ordinal of the last row that `gate` has accepted, among rows with the same sort position.
     pub(super) ordinal: u64,
-    /// Whether the last sort position passed the gate.
+    /// Whether `gate` has accepted the last sort position.
     pub(super) passed: bool,
     /// Whether the page has as many results as its limits allow.
     pub(super) full: bool,
@@ -182,7 +182,7 @@ impl Run {
     }
 
     /// Discards everything since the run was created, because the driver scans again, in another
-    /// view or through another index.
+    /// snapshot or through another index.
     pub fn start_over(&mut self) {
         self.gate = ResumeFilter::new(self.resume.clone());
         self.page.clear();
@@ -229,8 +229,8 @@ impl Run {
     }
 
     /// Like [`feed_row`](Self::feed_row), for a query that reads system properties only [in its
-    /// results](super::SystemReads::InResults): `whole` provides the document with them when a row
-    /// becomes a result.
+    /// results](super::SystemReads::InResults): `whole` provides the document with system
+    /// properties when a row becomes a result.
     pub fn feed_row_with(
         &mut self,
         position: &[u8],
@@ -260,8 +260,8 @@ impl Run {
         self.take_row(&plan, &mut env, position)
     }
 
-    /// Returns the page. `all` is true if every row was fed, or if feeding stopped only because
-    /// of [`Flow::Enough`]; then there is a next page only if results beyond this page were found. A
+    /// Returns the page. `all` is true if every row was fed, or if feeding stopped only because of
+    /// [`Flow::Enough`]; there is then a next page only if results beyond this page were found. A
     /// driver that stopped earlier passes false, which fails unless [`can_stop`](Run::can_stop)
     /// allows it.
     pub fn finish_page(mut self, all: bool) -> Result<Page, Error> {
@@ -296,7 +296,8 @@ impl Run {
         let window = plan.clauses().window;
         let page = RemainingResults::new(buffered, self.gate, window, self.done)
             .cut_page(self.limit, held);
-        // The few results after the page cannot make a next one unless more are to be kept.
+        // Unless `keep_ahead` has raised the limits, too few results after the page were kept to
+        // make the next page.
         let rest = page.rest.filter(|_| self.keep != self.limit);
         Ok(Page { rest, ..page })
     }

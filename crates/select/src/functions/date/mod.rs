@@ -117,7 +117,7 @@ fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
 }
 
 /// Returns one part of a date as a number. This is the only function that accepts a date with an
-/// offset; the part is then that in UTC.
+/// offset from UTC, which is converted to UTC first.
 fn part<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let instant = call.text_at(1).and_then(text::parse_with_offset);
     let (Some(part), Some(ticks)) = (part_named(call, 0), instant) else {
