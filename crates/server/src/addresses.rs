@@ -42,7 +42,8 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
                  127.0.0.1, or set --mongo-no-auth to allow unauthenticated full access"
             )))
         }
-        // The keys would protect nothing: the same data are reachable here without one.
+        // The keys would protect nothing: the MongoDB API gives access to the same data without a
+        // key.
         Some(address)
             if !config.mongo_auth && !config.mongo_no_auth && config.key_file.is_some() =>
         {

@@ -33,7 +33,8 @@ const HEALTH_EVERY: Duration = Duration::from_millis(100);
 /// Interval of the store's housekeeping, such as recording the durable watermark.
 const TICK_EVERY: Duration = Duration::from_millis(500);
 
-/// How often the use of container paths is recorded; results are written once a day.
+/// Interval of the maintenance of path indexes of containers; the engine records their use once a
+/// day.
 const PATHS_EVERY: Duration = Duration::from_secs(60);
 
 /// The clock's dedicated thread. Dropping it stops the thread and waits for a write in progress.
@@ -54,7 +55,8 @@ impl Timekeeper {
                 let mut failing = false;
                 while !stopped.load(Ordering::Relaxed) {
                     keep_time(&clock, file.as_ref(), &mut failing);
-                    // `drop` unparks it, so that stopping does not wait for the interval to end.
+                    // `drop` unparks the thread, so that stopping does not wait for the interval to
+                    // end.
                     std::thread::park_timeout(CHECKPOINT_EVERY);
                 }
             })?;
@@ -93,7 +95,8 @@ pub(crate) async fn has_waited(time: Duration, stop: &mut watch::Receiver<bool>)
 }
 
 /// Runs one round of the timekeeper. A manual clock needs none, since each move is persisted when
-/// it is made. Logs a step of the wall clock, and a clock that does not keep pace, once each.
+/// it is made. Logs once that the wall clock has stepped, and once that the clock does not keep
+/// pace.
 fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     if clock.mode() == ClockMode::System {
         let was = clock.status();
@@ -138,15 +141,16 @@ fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut 
     }
 }
 
-/// Starts the background tasks of an engine: care of its store, unfinished index builds, paths, and
-/// housekeeping. They run until `stop`; `serve::Running::stop` waits for them.
+/// Starts the background tasks of an engine: maintenance of its store, unfinished index builds,
+/// indexes of container paths, and housekeeping (reaper and cursors). They run until `stop`;
+/// `serve::Running::stop` waits for them.
 pub(crate) fn start(
     engine: &Engine,
     api: Option<Arc<MongoApi>>,
     unused_days: Option<u32>,
     stop: &watch::Receiver<bool>,
 ) -> [tokio::task::JoinHandle<()>; 4] {
-    // The spans carry the shard of a cluster into the log lines.
+    // In the current span, which adds the shard of a cluster to the log lines.
     [
         tokio::spawn(maintain_store(engine.clone(), stop.clone()).in_current_span()),
         tokio::spawn(build_indexes(engine.clone(), stop.clone()).in_current_span()),
@@ -156,7 +160,7 @@ pub(crate) fn start(
 }
 
 /// Logs a failure, as a debug message if another node of the cluster now owns the data (`moved`):
-/// tasks of an ended term may fail for this reason before they are stopped.
+/// after a change of owner, tasks may fail for this reason before they are stopped.
 fn log_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
     if moved {
         tracing::debug!(%error, "{doing}");
@@ -172,7 +176,8 @@ async fn maintain_store(engine: Engine, stop: watch::Receiver<bool>) {
 }
 
 /// Watches the store's health. After the store was reopened, makes the engine reload its state in
-/// memory; only then does the store accept commits. Logs when refusals start and stop, not each.
+/// memory; only then does the store accept commits. Logs once that writes are refused, and once
+/// that they are accepted again.
 async fn watch_store(engine: &Engine, mut stop: watch::Receiver<bool>) {
     let mut refusing = false;
     loop {
@@ -182,7 +187,7 @@ async fn watch_store(engine: &Engine, mut stop: watch::Receiver<bool>) {
         {
             log_failure(error.kind == Kind::Moved, &error, "cannot reload the catalog");
         }
-        // Poll again: reloading the catalog may just have made it healthy.
+        // Poll again: reloading the catalog may just have made the store healthy.
         let health = engine.store().health();
         match (&health, refusing) {
             (Health::Refusing(why), false) => tracing::error!(%why, "writes are refused"),
@@ -227,7 +232,8 @@ async fn build_indexes(engine: Engine, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// Records until `stop` which container paths were used, and drops those unused for long.
+/// Records once a day, until `stop`, which indexed paths of containers were used, and drops indexes
+/// that no query has used for `unused_days`.
 async fn maintain_paths(engine: Engine, unused_days: Option<u32>, mut stop: watch::Receiver<bool>) {
     loop {
         tokio::select! {
@@ -275,7 +281,7 @@ async fn run_housekeeping(
         if let Some(api) = &api
             && api_due <= now
         {
-            // Only checked when the reaper is due, about once a second.
+            // Cursors are checked only when the reaper is due, about once a second.
             api_due = api.tick(now);
         }
         // At least 10 ms, so that a reaper that is always due leaves time for requests. The API's

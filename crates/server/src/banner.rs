@@ -13,7 +13,7 @@ use crate::{
 type Fact = (&'static str, String);
 
 /// Returns the portal's address, or why it is not available. Same rule as in `admin/pages.rs`: with
-/// the public key it is served to this machine only.
+/// the emulator's well-known key the portal is served to this machine only.
 fn portal(config: &Config, url: &str, admin: &str) -> Fact {
     let everybody_has_the_key = config.key_file.is_none() && !config.mongo_auth;
     let text = if is_reached(admin) && everybody_has_the_key {
@@ -26,8 +26,8 @@ fn portal(config: &Config, url: &str, admin: &str) -> Fact {
     ("Portal", text)
 }
 
-/// Returns the account's key if it is the public key, otherwise a reference to the key file, since
-/// printed text may end up in a log.
+/// Returns the account's key if it is the emulator's well-known key, otherwise a reference to the
+/// key file, since printed text may end up in a log.
 fn key(config: &Config) -> &'static str {
     match &config.key_file {
         None => cosmos::WELL_KNOWN_KEY,

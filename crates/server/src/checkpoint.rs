@@ -34,8 +34,8 @@ pub(crate) struct CheckpointFile(Arc<Mutex<File>>);
 
 impl CheckpointFile {
     /// Opens the file and returns the newest valid checkpoint, if any. With `make`, a missing or
-    /// short file is created with both slots preallocated; without, it is read as it is and must
-    /// exist.
+    /// short file is created with both slots preallocated; without `make`, the file is read as it
+    /// is and must exist.
     pub(crate) fn open(directory: &Path, make: bool) -> io::Result<(Self, Option<Checkpoint>)> {
         let path = directory.join(FILE);
         let file =
@@ -76,8 +76,8 @@ impl CheckpointFile {
         if !checkpoint.manual {
             return Ok(());
         }
-        // No machine clock can tell the position of a manual clock, so both slots get the last
-        // move, in case one of them is damaged later.
+        // The time of a manual clock cannot be derived from the machine's clocks, so its last move
+        // is written to both slots, in case one of them is damaged later.
         file.write_all_at(&record, (checkpoint.number + 1) % 2 * SLOT)?;
         file.sync_data()
     }

@@ -71,12 +71,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// A node's membership of a cluster: location of the cluster's data, and this node's link.
+/// A node's membership of a cluster: the location of the cluster's data, and the link between this
+/// node and other nodes.
 #[derive(Clone, Debug)]
 pub struct ClusterConfig {
     /// Addresses of initial Cassandra nodes, each `host:port`.
     pub contact_points: Vec<String>,
-    /// Cassandra keyspace that contains the cluster's ledger.
+    /// Cassandra keyspace that contains the cluster's ledger (ownership records and journals).
     pub keyspace: String,
     /// Datacenter of the Cassandra nodes to use; `None` uses any.
     pub datacenter: Option<String>,
@@ -129,8 +130,8 @@ pub struct Limits {
     pub max_cursors: Option<usize>,
     /// Maximum message size of the MongoDB API, bytes; `None` uses mongod's.
     pub max_message_bytes: Option<usize>,
-    /// Maximum request body of the NoSQL API, bytes; `None` allows the service's item size and
-    /// more.
+    /// Maximum request body of the NoSQL API, bytes; `None` allows an item of the largest size in
+    /// Azure Cosmos DB with some overhead.
     pub max_body_bytes: Option<usize>,
 }
 
@@ -153,13 +154,13 @@ pub struct Config {
     pub audit_file: Option<PathBuf>,
     /// Listen address of the NoSQL API; `None` disables it.
     pub cosmos_addr: Option<String>,
-    /// Additional host names accepted by the NoSQL API while the public key is in use, besides IP
-    /// addresses, `localhost`, the machine's name and hosts in its other settings.
+    /// Additional host names accepted by the NoSQL API while the emulator's well-known key is in
+    /// use, besides IP addresses, `localhost`, the machine's name and hosts in its other settings.
     pub cosmos_hosts: Vec<String>,
     /// Endpoint that clients of the NoSQL API are referred to, with a trailing slash; `None` uses
     /// the one they connected to.
     pub account_endpoint: Option<String>,
-    /// File of the NoSQL API's keys; `None` uses the public emulator key.
+    /// File of the NoSQL API's keys; `None` uses the emulator's well-known key.
     pub key_file: Option<PathBuf>,
     /// File of roles for Entra tokens at the NoSQL API; `None`: any token signed with an account
     /// key has that key's rights.
@@ -208,11 +209,11 @@ pub struct Config {
     /// Bytes of the journal to keep for incremental backups; `None` leaves the current archive
     /// setting unchanged.
     pub backup_journal: Option<u64>,
-    /// Bound on the disk space that old views may retain.
+    /// Bound on the disk space that old views (snapshots of reads and backups) may retain.
     pub old_views: OldViewsBound,
     /// Whether a MongoDB document's own `ttl` is interpreted; `None` uses the stored setting.
     pub per_document_ttl: Option<bool>,
-    /// Whether to open a store with missing commits.
+    /// Whether to open a store although acknowledged commits are missing.
     pub accept_loss: bool,
     /// A file with the wall clock's offset in milliseconds; for tests only.
     pub test_wall: Option<PathBuf>,

@@ -89,8 +89,8 @@ impl DataDir {
         };
         let made = DirBuilder::new().recursive(true).mode(OWNER_ONLY).create(path);
         made.map_err(|error| failed("make", &error))?;
-        // Fails if another user owns the directory, such as the root of a volume; it keeps its
-        // mode.
+        // Fails if another user owns the directory, such as the root of a volume. That is no error:
+        // the directory keeps its mode.
         let _ = fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY));
         let lock = File::options()
             .read(true)
@@ -119,7 +119,8 @@ impl DataDir {
     /// is called it is marked as incomplete, so that after a crash no server takes it for an empty
     /// directory.
     pub(crate) fn open_to_fill(path: &Path) -> Result<Self, Refused> {
-        // Before anything is changed, and again under the lock, where no other process fills it.
+        // Checked before anything is changed, and again under the lock, since another process may
+        // have filled the directory in between.
         refuse_unless_only(path, is_of_file_system)?;
         let directory = Self::lock(path)?;
         refuse_unless_only(path, |name| name == LOCK || is_of_file_system(name))?;
@@ -278,7 +279,7 @@ mod tests {
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
         assert!(refusal(foreign.path()).contains("other files"));
-        // Nothing was created in it.
+        // The refusal created nothing in the directory.
         assert_eq!(fs::read_dir(foreign.path()).unwrap().count(), 1);
         let missing = foreign.path().join("none");
         assert!(DataDir::open(&missing, true).is_err());

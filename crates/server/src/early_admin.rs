@@ -65,7 +65,8 @@ impl<E: Entrance> EarlyAdmin<E> {
     /// Makes the [`Entrance`] serve all clients from now on; returns the task that accepts
     /// connections.
     pub(crate) fn hand_to(self, entrance: &Arc<E>) -> Option<JoinHandle<()>> {
-        // In this order: a client that is disconnected finds the `Entrance` when it reconnects.
+        // The `Entrance` is set first, so that a client that is then disconnected finds it when it
+        // reconnects.
         self.entrance.send_replace(Some(Arc::clone(entrance)));
         self.opened.send_replace(true);
         self.task

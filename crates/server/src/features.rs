@@ -1,6 +1,6 @@
 //! Feature switches that can be changed at run time, stored in a small file of the data directory,
-//! or, in a cluster, among its data. A command-line flag overrides the stored value. The APIs that
-//! read a switch implement it.
+//! or, in a cluster, among its data. A command-line flag overrides the stored value. The effect of
+//! a switch is implemented in the APIs, which read its value.
 
 use std::{
     fs, io,
@@ -50,7 +50,8 @@ struct Stored {
 pub(crate) struct Features {
     /// Whether a MongoDB document's own `ttl` field counts.
     per_document_ttl: Arc<AtomicBool>,
-    /// Whether dump and restore see `_ts`; never stored.
+    /// Whether dump and restore tools read and write `_ts`, the second of a document's write; never
+    /// stored.
     carry_timestamps: Arc<AtomicBool>,
     /// Source of `per_document_ttl`. Its lock also serializes writes of the file.
     source: Mutex<Source>,
@@ -97,7 +98,7 @@ impl Features {
         Ok(Self::made(flag, stored, storage))
     }
 
-    /// Returns the stored value; `None` if there is no file.
+    /// Returns the stored value of `per_document_ttl`; `None` if there is no file.
     pub(crate) fn stored_in(folder: &Path) -> Result<Option<bool>, Refused> {
         read_switch(&folder.join(FILE))
     }
@@ -159,8 +160,9 @@ impl Features {
         Arc::clone(&self.per_document_ttl)
     }
 
-    /// Returns the shared switch whether documents carry the second of their write through a dump.
-    /// It is off at every start, since it is meant for the duration of a dump or a restore.
+    /// Returns the shared switch `carry_timestamps`: whether dump and restore tools read and write
+    /// `_ts`, the second of a document's write. It is off at every start, since it is meant for the
+    /// duration of a dump or a restore.
     pub(crate) fn carry_timestamps(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.carry_timestamps)
     }
@@ -208,15 +210,16 @@ impl Features {
         Ok(())
     }
 
-    /// Sets it on this thread. The file is written first: a value in effect must never be unknown
-    /// to the next start.
+    /// Sets the switch on this thread. The file is written first: a value in effect must never be
+    /// unknown to the next start.
     fn turn_now(&self, on: bool) -> io::Result<()> {
-        // Held while the file is written, so that concurrent changes leave the same value in both.
+        // Held while the file is written, so that concurrent changes leave the same value in the
+        // file and in the switch.
         let mut source = self.source.lock();
         if let SwitchStorage::Folder(folder) = &self.storage {
             Self::store_in(folder, on)?;
         }
-        // Requests see it from here on; one in progress may have read the old value.
+        // Requests use the new value from here on; one in progress may have read the old value.
         self.per_document_ttl.store(on, Ordering::Relaxed);
         *source = Source::Stored;
         Ok(())
@@ -303,7 +306,8 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join(FILE), text).unwrap();
-            // A flag does not hide it: a later start without the flag would read it.
+            // A damaged file is refused even with a flag: a later start without the flag would read
+            // it.
             for flag in [None, Some(true)] {
                 let opened = Features::open(Some(folder.path()), flag);
                 assert_eq!(opened.is_ok(), good, "{text}");

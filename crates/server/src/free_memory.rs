@@ -29,7 +29,8 @@ const OWN_PAGES_EVERY: u64 = 10;
 /// Purge tasks per worker, since the scheduler decides which worker runs one. A purge takes some
 /// microseconds if there is nothing to release.
 const LOOKS_A_WORKER: usize = 4;
-/// A piece larger than the pages a thread keeps (512 KB). Never touched, so it takes no memory.
+/// Size of an allocation that is too large for the pages kept by a thread (512 KB), so that freeing
+/// it makes the allocator purge. It is never written to, so it takes no memory.
 const LARGE_PIECE: usize = 1024 * 1024;
 /// A size that no allocation can have, to make the allocator fail.
 const TOO_LARGE: usize = 1 << 62;
@@ -52,8 +53,8 @@ pub(crate) async fn return_free_memory(mut stop: watch::Receiver<bool>) {
 }
 
 /// Releases the empty pages that the allocator keeps for this thread, by requesting more memory
-/// than an allocation can have: the allocator releases these pages before it fails a request. Its
-/// function for this purpose is `unsafe`.
+/// than an allocation can have: the allocator releases these pages before it fails a request. (The
+/// allocator's own function for this is `unsafe`.)
 fn give_back_own_pages() {
     // Keeps the compiler from removing a request whose result is unused.
     let _ = std::hint::black_box(Vec::<u8>::new().try_reserve_exact(TOO_LARGE));

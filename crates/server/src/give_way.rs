@@ -16,7 +16,8 @@ const HANDOVER: Duration = Duration::from_micros(200);
 /// nothing outside a multi-threaded runtime.
 pub(crate) fn give_way() {
     if on_workers() {
-        // This step no longer competes for a worker, so another long operation can use its lane.
+        // From here on this task occupies no worker, so it releases its lane (permit of a long
+        // operation) to another long operation.
         engine::leave_lane();
         tokio::task::block_in_place(pause_briefly);
     }
@@ -64,7 +65,7 @@ mod tests {
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
         let (sent, received) = std::sync::mpsc::channel();
         let computing = runtime.spawn(async move {
-            // Only another thread can run this.
+            // Only another thread can run this task.
             tokio::spawn(async move { sent.send(()) });
             loop {
                 give_way();

@@ -6,7 +6,7 @@
 //! The binary `ebb` calls [`serve()`], which runs one server in this process until a signal. Tests
 //! call [`start`] and [`Running::stop`], and may run several servers in one process.
 //!
-//! `docs/operations.md` describes it for operators.
+//! `docs/operations.md` describes a server for operators.
 
 mod addresses;
 mod admin;

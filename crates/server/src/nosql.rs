@@ -1,6 +1,6 @@
 //! Settings of the NoSQL API: keys and the token secret. The secret is generated if missing and
-//! stored in the data directory; keys come from the operator or are public. The certificate is
-//! shared by all listeners (`tls`).
+//! stored in the data directory; the keys are read from a file of the operator, or are the
+//! emulator's well-known key. The certificate is shared by all listeners (`tls`).
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
@@ -45,7 +45,8 @@ fn not_kept(error: io::Error) -> Failure {
 }
 
 /// Returns the API's settings; generates the token secret if missing. Refuses to serve other
-/// machines with the public key. `secret` signs tokens; `None` uses the data directory's own.
+/// machines with the emulator's well-known key. `secret` signs tokens; `None` uses the data
+/// directory's own.
 pub(crate) async fn read_settings(
     config: &Config,
     address: &str,
@@ -100,7 +101,8 @@ pub(crate) async fn read_settings(
 pub(crate) async fn open_api(engine: Engine, settings: Settings) -> Result<Arc<NoSqlApi>, Failure> {
     let api =
         NoSqlApi::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
-    // On a full disk this has to wait for another start; this one serves what exists.
+    // Fails on a full disk, for example. The server starts all the same, and the next start repeats
+    // the repair.
     if let Err(error) = api.mend().await {
         tracing::warn!(%error, "repair the offers of containers");
     }
@@ -120,8 +122,8 @@ fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     Hosts::new(&names)
 }
 
-/// Returns the account's keys from the file, or the public key without a file. Refuses a file that
-/// other users may read.
+/// Returns the account's keys from the file, or the emulator's well-known key without a file.
+/// Refuses a file that other users may read.
 pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));
@@ -137,7 +139,7 @@ pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     Keys::parse(text.text().unwrap_or_default()).map_err(|error| wrong(&error))
 }
 
-/// Returns the primary key of a key file, which clients are given.
+/// Returns the primary key of a key file, with which clients sign their requests.
 pub fn first_key(file: &Path) -> Result<Secret, Failure> {
     Ok(Secret::from_text(read_keys(Some(file))?.primary().to_owned()))
 }

@@ -44,7 +44,7 @@ pub fn backup_directory(
     let options = store_options(&config, plan_memory(&config), path);
     let tree = TreeStore::open_without_commits(&options, options.journal_folder())
         .map_err(refused_store)?;
-    // The server used no instant after its checkpoint plus the lease.
+    // No instant after the checkpoint plus the lease was used; a manual clock has no lease.
     let owed_ms = if last.manual { 0 } else { LEASE_MS };
     let ms = last.ms.saturating_add(owed_ms);
     let clock = Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ms, ..last };

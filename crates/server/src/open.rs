@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub(crate) engine: Engine,
     /// Metrics of the store's committer; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
-    /// Access to images of the store, for backups.
+    /// Access to images (snapshots) of the store, for backups.
     pub(crate) images: Option<Images>,
     pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
@@ -146,8 +146,8 @@ pub(crate) fn engine_options(
     options.reap_delay = config.reap_delay;
     options.accept_loss = config.accept_loss;
     options.block_in_place = run_apart;
-    // A store in memory has no blocks to search.
     options.large_write_bytes = plan.large_write_bytes();
+    // The cache saves searches of blocks on disk, which a store in memory does not have.
     options.row_cache_bytes = if config.data_dir.is_some() { plan.row_cache_bytes() } else { 0 };
     options
 }

@@ -73,7 +73,7 @@ fn make_provider(endpoint: &str, name: String) -> Result<SdkTracerProvider, Stri
         KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
         KeyValue::new("service.instance.id", name),
     ]);
-    // The variable that names the service takes precedence.
+    // `OTEL_SERVICE_NAME`, which the library reads, takes precedence over the name `ebb`.
     let resource = match std::env::var_os("OTEL_SERVICE_NAME") {
         Some(_) => resource,
         None => resource.with_service_name("ebb"),

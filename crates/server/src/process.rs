@@ -105,7 +105,8 @@ async fn end_while_starting(mut signals: Signals) {
     std::process::exit(0);
 }
 
-/// Makes a server read its files again.
+/// Adopts the log level of the current settings, and makes the server reload certificates, keys and
+/// token roles and reopen the audit log.
 fn reload(running: &Running, reread: &ReloadSettings<'_>) {
     supervised::notify_reloading();
     match reread() {

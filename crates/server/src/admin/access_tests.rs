@@ -446,7 +446,7 @@ async fn who_guesses_keys_has_to_wait() {
     let answer = of(&server, "POST", SESSION, &[("x-ebb-csrf", &token)], &wrong).await;
     assert_eq!((answer.status, code(&answer).as_str()), (429, "TooManyAttempts"));
     assert!(answer.header("retry-after").unwrap().parse::<u64>().unwrap() <= 61);
-    // Clients with a valid key are not locked out by others' failures.
+    // A client with a valid key is not locked out by the failures of other clients.
     let answer = of(&server, "POST", SESSION, &[("x-ebb-csrf", &token)], &right).await;
     assert_eq!(answer.status, 200);
     let key = [("authorization", format!("Bearer {WRITER}"))];

@@ -1,5 +1,6 @@
-//! Backups over HTTP: streams the format of the crate `backup` as the store is read. The portal's
-//! access control requires a read-write key, since a backup contains users and all data.
+//! Backups over HTTP: streams a backup, in the format of the crate `backup`, while the store is
+//! read. The portal's access control requires a read-write key, since a backup contains users and
+//! all data.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -31,7 +32,7 @@ use crate::{
 /// within this time.
 const TURN: Duration = Duration::from_secs(5);
 
-/// What the thread needs to write a backup.
+/// State with which the backup thread runs.
 struct Source {
     images: Images,
     clock: Arc<Clock>,
@@ -116,7 +117,8 @@ async fn source_of(shared: &Shared) -> Result<Source> {
     let Ok(Ok(_turn)) = turn else {
         return Err(Error::conflict("another backup is running: wait until it ends"));
     };
-    // Before the image is taken: nothing in it may be reaped from here on.
+    // Before the image (snapshot) of the store is taken: reaping must not remove data that it
+    // contains.
     let hold = shared.engine.hold_reaping();
     let clock = Arc::clone(shared.engine.clock());
     let stopping = shared.stopping.clone();

@@ -48,7 +48,7 @@ pub(crate) async fn get_databases(State(shared): State<Shared>) -> Json<Value> {
 }
 
 /// Handles `GET /_ebb/collections?database=name`: collections by API and name, each with its
-/// default and its forecast in the format of `.../expiry`.
+/// default time to live and its forecast, in the format of `.../expiry`.
 pub(crate) async fn get_collections(
     State(shared): State<Shared>,
     within: std::result::Result<Query<DatabaseQuery>, QueryRejection>,

@@ -24,7 +24,8 @@ const FEW_DESCRIPTORS: u64 = 8192;
 /// Free percentage of a device below which too little is left for compaction and growth.
 const LITTLE_ROOM: u64 = 10;
 
-/// Minimum age of a view to be reported, since an old view keeps replaced versions on disk.
+/// Minimum age of a view (snapshot of a read or backup) to be reported, since an old view keeps
+/// replaced versions on disk.
 const LONG_VIEW: Duration = Duration::from_secs(3600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ const CHECKS: &[Check] = &[
     ("old views", check_old_views),
 ];
 
-/// Handles `GET /_ebb/doctor`.
+/// Handles `GET /_ebb/doctor`: runs all checks and returns their findings.
 ///
 /// ```text
 /// {"problems": 0, "warnings": 1,
@@ -316,7 +317,7 @@ fn check_cluster(shared: &Shared) -> Finding {
     }
 }
 
-/// Checks for old views, which keep replaced versions of documents on disk.
+/// Checks for old views (snapshots), which keep replaced versions of documents on disk.
 fn check_old_views(shared: &Shared) -> Finding {
     let Some(measured) = &shared.measured else {
         return good("the server keeps no data on disk");

@@ -36,7 +36,7 @@ impl Error {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Failed", message)
     }
 
-    /// Creates a 503: no owner can answer now; the client may retry.
+    /// Creates a 503: no node that owns the data can answer now; the client may retry.
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         Self(portal::Error::new(StatusCode::SERVICE_UNAVAILABLE, "Unavailable", message))
     }

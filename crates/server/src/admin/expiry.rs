@@ -1,5 +1,6 @@
-//! Expiry over HTTP: number of live documents, forecasts of expirations, and previews of another
-//! default time to live, per collection or for all of them in steps. The engine does the counting.
+//! Expiry over HTTP: per collection the number of live documents, forecasts of expirations, and
+//! previews of another default time to live; for all collections together the expirations in each
+//! of a series of time steps. The engine does the counting.
 
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ pub(crate) struct ApiQuery {
     door: Option<String>,
 }
 
-/// Query parameters of a series: `step` in seconds, and the number of `steps`.
+/// Query parameters of a series (expirations per time step): `step` in seconds, and the number of
+/// `steps`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SeriesQuery {
     step: Option<i64>,
@@ -137,8 +139,9 @@ pub(crate) async fn get_all_series(
     Ok(Json(body))
 }
 
-/// Handles `GET .../expiry`: a collection's default, its live documents, and the amounts that
-/// expire within an hour, a day and a week. All counts are exact except the unreaped estimate.
+/// Handles `GET .../expiry`: a collection's default time to live, its live documents, and the
+/// amounts that expire within an hour, a day and a week. All counts are exact except the unreaped
+/// estimate.
 ///
 /// ```text
 /// {"default": 3600, "live": {"documents": 9, "bytes": 900}, "dies_within": {"hour": .., "day": ..,
@@ -154,7 +157,7 @@ pub(crate) async fn get_forecast(
     Ok(Json(forecast_json(&shared.engine.forecast_collection(&collection).await?)))
 }
 
-/// Returns a collection's default, live amount and upcoming expirations.
+/// Returns a collection's default time to live, its live documents and upcoming expirations.
 pub(super) fn forecast_json(forecast: &Forecast) -> Value {
     json!({
         "default": match forecast.default {

@@ -19,7 +19,8 @@ pub(crate) async fn get_liveness(State(shared): State<Shared>) -> Response {
     health_answer(!*shared.stopping.borrow(), "stopping")
 }
 
-/// Names of the checks, which are prefixes of reasons. Stable, because scripts parse them.
+/// Names of the checks. Each reason for not being ready starts with one. They never change, because
+/// scripts parse them.
 const CHECKS: [&str; 5] = ["replay", "disk", "clock", "memory", "lag"];
 
 /// Handles `/readyz`: 200 if operations would be served (the clock runs and keeps pace, writes are
@@ -30,7 +31,7 @@ pub(crate) async fn get_readiness(State(shared): State<Shared>) -> Response {
 }
 
 /// Returns why some operations would not be served, or `None`. Only the first cause is reported:
-/// without a clock, for example, it is unknown whether writes are accepted.
+/// while the clock is stopped, for example, it is unknown whether writes would be accepted.
 pub(crate) fn why_unready(shared: &Shared) -> Option<String> {
     let clock = shared.engine.clock().status();
     if *shared.stopping.borrow() {

@@ -93,7 +93,8 @@ pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
     registry
 }
 
-/// Registers statistics and backlog of expiry.
+/// Registers the reaper's counters, and the number and age of expired documents that it has not
+/// removed yet.
 fn of_expiry(all: &[Shared], registry: &mut Registry) {
     let done = all.iter().map(|shared| shared.engine.reap_statistics());
     let (passes, reaped) = done.fold((0, 0), |(passes, reaped), of| (passes + of.0, reaped + of.1));
@@ -181,7 +182,8 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     );
 }
 
-/// Registers the age of the oldest view of these stores, and memory and disk held by views.
+/// Registers the age of the oldest view (snapshot) of these stores, and memory and disk space held
+/// by views.
 fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
     let views: Vec<_> = measured.iter().map(|measured| measured.old_views()).collect();
     registry.register_with_unit(

@@ -81,7 +81,8 @@ async fn every_promised_name_is_there_and_counts() {
     ] {
         let used = named_in(text);
         assert!(5 < used.len(), "{page}: {used:?}");
-        // Queries name the series of a histogram.
+        // Queries name the series of a histogram, whose names have a suffix that the documentation
+        // lacks.
         let of_histogram = |name: &str| {
             let part = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
             part.is_some_and(|whole| documented.contains(whole))

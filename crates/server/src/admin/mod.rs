@@ -65,12 +65,13 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine,
     /// Metrics of the store's committer; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
-    /// Access to images of the store; `None` if this server cannot back it up.
+    /// Access to images (snapshots) of the store for backups; `None` if this server cannot back it
+    /// up.
     pub(crate) images: Option<Images>,
     pub(crate) backups: Arc<Semaphore>,
-    /// Division of the process's memory.
+    /// How the process's memory is divided between caches and operations.
     pub(crate) plan: Plan,
-    /// The account of all operations, for metrics.
+    /// The memory account of all operations, for metrics.
     pub(crate) memory: Account,
     /// The area of temporary files, for its size; `None` without a data directory.
     pub(crate) temporary: Option<Area>,
@@ -80,7 +81,7 @@ pub(crate) struct Shared {
     /// Audit log of changes; `None` if disabled.
     pub(crate) audit: Option<Arc<AuditLog>>,
     pub(crate) features: Arc<Features>,
-    /// Whether the reaper is paused, and until when.
+    /// Whether and since when the reaper is paused.
     pub(crate) reaping: Arc<Reaping>,
     /// Statistics of the last day.
     pub(crate) figures: Arc<Figures>,
@@ -95,13 +96,14 @@ pub(crate) struct Shared {
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// Returns the routes inside the portal.
+/// Returns all routes of the admin address: the server's, with the portal's routes and access
+/// control around them.
 pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
     let (elsewhere, audit) = (shared.elsewhere.clone(), shared.audit.clone());
     let routes = routes(shared);
     let routes = match elsewhere.get().cloned() {
         None => routes,
-        // Inside the access control: these requests are authorized.
+        // Added inside the access control, so that only authorized requests are relayed.
         Some(relay) => routes.route_layer(from_fn(move |request: Request, next: Next| {
             let relay = Arc::clone(&relay);
             async move { relay.admin(request, next).await }

@@ -1,8 +1,8 @@
 //! The admin key of a server whose MongoDB API requires logins but whose account has only the
-//! public key: without it, the portal would give anyone on this address what the API requires a
-//! login for. It is generated once and stored in the data directory, readable by its owner. In a
-//! cluster it is derived from the cluster's secret, so that all nodes accept the same key on
-//! forwarded requests.
+//! emulator's well-known key: without an admin key, anyone who reaches the portal would have access
+//! to the data for which the API requires a login. It is generated once and stored in the data
+//! directory, readable by its owner. In a cluster it is derived from the cluster's secret, so that
+//! all nodes accept the same key on forwarded requests.
 
 use std::{io, path::PathBuf};
 
@@ -50,7 +50,7 @@ pub(crate) fn keep_of_cluster(config: &Config, secret: &Key) -> Result<(), Failu
     checksummed::write_text(folder, FILE, text.as_bytes()).map_err(failed)
 }
 
-/// Returns the content of a key file.
+/// Returns the content of a key file with this primary key.
 fn key_file(key: &[u8]) -> String {
     format!("primary = {}\n", STANDARD.encode(key))
 }

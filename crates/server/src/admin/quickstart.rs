@@ -1,4 +1,4 @@
-//! `POST /_ebb/quickstart`: creates or recreates the sample, which is defined in `quickstart/`.
+//! `POST /_ebb/quickstart`: creates or recreates the sample data, which `quickstart/` defines.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};

@@ -112,7 +112,7 @@ const PORTAL: &[Entry] = &[
     (r#""/_portal/api/mongo/{database}""#, "/_portal/api/mongo/d", &[("POST", Asks)]),
 ];
 
-/// Routes of a cluster node, with the same access control; and those of an opening server.
+/// Routes that a cluster node handles itself, with the same access control.
 const NODE_ROUTES: &[&str] = &[
     r#""/livez" get"#,
     r#""/alive" get"#,

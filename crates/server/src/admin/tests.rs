@@ -1,4 +1,4 @@
-//! The admin address, tested over sockets: series and switches.
+//! The admin address, tested over sockets: expiration series and feature switches.
 
 use document::{Document, Value as Bson, array, doc};
 use serde_json::{Value, json};
@@ -240,7 +240,8 @@ async fn a_ttl_means_nothing_in_what_is_written_while_it_is_switched_off() {
     turn_on_ttl(&server, -1).await;
     insert(&server, &[1, 2].map(|id| doc! { "_id": id, "ttl": 10 })).await;
     switch(&server, false).await;
-    // Documents written before keep their own time to live; those written now have none.
+    // Documents written before the switch was off keep their own time to live; documents written
+    // now have none.
     insert(&server, &[doc! { "_id": 3, "ttl": 10 }]).await;
     update(&server, 2).await;
     let ask = doc! { "ebbExpiry": "c", "ids": array![1, 2, 3], "$db": "db" };
@@ -255,7 +256,7 @@ async fn a_ttl_means_nothing_in_what_is_written_while_it_is_switched_off() {
     assert_eq!(ids(&server).await, [1, 2, 3, 4]);
     server.move_forward(1.0).await;
     assert_eq!(ids(&server).await, [2, 3, 4]);
-    // Turning it on again affects only later writes.
+    // Turning the switch on again affects only later writes.
     update(&server, 3).await;
     server.move_forward(4.0).await;
     assert_eq!(ids(&server).await, [2, 3]);
@@ -322,7 +323,7 @@ async fn seconds_are_carried_while_that_is_switched_on_and_not_after_a_start() {
         assert_eq!(server.run_command(insert(id)).await.get("writeErrors").is_none(), on, "{id}");
     }
     assert_eq!(ids(&server).await, [2, 4]);
-    // Already past their time to live, they expire once it is enabled.
+    // The documents are older than the time to live, so they expire once it is set.
     turn_on_ttl(&server, 1000).await;
     assert_eq!(ids(&server).await, [0; 0]);
     server.stop().await;
@@ -354,7 +355,7 @@ async fn only_switches_that_there_are_can_be_turned() {
         assert_eq!(answer.json()["error"]["code"], "BadRequest", "{body}");
     }
     assert_eq!(server.ask_well("GET", FEATURES, "").await, features(true, "default"));
-    // Also while the API that uses it is off.
+    // The switch can be changed even while the API that uses it is off.
     switch(&server, false).await;
     server.stop().await;
 }

@@ -52,7 +52,8 @@ pub(crate) async fn resume_reaping(State(shared): State<Shared>) -> Result<Json<
 
 async fn set_paused(shared: &Shared, paused: bool) -> Result<Json<Value>> {
     if shared.subject.config.cluster.is_some() {
-        // Copies on other nodes reap by floors that are already in their journals.
+        // Copies on other nodes remove documents by reap floors (the times up to which expired data
+        // may be dropped) that are in the journal already.
         return Err(Error::conflict(
             "reaping cannot be paused in a cluster: the other nodes remove expired documents \
              independently",

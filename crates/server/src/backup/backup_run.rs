@@ -17,7 +17,7 @@ use crate::{
     failure::{Failure, failed},
 };
 
-/// Approximate size of a piece in bytes.
+/// Approximate size in bytes of a piece, the unit in which data are read and compressed.
 const PIECE_BYTES: usize = 2 << 20;
 /// Number of pieces that may wait to be compressed.
 const WAITING: usize = 3;
@@ -115,8 +115,9 @@ impl BackupRun {
         Ok(Self { header, pieces, _hold: hold })
     }
 
-    /// Writes the backup. `clock` and `switches` are read last, so that nothing in it is later than
-    /// its clock. `goes_on` is polled between pieces. A failure is also recorded in the stream.
+    /// Writes the backup. `clock` and `switches` are read last, so that nothing in the backup is
+    /// later than the clock stored in it. `goes_on` is polled between pieces. A failure is also
+    /// recorded in the stream.
     pub(crate) fn write(
         self,
         out: impl Write,

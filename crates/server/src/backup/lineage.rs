@@ -12,7 +12,7 @@ use crate::{
     failure::{Failure, failed},
 };
 
-/// File in the data directory.
+/// File in the data directory that contains the id.
 const FILE: &str = "lineage";
 
 /// Returns the id of the database in this directory, generating it if missing.
@@ -32,7 +32,8 @@ pub(crate) fn lineage_of(folder: &Path) -> Result<Uuid, Failure> {
     }
 }
 
-/// Gives the database in this directory a new id, which invalidates all earlier backups as a base.
+/// Gives the database in this directory a new id, so that no incremental backup can continue an
+/// earlier backup.
 pub(crate) fn begin_lineage(folder: &Path) -> Result<Uuid, Failure> {
     let id = Uuid::new_v4();
     checksummed::write_text(folder, FILE, format!("{id}\n").as_bytes()).map_err(failed)?;

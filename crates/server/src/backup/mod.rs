@@ -1,5 +1,5 @@
-//! Taking a backup of an open store: its image or its latest entries, the clock and the switches,
-//! as a stream of the crate `backup`.
+//! Taking a backup of an open store: its image (a snapshot of all data) or its latest journal
+//! entries, the clock and the feature switches, as a stream in the format of the crate `backup`.
 //!
 //! ```text
 //!  image ──pieces──▶ reading thread ──▶ packing thread ──bounded channel──▶ client

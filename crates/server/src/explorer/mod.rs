@@ -1,6 +1,6 @@
 //! Serves another project's data explorer: the files of a directory under `/_explorer/`, with
-//! settings generated for the address that the browser used. Without a directory it redirects to
-//! the portal. Two addresses share one instance.
+//! settings generated for the address that the browser used. Without a directory, requests are
+//! redirected to the portal. The admin address and the address of the NoSQL API share one instance.
 
 mod files;
 mod page;
@@ -41,7 +41,7 @@ pub(crate) struct Ports {
     pub(crate) nosql: Option<u16>,
 }
 
-/// The explorer of a server.
+/// The data explorer of a server, shared by its listeners.
 #[derive(Debug)]
 pub(crate) struct Explorer {
     /// Canonical path of the explorer's directory; `None` if not configured.

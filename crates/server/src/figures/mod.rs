@@ -81,7 +81,7 @@ impl Figures {
         held.has_begun = true;
         held.ring.push(sample.clone());
         drop(held);
-        // Samples in memory continue on a full disk, which others report.
+        // On a full disk, which other components report, samples are kept in memory only.
         if let Some(file) = &self.file
             && let Err(error) = file.append(&sample, KEPT)
         {

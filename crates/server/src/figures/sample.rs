@@ -43,9 +43,9 @@ pub(crate) struct Sample {
     pub(crate) backlog: i64,
     /// Bytes of the journal on disk.
     pub(crate) journal_bytes: u64,
-    /// Bytes of tables on disk.
+    /// Bytes of the store's tables (sorted files) on disk.
     pub(crate) tables_bytes: u64,
-    /// Bytes of tables pending deletion.
+    /// Bytes of tables that the store has replaced and not deleted yet.
     pub(crate) garbage_bytes: u64,
     pub(crate) temporary_bytes: u64,
     /// Resident memory of the process in bytes.
@@ -132,8 +132,8 @@ fn operations_between(
 }
 
 /// Approximates a percentile, in nanoseconds. Measurements are assumed to be spread evenly within a
-/// bucket, and to be no greater than the sum of all allows, so that one slow operation in a wide
-/// bucket is not reported as slower than it was.
+/// bucket, and are limited to what the sum of all measurements allows, so that one slow operation
+/// in a wide bucket is not reported as slower than it was.
 fn quantile(of: &Distribution, hundredths: u64) -> u64 {
     let wanted = (of.measurement_count() * hundredths).div_ceil(100).max(1);
     let most = greatest(of);
@@ -149,8 +149,8 @@ fn quantile(of: &Distribution, hundredths: u64) -> u64 {
     most.max(lower)
 }
 
-/// Returns an upper bound on any single measurement: the sum of all, less the smallest values that
-/// the buckets allow for the others.
+/// Returns an upper bound on any single measurement: the sum of all measurements, less the smallest
+/// values that the buckets allow for the other measurements.
 fn greatest(of: &Distribution) -> u64 {
     let lowers = std::iter::once(0).chain(of.bounds.iter().copied());
     let filled: Vec<_> = of.counts.iter().zip(lowers).filter(|(count, _)| 0 < **count).collect();
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(names, [("insert", 6), ("find", 4)]);
         assert_eq!((sample.bytes_in, sample.cursors, sample.span_ms), (50, 2, 1_500));
         assert_eq!((sample.removed, sample.expired, sample.backlog), (3, 13, 30));
-        // More may be removed than the estimate of the backlog had.
+        // More documents may be removed than the backlog was estimated to contain.
         let fewer = CounterReadings { backlog: 0, removed: 11, ..CounterReadings::default() };
         assert_eq!(Sample::between(&after, &fewer, 5, Duration::ZERO, false).expired, 0);
     }

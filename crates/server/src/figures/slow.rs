@@ -32,7 +32,7 @@ impl SlowOperationLog {
         let (new, added) = self.all.after(*written);
         *written = added;
         for slow in new {
-            // A full disk must not affect the list in memory; others report it.
+            // A full disk, which other components report, must not affect the list in memory.
             if let Err(error) = self.file.append(slow.as_ref(), MOST_SLOW) {
                 tracing::debug!(%error, "cannot write to the slow operation log");
                 return;

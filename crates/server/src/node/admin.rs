@@ -1,5 +1,6 @@
 //! The admin address of a node. Health, metrics and the cluster's state are served by the node
-//! itself; requests about data go to the owner's term, here or on another node.
+//! itself; requests about data go to the term (engine and APIs) of the shard's owner, here or on
+//! another node.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -135,7 +136,8 @@ async fn get_status(State(routes): State<Routes>) -> Response {
     };
     if let Some(fields) = body.as_object_mut() {
         fields.insert("cluster".to_owned(), routes.cluster_state().to_json(&BTreeMap::new()));
-        // Covers shards served by others, and writes that are waiting here.
+        // `status_body` checks neither shards that other nodes serve nor writes that wait to be
+        // committed.
         if let Some(why) = routes.why_waiting().or_else(|| routes.why_unready()) {
             merge_checks(fields, why);
         }

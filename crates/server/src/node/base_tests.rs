@@ -1,4 +1,5 @@
-//! Bases on request: the journal before them is deleted, and later nodes start from one.
+//! Bases (full copies of a shard) written on request: the journal before a base is deleted, and
+//! nodes that join later start from the base.
 
 use cluster::{Ledger as _, Reply, Request};
 use document::doc;

@@ -138,7 +138,7 @@ async fn clients_of_every_node_stay_connected_over_hand_overs() {
     }
 }
 
-/// Each node has its own certificate; the owner answers, wherever it is.
+/// Each node presents its own certificate, while the owner, on any node, answers the requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_speak_tls_to_any_node_and_stay_connected_over_a_hand_over() {
     let ledger = ledger("manual").await;

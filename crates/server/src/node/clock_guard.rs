@@ -51,7 +51,8 @@ impl ClockGuard {
             Some(term) => {
                 self.route.cluster_state.counts.off_ms.store(0, Ordering::Relaxed);
                 let status = term.shared.engine.clock().status();
-                // A step forward has to be confirmed; one back only slows time down.
+                // `unconfirmed` reports a step forward only. A step back needs no confirmation,
+                // since database time then only runs more slowly, and is detected by the offset.
                 let is_behind = status.mode == ClockMode::System && status.offset_ms < -MOST_OFF_MS;
                 if !status.unconfirmed && !is_behind {
                     self.handed_over = false;

@@ -20,7 +20,8 @@ use uuid::Uuid;
 
 use super::{about::NodeDescription, progress_report::ProgressReport};
 
-/// Time without an answer after which the ledger counts as unreachable.
+/// Time without an answer after which the ledger (the cluster's data in Cassandra) counts as
+/// unreachable.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// An owner becomes unready when an entry has waited this long to be committed.
@@ -30,18 +31,19 @@ const WAITS_LONG: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_secs(3);
 const DOWN: Duration = Duration::from_secs(10);
 
-/// Time for which a node is reported as running twice after the last evidence of it.
+/// Time for which a node is reported as running twice (on a data directory and a copy of it) after
+/// the last evidence of that.
 const DOUBLED: Duration = Duration::from_secs(60);
 
-/// Key of the MongoDB API in the home shards of databases.
+/// Name of the MongoDB API in the hash that determines the home shard of a database.
 pub(super) const MONGODB: &str = "mongodb";
-/// Key of the NoSQL API in the home shards of databases.
+/// Name of the NoSQL API in the hash that determines the home shard of a database.
 pub(super) const NOSQL: &str = "nosql";
 
 /// Counters since the start, and current measurements.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Number of times this node became the owner.
+    /// Number of times this node became the owner of the shard.
     pub(super) terms: AtomicU64,
     /// Connections and requests forwarded to other nodes.
     pub(super) passed: AtomicU64,
@@ -101,7 +103,7 @@ impl Liveness {
         self == Self::Up
     }
 
-    /// Returns the state's name in responses.
+    /// Returns the name of this liveness in responses.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -112,7 +114,7 @@ impl Liveness {
 }
 
 impl ClusterState {
-    /// Returns the same facts for another shard, with new counters.
+    /// Returns the state of the same node for another shard, with new counters.
     pub(super) fn of_shard(&self, number: u32, shard: Arc<SharedShard>) -> Self {
         let (role, counts) = (shard.role(), Arc::default());
         Self { number, role, shard, counts, ..self.clone() }

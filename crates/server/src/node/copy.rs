@@ -10,10 +10,11 @@ use crate::background;
 /// Interval of checks for newly reaped data.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Compacts a node's copy whenever its owner has reaped more. Runs until the future is dropped.
+/// Compacts a node's copy of a shard whenever the shard's owner has reaped more. Runs until the
+/// future is dropped.
 pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infallible {
-    // An engine that was open on the copy has installed its own reap floors (the bounds up to which
-    // expired data may be dropped).
+    // Replaces the reap floors (the bounds up to which expired data may be dropped), which an
+    // engine that was open on the copy has set to its own.
     reaper.put_in_force(&**shard.tree());
     loop {
         background::wait_for(EVERY).await;
@@ -22,7 +23,8 @@ pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infall
             Ok(collections) => {
                 tracing::debug!(collections, "compacted the documents that the owner has reaped")
             }
-            // Compaction fails, for example, while the store is reopened or loads a base.
+            // Compaction fails, for example, while the store is reopened or loads a base (full copy
+            // of the shard).
             Err(error) => {
                 tracing::debug!(%error, "cannot compact documents the owner has reaped; will retry")
             }

@@ -59,12 +59,13 @@ pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Che
     let of_terms = terms.filter(|term| (term.shard, term.epoch) == (record.shard, record.epoch));
     let of_terms = of_terms.filter_map(|term| Checkpoint::decode_whole(&term.clock));
     let owed = |last: Checkpoint| {
-        // A server with a manual clock uses no instant after its checkpoint.
+        // No instant after the checkpoint plus the lease was used; a manual clock has no lease.
         let owed_ms = if last.manual { 0 } else { lease_ms };
         Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last }
     };
     let found = match (record.phase, of_shard) {
-        // The checkpoint of a release includes the last instant used.
+        // An owner releases a shard with a checkpoint of the last instant used, so no lease is
+        // added.
         (Phase::Released, Some(last)) => last,
         (_, last) => {
             let all = last.into_iter().chain(of_terms).map(owed);

@@ -202,7 +202,8 @@ mod tests {
         ledger.set_faults(|_| LedgerFault::None);
         let nobody = forget_now(&ledger, "a").await.unwrap_err();
         assert!(nobody.contains("no nodes"), "{nobody}");
-        // The running node finds its term ended, and joins again.
+        // A removed node that is running learns from its next heartbeat that it was removed, and
+        // joins again.
         let beat = Request::Beat { node: a, incarnation: 1, beat: 0, terms: Vec::new() };
         let refusal = ledger.execute(beat).await.unwrap();
         assert!(matches!(refusal, Reply::Swapped(Swapped::Refused(Some(_)))));
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(names(&ledger).await, ["a again"]);
     }
 
-    /// A ledger in which a node makes a move just before the nth request.
+    /// A ledger in which a node executes its own request `moved` just before the nth request.
     struct Moving {
         inner: MemoryLedger,
         moved: Request,
@@ -235,7 +236,7 @@ mod tests {
         let about =
             NodeDescription { name: "a".to_owned(), ..NodeDescription::default() }.encode(PLACE);
         for moved in [beat, Request::Enter { node, before: 1, about }] {
-            // During the wait, and after the last check.
+            // The node sends its request during the wait, or after the last check.
             for asked in [2, 4] {
                 let (inner, moved) = (ledger(&["a"]).await, moved.clone());
                 let moving = Moving { inner, moved, left: AtomicU32::new(asked) };

@@ -1,6 +1,6 @@
 //! Creates a cluster from the data directory of a standalone server, which is only read. The
-//! directory's store becomes the first base, its feature switches become a row of the catalog, and
-//! its clock is the starting point of the first owner.
+//! directory's store becomes the first base (full copy of a shard), its feature switches become a
+//! row of the catalog, and its clock is the starting point of the first owner.
 //!
 //! ```text
 //! record "not finished" → pieces of the base → shard with base and clock → record finished
@@ -81,7 +81,7 @@ fn read_directory(directory: &DataDir) -> Result<(FirstBase, Checkpoint), Failur
     let options = store_options(&config, plan_memory(&config), path);
     let base = FirstBase::open(&options).map_err(refused_store)?;
     let (key, value) = Features::cluster_row(switch, base.last_stamp());
-    // A server uses no instant after its checkpoint plus the lease.
+    // No instant after the checkpoint plus the lease was used; a manual clock has no lease.
     let owed_ms = if last.manual { 0 } else { LEASE_MS };
     let clock = Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last };
     Ok((base.replacing(Space::Catalog, key, value), clock))
@@ -103,7 +103,8 @@ async fn begin<L: Ledger>(
             "the keyspace {keyspace} already holds a cluster: choose another keyspace"
         ))));
     }
-    // Left by an interrupted attempt; if that is still running, its next swaps are refused.
+    // The unfinished record was left by another attempt. If that is still running, its further
+    // requests are refused.
     match swap(ledger, Request::ReplaceCluster { before: shown.id, record }).await? {
         Swapped::Done => Ok(()),
         Swapped::Refused(_) => Err(other_makes(keyspace)),

@@ -26,7 +26,7 @@ use crate::{
     tls::{Opened, Socket},
 };
 
-/// Time limit for the greeting of a call on the link.
+/// Time limit for the handshake of a call on the link.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How long a node leaves a free shard to other nodes on request: long enough for a few reads of
 /// the shard and a claim.
@@ -50,7 +50,8 @@ pub(super) struct Gateway {
 }
 
 impl Entrance for Gateway {
-    /// Returns a guard that counts nothing, since the term that serves a client counts it.
+    /// Returns a guard that counts nothing, since the term (engine and APIs) that serves a client
+    /// counts it.
     fn count_silent(&self) -> impl Send + 'static {}
 
     /// Serves a client of the MongoDB API, which stays connected while its server changes.
@@ -200,12 +201,13 @@ impl Gateway {
         let Ok(stream) = called.answer(CallReply::Served).await else { return };
         match purpose {
             Purpose::Mongo => {
-                // The forwarding node finds the server of messages that are not answered here.
+                // The forwarding node finds the owner for messages that are not answered here.
                 let (peer, user) = guest.unwrap_or_default().into_peer(client);
                 let asks = self.asks_for_login || peer.has_to_log_in;
                 let mut stream = ClientStream::passed_on(stream, user, asks);
                 match term.serve_movable(&mut stream, peer).await {
-                    // A node that forwards to the wrong shard then finds the right one itself.
+                    // Tells the forwarding node that the message was not executed. It then finds
+                    // the node or the shard that has to execute it.
                     ServeEnd::Moves | ServeEnd::Elsewhere(_) => stream.send_not_started().await,
                     ServeEnd::Closed => {}
                 }
@@ -219,8 +221,8 @@ impl Gateway {
             }
             Purpose::Admin => {
                 let Some(routes) = self.admin.clone() else { return };
-                // The connection outlives the term: a hand-over is answered after another node has
-                // taken over.
+                // The connection must not keep the term alive: the response to a hand-over is sent
+                // after another node has taken over.
                 drop(term);
                 admin::serve_stream(routes, stream, client, self.stopped.clone()).await;
             }
@@ -252,7 +254,7 @@ async fn serve_nosql(
     (client, secure, right): (SocketAddr, bool, Option<Right>),
 ) {
     let Some(here) = term.nosql_endpoint() else { return };
-    // The connection may outlive the term briefly and must not keep it alive.
+    // The connection may outlive the term briefly, and must not keep the term alive.
     drop(term);
     let scheme = if secure { "https" } else { "http" };
     let about = Forwarded { peer: Some(client.ip()), scheme, right };

@@ -23,7 +23,7 @@ struct Heartbeat {
 pub(super) struct Heartbeats(BTreeMap<Uuid, Heartbeat>);
 
 impl Heartbeats {
-    /// Records the heartbeats in a view.
+    /// Records the heartbeats in a view of the cluster that was read at `now`.
     pub(super) fn record(&mut self, view: &View, now: Duration) {
         self.0.retain(|node, _| view.nodes.iter().any(|record| record.node == *node));
         for record in &view.nodes {

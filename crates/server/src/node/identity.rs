@@ -15,7 +15,7 @@ use crate::{
 
 /// Version of the file's format; other versions are refused.
 const VERSION: u32 = 1;
-/// Files of a standalone server.
+/// Entries whose presence shows that a directory belongs to a standalone server.
 const OWN_STORE: [&str; 2] = ["store", "clock"];
 
 /// Content of the file `NODE_FILE`, JSON.

@@ -29,10 +29,9 @@ const ANSWER_MAX: usize = 8 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RequestScope {
     First,
-    /// The shard that owns this database of this API.
+    /// The home shard of this database of this API.
     Home(&'static str, String),
-    /// The home of this database in the API that has the collection; both homes receive the
-    /// request.
+    /// The home shards of this database in both APIs; the API that has the collection answers.
     Either(String),
     /// All shards; each receives the same request.
     Each,
@@ -135,7 +134,8 @@ impl BufferedRequest {
         }
     }
 
-    /// Sends the request to the collection's home in either API, as a standalone server would.
+    /// Sends the request to the home shards of the collection's database in both APIs. Returns the
+    /// response of the API that has the collection, and an error if both have it.
     async fn of_either(&self, routes: &Routes, name: &str) -> Response {
         let of_mongo = self.with_door("mongo").of_shard(routes, routes.home(name)).await;
         let of_nosql = self.with_door("nosql").of_shard(routes, routes.nosql_home(name)).await;
@@ -172,7 +172,7 @@ impl BufferedRequest {
         for route in routes.all().skip(1) {
             let shard = route.cluster_state.number;
             let status = set.of_shard(routes, shard).await.status();
-            // A concurrent move has already advanced it further.
+            // 409: a concurrent move has already advanced this shard's clock further.
             if !status.is_success() && status != StatusCode::CONFLICT {
                 let why = format!("the clock of shard {shard} was not moved: move it again");
                 return Error::unavailable(why).into_response();

@@ -1,4 +1,5 @@
-//! Connects to the cluster's ledger in Cassandra, and reads and creates the cluster's record.
+//! Connects to the cluster's ledger (ownership records and journals) in Cassandra, and reads and
+//! creates the record of the cluster.
 
 use std::{fs, time::Duration};
 

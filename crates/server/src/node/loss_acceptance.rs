@@ -88,7 +88,8 @@ mod tests {
         one.server.stop().await;
         let (told, why) = accept(&ledger, 0, true).await;
         assert_eq!((told, why.contains("no committed entry")), (vec![], true), "{why}");
-        // One of the last entries: each insert is an entry, and a later commit mark refers to it.
+        // The fifth entry from the end is lost, the later four are restored: they record that it
+        // was committed.
         let lost = (1..100).rev().map(|n| ledger.lose_entry(0, 1, n));
         let lost: Vec<_> = lost.filter(|lost| !lost.is_empty()).take(5).collect();
         for request in lost.into_iter().take(4).flatten() {

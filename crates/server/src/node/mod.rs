@@ -1,6 +1,6 @@
 //! A cluster node: its listeners and the link to other nodes, which exist as long as it runs; its
-//! copies of the shards, which follow the cluster's journals; and a term for each shard that it
-//! owns. Clients whose data another node owns are forwarded to it.
+//! copies of the shards, which follow the cluster's journals; and a term (engine and APIs) for each
+//! shard that it owns. Clients whose data another node owns are forwarded to it.
 //!
 //! ```text
 //! open   data directory → the cluster's record → identity → addresses bound → follower started

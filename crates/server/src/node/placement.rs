@@ -163,7 +163,7 @@ mod tests {
         }
         assert!(!keeps(&mut kept, 0, &is_kept, &[one, two, three]));
         assert!(!keeps(&mut kept, 0, &is_kept, &[one, two]));
-        // Moved again, with a new set of live nodes.
+        // The shard is assigned again, which counts for the new set of live nodes.
         is_kept.store(true, Ordering::SeqCst);
         assert!(keeps(&mut kept, 0, &is_kept, &[one, two, three]));
         assert!(!keeps(&mut kept, 0, &is_kept, &[one, two]));

@@ -1,5 +1,5 @@
 //! Reports of nodes on their progress, requested over the link, because the ledger does not record
-//! what a node has applied.
+//! which journal entries a node has applied.
 
 use std::{collections::BTreeMap, sync::atomic::Ordering, time::Duration};
 

@@ -1,5 +1,5 @@
-//! Routes a client's stream to the term of this node, or to the node that owns the shard. Waits for
-//! a while if the shard has no owner.
+//! Routes a client's stream to the term (engine and APIs) of this node, or to the node that owns
+//! the shard. Waits for a while if the shard has no owner.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -249,7 +249,8 @@ impl OwnerStream {
             let _ = connection.await;
             drop(place);
         });
-        // A hung owner does not answer any more once another node owns the shard.
+        // Stops waiting once another node owns the shard, since the previous owner may hang and
+        // never answer.
         tokio::select! {
             answer = sender.send_request(request) => Some(answer.ok()?.map(Body::new)),
             () = over => None,
@@ -262,8 +263,8 @@ impl OwnerStream {
         cosmos::ForwardConnection { stream: self.stream, over, permit: self.place }
     }
 
-    /// Forwards messages of the MongoDB API. Another node continues with the client if this one's
-    /// term has ended, or a message is for another shard.
+    /// Forwards messages of the MongoDB API. The result says whether another node must continue
+    /// with the client, because the owner's term has ended or a message is for another shard.
     pub(super) async fn pass_messages(
         self,
         client: &mut ClientStream<impl Duplex>,

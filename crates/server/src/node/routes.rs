@@ -69,7 +69,8 @@ impl Routes {
         std::iter::once(&self.first).chain(&*self.more)
     }
 
-    /// Returns the node's view that is independent of the shard.
+    /// Returns the node's view of the cluster. It belongs to the route of the first shard, but
+    /// callers use only the parts that are the same for all shards.
     pub(super) fn cluster_state(&self) -> &ClusterState {
         &self.first.cluster_state
     }

@@ -86,8 +86,8 @@ pub(crate) struct Opened {
     pub(crate) tasks: Vec<JoinHandle<()>>,
 }
 
-/// Opens the node of this data directory on a ledger. On return it accepts clients and, unless that
-/// takes unusually long, is caught up or owns the data.
+/// Opens the node of this data directory in the cluster of a ledger. On return it accepts clients
+/// and, unless that takes unusually long, is caught up or owns the data.
 pub(crate) async fn open<L: Ledger>(
     config: &Config,
     cluster: &ClusterConfig,
@@ -141,7 +141,7 @@ pub(crate) async fn open<L: Ledger>(
     let (stop_terms, terms_stopped) = watch::channel(false);
     let routes = Routes::of(routes.into_iter());
     let routes = routes.ok_or_else(|| failed("the cluster has no shard"))?;
-    // Cannot be set already: the site was created here.
+    // Cannot be set already: this function created `context`.
     let _ = context.elsewhere.set(shard_relay::of(routes.clone(), context.memory.clone()));
     let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
         let (context, route, routes) = (Arc::clone(&context), route.clone(), routes.clone());

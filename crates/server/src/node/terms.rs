@@ -1,5 +1,5 @@
-//! Starts a term (the time in which this node serves a shard) when the node has become the owner,
-//! and ends it when it may not serve any more.
+//! Starts a term (the engine and APIs of a shard, in a period of ownership) when this node has
+//! become the owner, and ends the term when the node may no longer serve.
 
 use std::{
     pin::pin,
@@ -59,7 +59,7 @@ impl Terms {
             };
             // `None`: the node has stopped.
             let Some(epoch) = epoch else { return };
-            // Completes when the term's engine has been dropped; the tree outlives it.
+            // Completes when the term's engine has been dropped. The store outlives the engine.
             let (engine_gone, mut gone) = oneshot::channel();
             let begun = tokio::select! {
                 begun = self.begin(engine_gone) => Some(begun),

@@ -172,7 +172,7 @@ async fn whichever_node_is_asked_the_same_data_answer() {
     two.server.move_forward(60.0).await;
     let [here, there] = [&one, &two].map(|node| node.server.ask_well("GET", "/_ebb/clock", ""));
     assert_eq!(here.await["now_ms"], there.await["now_ms"]);
-    // The NoSQL API is also the owner's: only it detects the missing signature.
+    // NoSQL requests are also forwarded to the owner: only its API rejects the missing signature.
     for node in [&one, &two] {
         let address = node.server.0.cosmos().unwrap();
         let answer = send_request(address, "GET", "/dbs", &[], "").await;

@@ -1,5 +1,5 @@
-//! The sample: sessions that expire one after another within a minute. Written through both APIs
-//! like any client would, without direct access to the engine.
+//! The sample data: sessions that expire one after another within a minute. They are written by
+//! requests to both APIs, as a client would, without direct access to the engine.
 
 mod documents;
 mod items;
@@ -27,7 +27,7 @@ pub(crate) enum Failure {
     NoApi,
     /// The database or collection name is in use; the text suggests a remedy.
     Taken(String),
-    /// Error text of an API.
+    /// An API has refused a request, with this error text.
     Refused(String),
 }
 

@@ -18,10 +18,10 @@ pub(crate) enum Purpose {
     Admin,
     /// An admin request that the caller has authorized.
     KnownAdmin,
-    /// Requests the shard's databases of the NoSQL API. The link ends with the reply.
+    /// Requests the shard's databases of the NoSQL API. The connection ends with the reply.
     Databases,
-    /// Requests the throughput offers of the shard's databases and containers. The link ends with the
-    /// reply.
+    /// Requests the throughput offers of the shard's databases and containers. The connection ends
+    /// with the reply.
     Offers,
     /// A client of the NoSQL API that the caller has authorized to read.
     NosqlReader,
@@ -41,8 +41,8 @@ pub(crate) enum Purpose {
     GoFirst,
     /// Control message: the ownership of the shard has changed; read its record.
     Look,
-    /// Control message: an operator assigns the shard to this node. It claims the shard as for
-    /// [`GoFirst`](Self::GoFirst), and placement leaves it there.
+    /// Control message: an operator assigns the shard to this node. The node claims the shard as
+    /// for [`GoFirst`](Self::GoFirst), and placement then leaves the shard on this node.
     Keep,
     /// Requests the node's progress in each shard; only the reply follows.
     Standing,
@@ -146,13 +146,13 @@ pub(crate) struct Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallReply {
     Served = 0,
-    /// This node does not own the shard.
+    /// The called node does not own the shard.
     NotOwner = 1,
-    /// This node belongs to another cluster.
+    /// The called node belongs to another cluster.
     OtherCluster = 2,
-    /// This node's admin address is open without authentication, but the caller's is not.
+    /// The called node's admin address is open without authentication, but the caller's is not.
     OtherAccess = 3,
-    /// The requested API is off on this node.
+    /// The requested API is off on the called node.
     Off = 4,
 }
 
@@ -184,7 +184,7 @@ mod tests {
             let client = peer.address.parse().unwrap();
             assert_eq!(heard.into_peer(client), (peer.clone(), user));
         }
-        // A call without this information.
+        // The call of an older version, without `guest`.
         let told = r#"{"cluster": "00000000-0000-0000-0000-000000000001", "purpose": "mongo",
             "client": null, "secure": false, "open": false, "nonce": ""}"#;
         assert_eq!(serde_json::from_str::<Call>(told).unwrap().guest, None);

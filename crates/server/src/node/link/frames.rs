@@ -63,7 +63,7 @@ mod tests {
             near.write_u32(head).await.unwrap();
             near.write_all(&vec![0; body]).await.unwrap();
             drop(near);
-            // Too long, larger than the account, and incomplete.
+            // The messages are too long, larger than the account, and incomplete.
             assert!(read_frame(&mut far, &mut account.share()).await.is_err(), "{head}");
         }
         assert_eq!(account.used_bytes(), 0);

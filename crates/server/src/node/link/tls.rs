@@ -17,7 +17,7 @@ use tokio_rustls::{
 
 use crate::failure::Failure;
 
-/// The TLS configuration of a node.
+/// The TLS configuration of a node as the called and as the calling side.
 #[derive(Clone)]
 pub(crate) struct LinkTls {
     acceptor: TlsAcceptor,
