@@ -225,7 +225,7 @@ impl Operator for GraphLookupOperator {
 
     fn resume_input(&mut self) {
         // The search restarts with its row, because found documents may have expired or changed in
-        // the new snapshot.
+        // the new view.
         if let Some(walk) = self.walk.take() {
             self.slot.row = Some(walk.row);
         }

@@ -1,7 +1,7 @@
 //! The sources of a row: its own document, and documents of other collections that joins added. If
 //! some of them expire while the row waits, it is recomputed without them.
 //!
-//! A cursor may buffer rows that it has not returned yet. When it continues on a later snapshot,
+//! A cursor may buffer rows that it has not returned yet. When it continues in a later view,
 //! the documents from which these rows were made may have expired. A row whose own document has
 //! expired is dropped. A row with joined documents can neither be dropped nor have the expired ones
 //! cut out, as later stages may have computed with them. So a row with joins records how it was

@@ -1,6 +1,6 @@
 //! Joins: rows of another collection added to each row (`$lookup`) or after all rows
 //! (`$unionWith`). The other collection is requested with a filter that an index can serve; the
-//! engine reads it in the same snapshot as the input.
+//! engine reads it in the same view as the input.
 //!
 //! There is one request per row, unless every row has the same request: then its answer is kept.
 
@@ -248,7 +248,7 @@ impl Operator for LookupOperator {
     }
 
     fn resume_input(&mut self) {
-        // Kept answers were read in the previous snapshot. Of the rows joined one by one, some have
+        // Kept answers were read in the previous view. Of the rows joined one by one, some have
         // been returned, and the others are rechecked when they are returned.
         (self.supplied, self.kept) = (None, None);
         if self.left.is_none() {

@@ -348,7 +348,7 @@ impl Exec {
         }
     }
 
-    /// Continues on another snapshot. Requests are repeated, and kept rows of other collections are
+    /// Continues in another view. Requests are repeated, and kept rows of other collections are
     /// dropped, since documents may have changed or expired.
     pub fn resume(&mut self) {
         self.waiting = None;

@@ -45,7 +45,7 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
         Err(caller_error("this stage wanted nothing"))
     }
 
-    /// Continues on another snapshot: repeats an outstanding request and drops rows kept for later
+    /// Continues in another view: repeats an outstanding request and drops rows kept for later
     /// input rows.
     fn resume_input(&mut self) {}
 }

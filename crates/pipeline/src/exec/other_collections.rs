@@ -1,9 +1,9 @@
-//! The other collections that a pipeline reads, so that all are read in one snapshot.
+//! The other collections that a pipeline reads, so that all are read in one view.
 
 use super::Stage;
 
 /// Returns database (if it is a different one) and name of every collection that stages read
-/// besides their input; with duplicates. The engine opens snapshots of all of them at one instant,
+/// besides their input; with duplicates. The engine opens views of all of them at one instant,
 /// before the first row is read.
 pub fn other_collections(stages: &[Stage]) -> Vec<(Option<&str>, &str)> {
     let mut found = Vec::new();
