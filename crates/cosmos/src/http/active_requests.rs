@@ -1,4 +1,4 @@
-//! Counts the requests of one connection to detect that its client is idle. An idle connection
+//! Counts the requests of one connection, to detect that its client is idle: an idle connection
 //! releases its buffers (see `connection`).
 
 use std::sync::{
@@ -25,7 +25,7 @@ struct Counts {
     blocked: AtomicBool,
 }
 
-/// A request until its response has been passed to the connection.
+/// Counts one request as active until its response has been passed to the connection.
 #[derive(Debug)]
 pub(super) struct ActiveRequest(ActiveRequests);
 
@@ -47,8 +47,8 @@ impl ActiveRequests {
         self.0.blocked.store(blocked, Relaxed);
     }
 
-    /// Waits until two consecutive checks find no request and no blocked write. If `turns` is
-    /// `None`, waits forever, so that callers need no second code path.
+    /// Waits until two consecutive checks find no active request and no blocked write. If `turns`
+    /// is `None`, idleness is not detected, and the future never completes.
     pub(super) async fn wait_for_rest(turns: Option<&Self>) {
         let Some(Self(counts)) = turns else { return std::future::pending().await };
         let mut before = None;

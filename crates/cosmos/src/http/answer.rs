@@ -41,9 +41,9 @@ use crate::{
     slow::{FinishedRequest, report_end},
 };
 
-/// Returns the response to a request. Some operations run in a task of their own: a change of
-/// resources in several steps must be completed even if its client disconnects; and while a query
-/// blocks its thread, the connection's task has to detect a disconnect.
+/// Returns the response to a request. Two kinds of operations run in a separate task: changes of
+/// resources in several steps, which must be completed even if the client disconnects, and queries,
+/// which block their thread while the connection's task must detect a disconnect.
 pub(super) async fn answer_request(
     api: &Arc<NoSqlApi>,
     client: Arc<Client>,
@@ -91,8 +91,8 @@ pub(super) fn refuse(failure: &Failure) -> Response<Full<Bytes>> {
     respond::build_response(failure_reply(failure, "", ""), about, Share::default())
 }
 
-/// Returns a static page, for a client that connected to this endpoint itself; the portal has its
-/// own pages.
+/// Returns a static page, if the request is for one. Only clients of this endpoint get these pages;
+/// the portal has its own.
 pub(super) fn find_page(settings: &Settings, scheme: &str, parts: &Parts) -> Option<PageAnswer> {
     // The path is checked first, since hardly any request is for a page.
     let page = settings.pages.as_ref()?.answer(parts)?;
@@ -102,8 +102,8 @@ pub(super) fn find_page(settings: &Settings, scheme: &str, parts: &Parts) -> Opt
 }
 
 /// Executes a request whose head is parsed. Its sender is authorized before its body is read, so
-/// that an unauthenticated client cannot make the server allocate it. Any failure becomes a
-/// response, and all responses are counted and measured.
+/// that an unauthenticated client cannot make the server allocate memory for it. Any failure
+/// becomes a response, and all responses are counted and measured.
 async fn serve_request(
     api: &Arc<NoSqlApi>,
     client: Arc<Client>,
@@ -119,7 +119,8 @@ async fn serve_request(
     let mut unread_row = request.as_ref().is_ok_and(batches::has_one_row_if_too_large);
     let is_told = api.settings.slow.is_some() || api.settings.tracer.is_some();
     let stats = request.as_ref().ok().filter(|_| is_told).map(|it| Arc::clone(&it.stats));
-    // A client that sent `Expect` has not sent its body.
+    // A client that sent `Expect` sends its body only after the server starts to read it, so an
+    // earlier failure leaves nothing to discard.
     let (mut reading, mut who, mut query) = (!exchange.waits_to_send, None, None);
     let result = async {
         let mut request = request?;
@@ -176,8 +177,8 @@ async fn serve_request(
     respond::build_response(reply, about, held)
 }
 
-/// Returns the response to a failed request. `unread_row` is true if the request is a bulk whose
-/// unread body has a single operation.
+/// Returns the response to a failed request. `unread_row` is true if the request is a bulk request
+/// (a non-atomic batch) whose unread body has a single operation.
 fn refuse_request(failure: &Failure, unread_row: bool, exchange: &Exchange) -> Reply {
     match failure.fault {
         Fault::TooLarge if unread_row => batches::refuse_row(failure),
@@ -250,7 +251,8 @@ fn check_values(headers: &Headers) -> Result<()> {
     headers.check_values()
 }
 
-/// Returns whether a body takes so long to parse that it should not delay other requests.
+/// Returns whether parsing the body would occupy the thread for so long that other requests are
+/// delayed.
 fn is_long(is_query: bool, body: &[u8]) -> bool {
     let long = if is_query { LONG_QUERY_BYTES } else { LONG_BODY_BYTES };
     long <= body.len()

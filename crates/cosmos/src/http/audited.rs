@@ -1,5 +1,5 @@
-//! Writes the audit log of the NoSQL API: refusals, and changes of resources other than items. Of a
-//! request, an entry contains only the operation and the path.
+//! Writes the audit log of the NoSQL API: refused requests, and changes of resources other than
+//! items. An entry contains the request's operation and path, but none of its data.
 
 use audit::{Api, Event, is_refusal, outcome_of};
 

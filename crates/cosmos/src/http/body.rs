@@ -59,7 +59,7 @@ pub(super) async fn discard_body(body: &mut Body) -> bool {
     body.is_end_stream()
 }
 
-/// Returns the declared minimum length of a body.
+/// Returns the length that the client declared for a body; 0 if it declared none.
 fn claimed_bytes(body: &Incoming) -> usize {
     usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX)
 }
@@ -75,7 +75,7 @@ pub(super) fn check_length(body: &Body, limit: usize) -> Result<()> {
 /// Collects the frames of a body. A body of a single frame, which is the most common case, is not
 /// copied; otherwise all frames are copied into one buffer.
 async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> Result<Bytes> {
-    // Without a declared length the limit is the upper bound.
+    // The maximum length of the body: the declared length, or `limit` if none is declared.
     let most = body.size_hint().upper().and_then(|most| usize::try_from(most).ok());
     let most = most.map_or(limit, |most| most.min(limit));
     let mut first = Bytes::new();
@@ -89,7 +89,7 @@ async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> 
             return Err(Failure::too_large());
         }
         match &mut whole {
-            // The first frame is not copied. An empty frame may precede it.
+            // The first frame is not copied. An empty frame before it is replaced.
             None if first.is_empty() => {
                 held.set(len)?;
                 first = data;

@@ -2,7 +2,7 @@
 //!
 //! The port serves TLS and plain text, HTTP/1 and HTTP/2. The protocol is detected by peeking at
 //! the first bytes without consuming them (`protocol`). If they arrive one by one, they are read
-//! into a buffer instead, which is then put before the rest of the stream.
+//! into a buffer instead; later reads return the buffer before the rest of the stream.
 //!
 //! A plain-text HTTP/1 connection may be idle: SDKs keep hundreds of them open. An idle connection
 //! holds only its socket and this future; hyper's connection with its buffers is taken apart, and
@@ -70,7 +70,8 @@ pub(super) async fn serve_answers<A: RequestService>(
     let first_head = FirstHead::default();
     let most = match opening {
         Some(Protocol::Http1) => MAX_FIRST_BYTES,
-        // HTTP/2 clients may send bodies within the window before the request is reported.
+        // HTTP/2 clients may send body bytes up to the flow control window before their first
+        // request is seen.
         _ => MAX_FIRST_BYTES + WINDOW_BYTES as usize,
     };
     let share = || service.unknown_clients().share();
@@ -97,7 +98,7 @@ pub(super) async fn serve_answers<A: RequestService>(
 }
 
 /// Returns the result of a handshake if it finishes in time and before `stop` is set. Otherwise
-/// returns `None` and sends nothing to the client, which may not speak TLS at all.
+/// returns `None` and sends nothing to the client, which may not use TLS at all.
 pub(super) async fn finish_handshake<T, E>(
     handshake: impl Future<Output = Result<T, E>>,
     stop: &mut watch::Receiver<bool>,
@@ -169,7 +170,7 @@ async fn serve_resting<A: RequestService>(
     loop {
         stream.report_to(&turns);
         let rest = rests.then_some(&turns);
-        // Boxed, so that its memory is released while the client is idle.
+        // Boxed, so that the memory of this future is released while the client is idle.
         let talked =
             Box::pin(serve_requests(service, (peer, "http", first_head), stream, &mut stop, rest))
                 .await;
@@ -182,7 +183,7 @@ async fn serve_resting<A: RequestService>(
             rests = false;
             continue;
         }
-        // Empty, but it keeps the buffer alive that it is a slice of.
+        // Empty, but as a slice of hyper's read buffer it would keep that buffer allocated.
         drop(read);
         let begun = tokio::select! {
             begun = Protocol::peek_protocol(stream.inner()) => begun,
@@ -207,9 +208,9 @@ async fn serve_http1<A: RequestService>(
     let _ = serve_requests(service, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
-/// Serves requests until the client disconnects. With `rest`, also returns when the client becomes
-/// idle. The result is then the stream, and the bytes of the next request that were already read
-/// from it, which happens if the client sends a head slowly.
+/// Serves requests until the client disconnects. If `rest` is given, also returns when the client
+/// becomes idle. The result is then the stream, and bytes that were read from it but not processed:
+/// the start of a head that the client sends slowly.
 async fn serve_requests<A: RequestService, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     service: &Arc<A>,
     (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
@@ -218,7 +219,7 @@ async fn serve_requests<A: RequestService, T: AsyncRead + AsyncWrite + Unpin + S
     rest: Option<&ActiveRequests>,
 ) -> Option<(T, Bytes)> {
     let client = Arc::new(Client::from_peer(peer));
-    // However this future ends, the computations of the client's requests are cancelled.
+    // When this future ends or is dropped, the computations of the client's requests are cancelled.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (service, client) = (Arc::clone(service), Arc::clone(&client));
@@ -249,7 +250,7 @@ async fn serve_requests<A: RequestService, T: AsyncRead + AsyncWrite + Unpin + S
     Pin::new(&mut connection).graceful_shutdown();
     if tokio::time::timeout(STOP_TIME, &mut connection).await.is_err() {
         client.stop_requests(StopReason::Stopping);
-        // A request that was sent only in part remains.
+        // Only a request that the client has not sent completely can remain.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
     }
     None

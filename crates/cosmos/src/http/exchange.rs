@@ -19,9 +19,9 @@ pub(super) struct Exchange {
     /// Trace context of the client (`traceparent`); kept only if operations are traced.
     pub(super) parent: Option<HeaderValue>,
     uri: Uri,
-    /// URL that a response about a resource reports.
+    /// URL of the request, which a successful response about a resource reports.
     location: String,
-    /// Whether the resource path denotes items; determined even for requests that are refused.
+    /// Whether the request's path denotes items; also set for requests that are refused.
     about_items: bool,
     /// Whether the client sent the header `Expect`, and so waits for a reply before it sends the
     /// body.
@@ -57,7 +57,7 @@ impl Exchange {
     }
 
     /// Returns the request data for the headers of a response with this status. `known` is the
-    /// newest published commit.
+    /// newest visible commit.
     pub(super) fn end(self, status: u16, known: u64) -> RequestSummary {
         RequestSummary {
             activity: self.activity,

@@ -54,8 +54,8 @@ pub struct Forwarded {
     pub peer: Option<IpAddr>,
     /// Scheme of the client's URLs: `http` or `https`.
     pub scheme: &'static str,
-    /// The client's right if the node at which it arrived has authenticated it; `None` if it signs
-    /// its requests.
+    /// The client's access right if the node to which it connected has authenticated it; `None` if
+    /// it signs its requests.
     pub right: Option<Right>,
 }
 
@@ -80,7 +80,7 @@ pub async fn serve_forwarded(here: LocalEndpoint, stream: Box<dyn Duplex>, about
     let (end, ended) = watch::channel(false);
     let serving = Box::pin(serve_slow_start(&service, peer, stream, scheme, &first_head, ended));
     let ending = async {
-        // A closed channel means that it has stopped already.
+        // An error means that the channel is closed: the API has stopped already.
         let _ = stopping.wait_for(|stopping| *stopping).await;
         // Releases the engine, so that an idle connection does not keep it alive.
         drop(service.here.lock().take());
@@ -95,7 +95,7 @@ pub async fn serve_forwarded(here: LocalEndpoint, stream: Box<dyn Duplex>, about
     opened.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Serves the requests of one kind of sender with the API in this process, until the API stops.
+/// Serves the requests of a forwarded client with the API in this process, until the API stops.
 struct ForwardedService {
     here: Mutex<Option<LocalEndpoint>>,
     unknown_clients: Account,

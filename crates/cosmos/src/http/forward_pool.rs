@@ -103,7 +103,7 @@ impl ForwardPool {
 pub(super) async fn open(forward: ForwardConnection) -> Option<Sender> {
     let ForwardConnection { stream, over, permit } = forward;
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-    // The connection also ends when the sender is dropped.
+    // The task also ends when the sender is dropped, which closes the connection.
     tokio::spawn(async move {
         tokio::select! {
             // An error of the connection is reported by the request that runs on it.
@@ -129,7 +129,8 @@ async fn collect(
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| OutcomeUnknown)?.into_data() else { continue };
         whole.extend_from_slice(&data);
-        // The outcome of a write is reported in any case: a client that retried would write twice.
+        // Only a read fails if memory is exhausted. A write has been executed, and a client that
+        // got an error would retry it and write twice.
         if held.set(whole.capacity()).is_err() && only_reads {
             return Ok(refuse(&Failure::out_of_memory()));
         }

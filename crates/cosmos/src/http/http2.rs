@@ -62,7 +62,7 @@ pub(super) async fn serve_http2<A: RequestService>(
     let count = Arc::new(count);
     let client = Arc::new(Client::from_peer(peer));
     let unsent = UnsentResponses::default();
-    // However this future ends, the computations of the client's requests are cancelled.
+    // When this future ends or is dropped, the computations of the client's requests are cancelled.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (service, running) = (Arc::clone(service), Running::begin(&count));
@@ -101,7 +101,7 @@ pub(super) async fn serve_http2<A: RequestService>(
     }
     if *stop.borrow() {
         client.stop_requests(StopReason::Stopping);
-        // Requests that were sent only in part remain.
+        // Only requests that the client has not sent completely can remain.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
         return;
     }
@@ -113,8 +113,8 @@ pub(super) async fn serve_http2<A: RequestService>(
     }
 }
 
-/// Waits until, for the whole head timeout, no request has been running or was started. Returns
-/// early if the connection has ended.
+/// Waits until no request has run or started during a whole head timeout. Returns early if the
+/// connection has ended.
 async fn wait_until_quiet(mut running: watch::Receiver<usize>) {
     loop {
         let ended = running.wait_for(|count| *count == 0).await.is_err();

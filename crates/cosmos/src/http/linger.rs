@@ -63,8 +63,8 @@ impl<T> Linger<T> {
 
 impl<T: AsyncRead + Unpin> Linger<T> {
     /// Reads and discards until the client closes, the deadline passes, or the byte limit is
-    /// reached. The client is awaited only if it got an early response, or if unread bytes were
-    /// found; otherwise this ends at the first read that would block.
+    /// reached. Waits for more bytes only if the client got a response before it had sent its whole
+    /// request, or if unread bytes were found; otherwise ends at the first read that would block.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; STEP_BYTES];
         loop {
@@ -73,7 +73,8 @@ impl<T: AsyncRead + Unpin> Linger<T> {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
                 Poll::Ready(_) => return Poll::Ready(()),
                 Poll::Pending => match &mut self.end {
-                    // A silent client is awaited only if it has more of its request to send.
+                    // A client that sends nothing is awaited only if it has not sent its whole
+                    // request.
                     None => return Poll::Ready(()),
                     Some(end) => return end.as_mut().poll(context).map(drop),
                 },
@@ -134,7 +135,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Linger<T> {
         if buffer.remaining() <= STEP_BYTES {
             return Pin::new(&mut self.stream).poll_read(context, buffer);
         }
-        // Returns less than requested: hyper's buffer grows when a read fills it.
+        // Reads less than hyper's buffer can hold: hyper enlarges its buffer when a read fills it.
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(STEP_BYTES));
         ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
         let read = part.filled().len();

@@ -1,5 +1,5 @@
-//! The API of a shard in this process, as used by connections that outlive it: a cluster node that
-//! loses a shard keeps its clients.
+//! The API of a shard in this process, for connections that may outlive it: when a shard moves from
+//! a cluster node to another, its clients stay connected.
 
 use std::{pin::pin, sync::Arc};
 
@@ -37,13 +37,14 @@ impl LocalEndpoint {
         request: Request<Body>,
     ) -> Response<Full<Bytes>> {
         let Self { api, mut stopping } = self;
-        // A client of its own, so that other requests of the connection are not cancelled.
+        // The request gets a separate `Client`, so that other requests of the connection are not
+        // cancelled with it.
         let own = Arc::new(Client::from_peer(client.peer()));
         let _presence = StopOnDrop(Arc::clone(&own));
         let mut asked =
             pin!(answer_request(&api, Arc::clone(&own), (sender, pace), scheme, request));
         let stopped = async {
-            // A closed channel means that it has stopped already.
+            // An error means that the channel is closed: the endpoint has stopped already.
             let _ = stopping.wait_for(|stopping| *stopping).await;
             let _ = tokio::time::timeout(STOP_TIME, std::future::pending::<()>()).await;
         };

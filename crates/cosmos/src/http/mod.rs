@@ -1,11 +1,11 @@
-//! HTTP: connections, with or without TLS on one port, request bodies within limits, responses. The
-//! meaning of requests is decided elsewhere.
+//! The HTTP layer: connections with or without TLS on one port, request bodies within limits, and
+//! responses. Module `dispatch` executes the requests.
 //!
 //! ```text
 //! socket -> protocol (TLS, HTTP/1 or HTTP/2, by the first bytes)
 //!        -> connection (HTTP/1) or http2   one future for each client
 //!        -> answer                         one request, from its head to its response
-//!        -> respond, response_body         headers, and a body sent in parts
+//!        -> respond, response_body         headers, and a body that is sent in parts
 //!
 //! a node of a cluster -> routing: answer here, or forward_pool -> forward to another node
 //! ```

@@ -45,8 +45,8 @@ impl Protocol {
     }
 
     /// Reads bytes until they determine the protocol. Returns the protocol and the bytes, or `None`
-    /// if the client leaves before. Used if the first bytes do not suffice: peeking again would
-    /// return immediately with the same bytes.
+    /// if the client disconnects before that. Used if the first bytes do not suffice: peeking again
+    /// would return immediately with the same bytes.
     pub(super) async fn read_protocol(
         stream: &mut (impl AsyncRead + Unpin),
     ) -> Option<(Self, Vec<u8>)> {

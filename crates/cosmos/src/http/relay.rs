@@ -1,5 +1,5 @@
-//! Executes requests that another component received and authenticated: they need no signature, and
-//! are otherwise treated like requests from a socket. The portal uses this for its pages.
+//! Executes requests that another component of the server, such as the portal, received and
+//! authenticated: they need no signature, and are otherwise treated like requests from a socket.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::{
 };
 
 impl NoSqlApi {
-    /// Executes a request for a caller that holds a key with this right, and returns the response.
-    /// If the future is dropped, a query is cancelled, but a change of resources is completed.
+    /// Executes a request with this access right, and returns the response. If the future is
+    /// dropped, a query is cancelled, but a change of resources is completed.
     pub async fn relay(
         self: &Arc<Self>,
         right: Right,

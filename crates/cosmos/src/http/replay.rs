@@ -20,7 +20,8 @@ use parking_lot::Mutex;
 use super::body::Body;
 use crate::limits::BODY_TIMEOUT;
 
-/// Maximum number of bytes of a body that are kept. A request with a longer body is sent only once.
+/// Maximum number of bytes of a body that are kept for sending it again. A request with a longer
+/// body is sent only once.
 const MAX_REPLAY_BYTES: usize = 64 * 1024;
 
 /// Hop-by-hop headers, which concern a connection and not the request or response.
@@ -48,7 +49,8 @@ pub(super) struct Outgoing {
 
 /// The body of a request to be forwarded.
 struct ReplayableBody {
-    /// The part that has not been read yet.
+    /// The rest of the body, not read from the client yet; `None` for a body that was already in
+    /// memory.
     rest: Option<Incoming>,
     /// The frames read so far, in order.
     frames: Vec<Bytes>,
@@ -62,8 +64,8 @@ struct ReplayableBody {
 
 impl Outgoing {
     /// Prepares a request for another server, as HTTP/1.1 and with the host that the client
-    /// addressed. The memory of kept parts of its body is reserved in `held`; for a body that is in
-    /// memory already, `held` has the reservation.
+    /// addressed. `held` reserves memory for the part of the body that is kept for another attempt,
+    /// or already has the reservation of a body that is in memory.
     pub(super) fn new(mut parts: Parts, body: Body, held: Share) -> Self {
         let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
         if let Some(host) = authority.and_then(|host| HeaderValue::try_from(host).ok()) {
@@ -100,15 +102,16 @@ impl Outgoing {
         &self.parts
     }
 
-    /// Returns the request for a server in this process, or `None` if it cannot be sent again or
-    /// its body does not arrive in time.
+    /// Converts the request to one that a server in this process can execute, or `None` if it
+    /// cannot be sent again or its body does not arrive in time.
     pub(super) async fn into_request(self) -> Option<Request<Body>> {
         let begun = {
             let kept = self.kept.lock();
             !kept.frames.is_empty() && kept.rest.is_some()
         };
         let body = if begun {
-            // Never longer than the kept part: a longer body has been discarded.
+            // Never longer than `MAX_REPLAY_BYTES`: the frames of a longer body have been
+            // discarded.
             let all = self.begin()?.into_body().collect();
             let all = tokio::time::timeout(BODY_TIMEOUT, all).await.ok()?.ok()?.to_bytes();
             Body::Whole(all)
@@ -172,7 +175,8 @@ impl hyper::body::Body for Replay {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // hyper requests the hint before it sends anything, so only that value has to be right.
+        // hyper reads the hint only before the first frame, so only the value at that time must be
+        // correct.
         if self.at == 0 { self.kept.lock().size } else { SizeHint::default() }
     }
 }
@@ -220,7 +224,7 @@ mod tests {
             assert_eq!(request.size_hint().exact(), Some(5));
             assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), body);
         }
-        // The frames read so far count until the request is answered.
+        // The memory of the kept frames stays reserved until the request is dropped.
         assert!(300_000 <= account.used_bytes());
         drop(outgoing);
         assert_eq!(account.used_bytes(), 0);
@@ -242,7 +246,7 @@ mod tests {
         assert!(MAX_REPLAY_BYTES <= account.used_bytes());
         kept.keep(&Bytes::from_static(b"x"));
         assert_eq!((kept.frames.len(), kept.gone, account.used_bytes()), (0, true, 0));
-        // After that, short frames are not kept either.
+        // Once frames were discarded, later frames are not kept, even if they are short.
         kept.keep(&Bytes::from_static(b"x"));
         assert_eq!(kept.frames.len(), 0);
     }

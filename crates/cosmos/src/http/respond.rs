@@ -63,9 +63,9 @@ const FIXED: [(HeaderName, HeaderValue); 7] = [
 /// Approximate number of headers in addition to the fixed ones.
 const MORE_HEADERS: usize = 17;
 
-/// The fixed headers. Each response clones this map, which is faster than inserting them one by
-/// one, since the hash table is copied as a whole. The map has no spare capacity, so that a clone
-/// needs a single allocation.
+/// A map of the headers in `FIXED`. Each response clones it, which is faster than inserting them
+/// one by one, since the hash table is copied as a whole. The map has no spare capacity, so that a
+/// clone needs a single allocation.
 static TEMPLATE: LazyLock<HeaderMap> = LazyLock::new(|| {
     let mut headers = HeaderMap::with_capacity(FIXED.len());
     headers.extend(FIXED);
@@ -74,8 +74,8 @@ static TEMPLATE: LazyLock<HeaderMap> = LazyLock::new(|| {
 
 /// Builds the response; the memory of the body stays reserved until its last part is dropped.
 ///
-/// `lsn` and the session token are the commit that the response reflects. A client sends the token
-/// back and then never reads older state.
+/// The header `lsn` and the session token report the commit that the response reflects. A client
+/// sends the token back and then never reads older state.
 pub(super) fn build_response(
     reply: Reply,
     about: RequestSummary,

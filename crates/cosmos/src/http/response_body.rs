@@ -1,5 +1,5 @@
-//! The body of a response while it is sent. It is passed on in parts, and the unsent rest stays
-//! reserved until it is sent or abandoned.
+//! The body of a response while it is sent. It is passed to the connection in parts, and memory for
+//! the unsent rest stays reserved until the rest is sent or dropped.
 //!
 //! A part is requested when the connection can take it, which in HTTP/2 is when the client has read
 //! the previous one. The time since the last part of a response was requested is therefore the time
@@ -40,7 +40,7 @@ pub(super) struct UnsentResponses(Arc<Waiting>);
 struct Waiting {
     /// For each unsent response, by its number, the tick at which it last made progress.
     answers: Mutex<HashMap<u64, u64>>,
-    /// Number of the current progress check.
+    /// Number of the current tick.
     look: AtomicU64,
     next: Mutex<u64>,
     /// Number of unsent responses. It is watched to wait for the first response, or for the end of
@@ -76,7 +76,7 @@ impl UnsentResponses {
                 return std::future::pending().await;
             }
             let none = count.wait_for(|count| *count == 0);
-            // All responses have been sent within this time.
+            // All responses were sent within the tick.
             if tokio::time::timeout(WRITE_TIMEOUT / LOOKS, none).await.is_ok() {
                 continue;
             }
@@ -105,11 +105,11 @@ impl Drop for UnsentResponse {
     }
 }
 
-/// A response body together with the connection's count of the request, which ends when the body is
-/// dropped.
+/// A response body, and a value `with` that is dropped with it: the connection counts the request
+/// as active until then.
 #[derive(Debug)]
 pub(super) struct ResponseBody<T> {
-    /// The part of the body that has not been passed on.
+    /// The part of the body that has not been passed to the connection.
     rest: Bytes,
     /// The entry among the unsent responses; `None` if progress is not watched or the body is
     /// empty.
@@ -151,8 +151,8 @@ impl<T: Unpin> Body for ResponseBody<T> {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
-        // The connection asks for a part only when it has capacity, so the client has read
-        // something.
+        // The connection requests a part only when it has capacity, so the client has read some
+        // bytes.
         if let Some(sending) = &self.sending {
             sending.unsent.0.record_progress(sending.id);
         }

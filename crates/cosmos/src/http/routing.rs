@@ -130,18 +130,20 @@ impl RequestService for RoutedService {
         if let Some(page) = find_page(settings, scheme, &parts) {
             return Ok(page.await.map(Full::new));
         }
-        // An ambiguous head must not be forwarded to another parser.
+        // This server and the owner of the shard could parse an ambiguous head differently.
         if let Err(failure) = head::check_head(&parts) {
             let reply = failure_reply(&failure, "", parts.uri.path());
             let reply = reply.with_header("connection", "close");
             return Ok(respond(reply));
         }
-        // Charged to the unauthenticated clients' account: the sender has not been checked yet.
+        // Memory for the body is charged to the account of unauthenticated clients, since the
+        // request's signature has not been checked yet.
         let mut held = settings.unknown_clients.share();
         let home = match head::check_arrival(&parts, scheme, settings) {
             Err(failure) => Err(failure),
             Ok(()) => match Link::of_target(&parts.uri) {
-                // The client must trust the certificate of the node that it connected to.
+                // Not forwarded, because a client must trust the certificate of the node to which
+                // it connected.
                 Ok(Link { kind: Resource::Certificate, .. }) if parts.method == Method::GET => {
                     let certificate = account::read_certificate(settings);
                     return Ok(certificate.map_or_else(|failure| refuse(&failure), respond));

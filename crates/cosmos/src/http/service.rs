@@ -38,7 +38,7 @@ impl fmt::Display for OutcomeUnknown {
 
 impl std::error::Error for OutcomeUnknown {}
 
-/// Endpoint of a connection, which executes its requests.
+/// Executes the requests of a connection and provides the connection's settings.
 pub(super) trait RequestService: Send + Sync + 'static {
     /// Returns the TLS certificate; `None` disables TLS.
     fn certificate(&self) -> Option<&CurrentCertificate>;

@@ -26,8 +26,8 @@ use tokio::{
 use super::active_requests::ActiveRequests;
 use crate::limits::{BUFFERS_BYTES, STEADY_BYTES, WRITE_TIMEOUT};
 
-/// Whether the first head of a client is complete. The HTTP code sets it and the stream below reads
-/// it.
+/// Whether the first head of a client is complete. The code that receives requests sets it;
+/// `Stream` reads it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstHead(Arc<AtomicBool>);
 
@@ -58,8 +58,8 @@ pub struct Stream<T> {
     unknown_client: Option<UnknownClient>,
     /// Deadline of the blocked write; `None` if no write is blocked.
     patience: Option<Pin<Box<Sleep>>>,
-    /// Bytes written since the deadline was set. A client that reads slowly but steadily gets a new
-    /// deadline for each `STEADY_BYTES`.
+    /// Bytes written since the deadline was set. After each `STEADY_BYTES` the deadline is reset,
+    /// so that a client that reads slowly but steadily is not disconnected.
     passed: usize,
     /// Bytes that were already read from the socket, which the next read returns first.
     first: Bytes,
@@ -98,7 +98,7 @@ impl<T> Stream<T> {
         self.turns = Some(turns.clone());
     }
 
-    /// Puts back bytes that were read too early.
+    /// Puts back bytes that were read from the socket; the next read returns them.
     pub(super) fn puts_back(&mut self, read: Bytes) {
         self.first = read;
     }
@@ -108,7 +108,7 @@ impl<T> Stream<T> {
     }
 
     /// Records the result of a write of `wanted` bytes. A blocked write sets the deadline. A
-    /// complete write clears it, and so do enough partial writes.
+    /// complete write clears it, and so do partial writes of `STEADY_BYTES` in total.
     fn record_write(
         &mut self,
         context: &mut Context<'_>,
@@ -162,7 +162,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
         let Some(unknown_client) = &mut self.unknown_client else { return Poll::Ready(Ok(())) };
-        // From here on requests reserve memory of their own, and this reservation is released.
+        // The first head is complete. From now on requests reserve memory of their own, and the
+        // reservation of the unknown client is released.
         if unknown_client.first_head.0.load(Relaxed) {
             self.unknown_client = None;
             return Poll::Ready(Ok(()));
@@ -229,7 +230,7 @@ mod tests {
             let reader = tokio::spawn(async move {
                 let mut part = vec![0; reads];
                 loop {
-                    // Less than half of the write timeout.
+                    // Two such pauses are shorter than the write timeout.
                     tokio::time::timeout(WRITE_TIMEOUT / 3, std::future::pending::<()>())
                         .await
                         .unwrap_err();

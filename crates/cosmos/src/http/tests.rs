@@ -113,7 +113,7 @@ impl Server {
         Client::http2(self.connect().await).await
     }
 
-    /// Connects with TLS and offers these protocols.
+    /// Connects with TLS and offers these application protocols (ALPN).
     async fn tls(&self, offered: &[&[u8]]) -> std::io::Result<TlsStream<TcpStream>> {
         let certificate = self.api.settings.certificate.as_ref().unwrap().load();
         let certificate = certificate.certificate();
@@ -153,7 +153,8 @@ impl Client {
     }
 
     async fn send(&mut self, request: Request<Body>) -> (u16, String) {
-        // The connection runs in another task, which may not have started yet.
+        // The client's connection runs in another task, which may not have started yet: wait until
+        // it can send.
         let response = match &mut self.sender {
             Sender::Http1(sender) => {
                 sender.ready().await.unwrap();
@@ -170,7 +171,7 @@ impl Client {
         (status, String::from_utf8(body.to_vec()).unwrap())
     }
 
-    /// Sends a request signed with a full account key.
+    /// Sends a request signed with a full account key, and returns status and body.
     async fn ask(
         &mut self,
         (verb, path): (Method, &str),
@@ -205,7 +206,8 @@ fn signed(verb: Method, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Re
     request.body(Full::new(Bytes::copy_from_slice(body))).unwrap()
 }
 
-/// Binary JSON of `{"id":"<id>","n":<n>}`; the number is part of its marker.
+/// Binary JSON of `{"id":"<id>","n":<n>}`; the byte that encodes the type of `n` also contains its
+/// value.
 fn item(id: &str, n: u8) -> Vec<u8> {
     let name = [&[0x80 + id.len() as u8], id.as_bytes()].concat();
     let inside = [&[0x2c], &name[..], &[0x81, b'n', n]].concat();
@@ -341,7 +343,7 @@ async fn who_sends_too_much_hears_so_after_it() {
             assert_eq!(status, 413);
         }
     }
-    // With more bytes than are discarded the connection is kept until the client has closed it.
+    // A longer body than the server discards: the client still gets the response.
     let most = crate::limits::MAX_DISCARDED_BYTES + 20_000_000;
     let found = send_all(server.connect().await, "[\"a\"]", most.next_multiple_of(50_000)).await;
     assert_eq!(found, "HTTP/1.1 413");
@@ -357,7 +359,7 @@ async fn whoever_is_refused_hears_so_after_it() {
     let mut status = [0; 12];
     stream.read_exact(&mut status).await.unwrap();
     assert_eq!(&status, b"HTTP/1.1 401");
-    // A client that waits for `100 Continue` does not get it.
+    // A client that waits for `100 Continue` gets the error and no `100 Continue`.
     let mut stream = server.connect().await;
     stream.write_all(format!("{request}expect: 100-continue\r\n\r\n").as_bytes()).await.unwrap();
     stream.read_exact(&mut status).await.unwrap();
@@ -388,7 +390,7 @@ async fn http2_is_spoken_to_who_begins_with_it() {
 #[tokio::test]
 async fn a_request_has_a_bounded_number_of_headers() {
     let server = Server::start().await;
-    // Headers that the client adds itself count too.
+    // The client adds a few headers, which count, too.
     for (count, want) in [(MAX_HEADERS - 10, 200), (MAX_HEADERS + 1, 431)] {
         let names: Vec<String> = (0..count).map(|at| format!("x-{at}")).collect();
         let headers: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
