@@ -14,7 +14,8 @@ use crate::{
 pub(crate) fn read_account(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let endpoint = match (&api.settings.endpoint, request.host()) {
         (Some(endpoint), _) => endpoint.clone(),
-        // Clients continue at this address, so it is the address that the request was sent to.
+        // Clients send further requests to the address in the account document, so it is the
+        // address to which they sent this one.
         (None, Some(host)) => format!("{}://{host}/", request.scheme),
         (None, None) => return Err(Failure::bad_request("There is no header 'host'.")),
     };

@@ -5,9 +5,10 @@
 //! at the creation of the container, because versions are kept for a limited time. A container
 //! whose policy specifies no retention keeps versions from the first request for this feed on, as
 //! in Azure Cosmos DB accounts with this feature; the sender of that request must be permitted to
-//! write, and other containers have no cost. The expiry of an item appears as a delete with
-//! `timeToLiveExpired` in its metadata. An expiry is no write, so the engine adds the event when
-//! the feed is read or at its next tick, in the order of the expiry times.
+//! write. Containers whose feed is never read thus store no old versions. The expiry of an item
+//! appears as a delete with `timeToLiveExpired` in its metadata. An expiry is no write, so the
+//! engine adds the event when the feed is read or at its next tick, in the order of the expiry
+//! times.
 
 use std::sync::Arc;
 
@@ -33,7 +34,8 @@ use crate::{
 const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to \
                            https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
 
-/// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`
+/// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`. 200 with a page of events, or
+/// 304.
 pub(crate) async fn read_versions(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
@@ -56,17 +58,18 @@ pub(crate) async fn read_versions(api: &NoSqlApi, request: &Request) -> Result<R
     let wanted = EventQuery { after, range, items, bytes: shared::page_bytes(api) };
     let context = shared::new_context(api, request).await?;
     let found = api.engine.feed_events(&container.collection, &wanted, &context).await?;
-    // The container may have stopped keeping versions since it was looked up.
+    // Retention of versions may have been disabled since the container was looked up.
     let found = found.ok_or_else(|| Failure::bad_request(NOT_ENABLED))?;
     session::check_seen(request.seen, found.seq)?;
     let holds = |event: &&Event| {
-        // A range of effective partition keys is exact only if the item is checked; an event
-        // without an image belongs to all parts.
+        // The range of row keys may contain items outside the requested range of effective
+        // partition keys. An event without an item cannot be checked and is returned for every
+        // range.
         let item = event.after.as_ref().or(event.before.as_ref());
         item.is_none_or(|item| part.contains_item(container, item))
     };
-    // The engine returns the item before every change; the response includes it if the container's
-    // policy has a retention.
+    // The engine returns the item before every change; the response includes it only if the
+    // container's policy requests previous images.
     let images = container.keeps_images();
     let events = found.events.iter().filter(holds);
     let mut feed = representation::Feed::new(&container.rid, "Documents", &api.settings.memory);
@@ -77,8 +80,8 @@ pub(crate) async fn read_versions(api: &NoSqlApi, request: &Request) -> Result<R
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// Makes a container keep all versions from now on, unless it already does. 400 if its policy
-/// disables that or the sender may not write.
+/// Makes a container keep all versions from now on, unless it already does. Fails with 400 if the
+/// container's policy disables the feed, or if the sender may not write.
 async fn keep_versions(api: &NoSqlApi, container: &Container, may_write: bool) -> Result<()> {
     if container.keeps_versions() {
         return Ok(());
@@ -86,7 +89,8 @@ async fn keep_versions(api: &NoSqlApi, container: &Container, may_write: bool) -
     if !may_write {
         return Err(Failure::bad_request(NOT_ENABLED));
     }
-    // A concurrent replacement of the definition could end the feed.
+    // Held so that no concurrent replacement of the definition ends the retention that is started
+    // here.
     let _turn = api.changing.lock().await;
     let (engine, collection) = (api.engine.clone(), Arc::clone(&container.collection));
     // Must be completed even if the client disconnects.
@@ -146,7 +150,8 @@ fn event_metadata(container: &Container, event: &Event) -> Document {
     if let Some(before) = &event.before {
         metadata.push("previousImageLSN", int(before.stamp));
     }
-    // Other events contain both in the item, and clients expect them only there.
+    // Other events contain id and partition key in `current`, and clients expect these properties
+    // in the metadata only for deletes.
     if event.after.is_none() {
         metadata.push("timeToLiveExpired", event.kind == EventKind::Expire);
         if let Some(item) = &event.before {
@@ -158,8 +163,8 @@ fn event_metadata(container: &Container, event: &Event) -> Document {
     metadata
 }
 
-/// Returns the partition key of an item as an object. Its names are the last names of the partition
-/// key paths; missing properties are omitted.
+/// Returns the partition key of an item as an object. Its property names are the last names of the
+/// partition key paths; properties that the item lacks are omitted.
 fn key_by_name(container: &Container, item: &Item) -> Document {
     let components = container.key.extract_key(item.document());
     let name = |path: &KeyPath| path.parts().last().cloned().unwrap_or_default();

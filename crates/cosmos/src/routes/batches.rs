@@ -1,4 +1,5 @@
-//! Batches, which are atomic, and bulks, whose operations are independent.
+//! Requests with several operations on items: batches, which are atomic, and bulks, whose
+//! operations are independent.
 //!
 //! A batch is one commit of the engine, and each operation sees the results of those before it. A
 //! bulk runs its operations in *waves*: operations on different items run concurrently, operations
@@ -82,8 +83,8 @@ fn is_retried(fault: Fault) -> bool {
     )
 }
 
-/// Refuses a whole HybridRow bulk with the failure's text in each operation, because the .NET SDK
-/// does not show the failure of the bulk itself. Requests in JSON get the failure itself.
+/// Refuses all operations of a HybridRow request with the same failure, because the .NET SDK does
+/// not report a failure of the whole request. A request in JSON fails as a whole.
 fn refuse_rows(encoding: Encoding, body: &[u8], failure: Failure) -> Result<Reply> {
     let Some(count) = encoding.count_rows(body) else { return Err(failure) };
     Ok(failed_rows(encoding, count, &failure))
@@ -98,7 +99,7 @@ fn failed_rows(encoding: Encoding, count: usize, failure: &Failure) -> Reply {
 
 /// Returns whether a request is a HybridRow bulk of a single operation, given that its body is too
 /// large to be read. The .NET SDK fills bulks up to a far lower limit and sends a larger operation
-/// alone. It is also the only client that sends bulks without a content type.
+/// alone. No other client sends bulks without a content type.
 pub(crate) fn has_one_row_if_too_large(request: &Request) -> bool {
     let headers = &request.headers;
     matches!(request.operation, Operation::Batch)
@@ -107,7 +108,8 @@ pub(crate) fn has_one_row_if_too_large(request: &Request) -> bool {
 }
 
 /// Returns the response that refuses a bulk of a single operation whose body is too large
-/// ([`has_one_row_if_too_large`]). `refuse_rows` explains why it has a row.
+/// ([`has_one_row_if_too_large`]). As in `refuse_rows`, the failure is reported as that of the
+/// operation.
 pub(crate) fn refuse_row(failure: &Failure) -> Reply {
     failed_rows(Encoding::HybridRow, 1, failure)
 }
@@ -158,7 +160,7 @@ async fn prepare_operation(
         BatchAction::Delete(id) => (key(&id)?, ItemAction::Delete),
     };
     let reads = matches!(action, ItemAction::Read);
-    // The condition of a read is `if_none_match`, so it reads any version.
+    // A read applies to any version: its condition is `if_none_match`.
     let if_match = match reads {
         true => engine::VersionMatch::Any,
         false => shared::if_match(operation.if_match.as_deref()),
@@ -219,7 +221,7 @@ async fn run_atomic(
     operations: Vec<Result<BatchOperation>>,
     room: &ResponseBudget,
 ) -> Result<(Vec<Outcome>, u64)> {
-    // The partition key of the request applies to all operations.
+    // The partition key in the request's header applies to all operations and must be complete.
     if let Some(header) = request.headers.partition_key()
         && let KeyScope::Prefix(_) = container.key.read_scope(header)?
     {
@@ -249,13 +251,15 @@ async fn run_atomic(
         }
     }
     if prepared.iter().any(|prepared| prepared.reads) {
-        // After the commit it would be too late to find that the items read exceed the memory.
+        // The memory for the response is reserved now: after the commit the batch can no longer
+        // fail.
         room.reserve_all()?;
     }
     let writes: Vec<ItemWrite> = prepared.iter().map(|prepared| prepared.write.clone()).collect();
     match api.engine.write_items(&container.collection, &writes, &TtlRules).await {
         Ok((all, seq)) => {
-            // The size of the reads was limited before anything was written.
+            // The items that are read fit into the memory reserved above, so they are not limited
+            // again.
             let reads = ResponseBudget::unlimited();
             let each = prepared.iter().zip(&all).map(|(prepared, one)| {
                 let room = if prepared.reads { &reads } else { room };
@@ -302,8 +306,9 @@ async fn run_bulk(
     for operation in operations {
         waiting.push(match operation {
             Ok(mut operation) => {
-                // Operations of a bulk may have keys of their own. If the request has one too, for
-                // example because a token is limited to it, they must be equal.
+                // Each operation of a bulk may have a partition key. If the request's header has
+                // one, too, for example because the sender's token is limited to it, the two must
+                // be equal.
                 let own = operation.partition_key.take();
                 match (own.as_deref(), request.headers.partition_key()) {
                     (Some(own), Some(all)) if own != all => Err(Failure::mismatch_of_item()),
@@ -321,7 +326,7 @@ async fn run_bulk(
         // A wave ends before an operation on an item that the wave already contains: that operation
         // must see the wave's result.
         let (mut wave, mut keys) = (Vec::new(), HashSet::new());
-        // If the first failure ends the bulk, a wave is one operation.
+        // If the bulk ends at the first failure, each wave has one operation.
         let most = if request.headers.continue_on_error() { usize::MAX } else { 1 };
         while wave.len() < most
             && let Some(next) = waiting.next_if(|next| match next {
@@ -336,7 +341,8 @@ async fn run_bulk(
         }
         let wave = wave.iter().map(|next| run_one(api, container, next, stopped, room));
         for (outcome, known) in join_all(wave).await {
-            // The wave has been executed; the remaining operations are not started.
+            // All operations of this wave have been executed; after a failure those of later waves
+            // are not.
             stopped |= 400 <= outcome.status && !request.headers.continue_on_error();
             seq = seq.max(known);
             outcomes.push(outcome);

@@ -51,7 +51,8 @@ pub(crate) async fn read_changes(api: &NoSqlApi, request: &Request) -> Result<Re
     let context = shared::new_context(api, request).await?;
     let found = api.engine.item_changes(&container.collection, &wanted, &context).await?;
     session::check_seen(request.seen, found.seq)?;
-    // SDKs that read both feeds with the same code request the format of the other feed.
+    // SDKs that read this feed and the feed of all versions with the same code request the format
+    // of the latter.
     let wrapped = request.headers.wire_format().is_some();
     let cutter = request.cuts.then(|| ItemCutter::new(container.key.paths()));
     let items = found.items.iter().filter(|item| part.contains_item(container, item));
@@ -64,8 +65,8 @@ pub(crate) async fn read_changes(api: &NoSqlApi, request: &Request) -> Result<Re
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// Returns a page of the feed of changes or of the feed of all versions, with the position of the
-/// next page. The status is 304 if the page is empty.
+/// Returns the response with a page of this feed or of the feed of all versions. `next` is the
+/// position after the page. The status is 304 if the page is empty and no more changes follow.
 pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Reply {
     let count = feed.count();
     let reply = match count == 0 && !more {
@@ -73,13 +74,14 @@ pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Re
         true => Reply { count: Some(0), ..Reply::empty(304) },
         false => feed.into_reply(),
     };
-    // The position is in the etag only: a continuation would mean that more changes already exist.
+    // The position is only in the etag. A continuation token would mean that more changes exist
+    // already.
     reply.with_units(Work::Rows(count as u64), 0).with_etag(format!("\"{next}\""))
 }
 
-/// Writes an entry of the feed: the item with its position, or, if `wrapped`, item and metadata
-/// side by side as in the feed of all versions and deletes. With a `cutter`, a large item is cut.
-/// Returns whether it was.
+/// Writes an entry of the feed: the item with its position in `_lsn`, or, if `wrapped`, an object
+/// of item and metadata as in the feed of all versions and deletes. With a `cutter`, a large item
+/// is truncated. Returns whether it was truncated.
 fn write_entry(
     renderer: &ItemRenderer,
     item: &Item,
@@ -101,7 +103,7 @@ fn write_entry(
         let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
         text.extend_from_slice(metadata.as_bytes());
     } else {
-        // The closing brace is replaced by one more property.
+        // The closing brace is replaced by a comma and the property `_lsn`.
         text.pop();
         text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
     }

@@ -1,7 +1,7 @@
 //! Client encryption keys of a database. A client creates a key, encrypts it with another key that
-//! the server never sees, and stores the result here. Clients encrypt and decrypt the properties of
-//! items themselves. Keys are never deleted, as in Azure Cosmos DB, since items may be encrypted
-//! with them.
+//! the server never sees, and stores the encrypted key on the server. Clients encrypt and decrypt
+//! the properties of items themselves. Keys are never deleted, as in Azure Cosmos DB, since items
+//! may be encrypted with them.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::{
     rid::Rid,
 };
 
-/// Path segment of keys below their database.
+/// Segment of catalog paths after the database and before the name of a client encryption key.
 const WORD: &str = "clientkey";
 
 fn key_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
@@ -143,8 +143,8 @@ pub(crate) fn read_key(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     Ok(representation::resource_reply(200, &represent(&database, &held)))
 }
 
-/// `PUT /dbs/{db}/clientencryptionkeys/{k}`: replaces the stored key by the same key encrypted
-/// differently. 200; the id cannot change.
+/// `PUT /dbs/{db}/clientencryptionkeys/{k}`: replaces the stored form of a key, for example after
+/// the client has encrypted the key with a new key of its own. 200; the id cannot change.
 pub(crate) async fn replace_key(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let (id, mut kept) = read_body(body)?;
     let (database, held) = find_named(api, request)?;

@@ -27,7 +27,7 @@ impl Condition {
     }
 
     /// Returns whether an item matches. The condition may read properties that the server sets, so
-    /// these are added to the item first.
+    /// those properties are added to the item first.
     pub(super) fn is_met(
         &self,
         renderer: &ItemRenderer,

@@ -1,5 +1,5 @@
-//! Determines the part of a container that a request covers, from its headers or the query's
-//! condition.
+//! Determines the part of a container that a request covers, from its headers or from the condition
+//! of its query.
 //!
 //! A part is a range of row keys. Headers specify a partition key, a prefix of a hierarchical
 //! partition key, a range of effective partition keys, or the whole container. A query that
@@ -30,8 +30,8 @@ pub(super) struct ContainerPart<'a> {
     pub(super) part_id: Vec<u8>,
     /// The partition key paths if the part is one logical partition, otherwise empty.
     pub(super) partition: &'a [KeyPath],
-    /// The exact range of effective partition keys, if `range` includes keys outside it because row
-    /// keys contain only a prefix; otherwise `None`.
+    /// The requested range of effective partition keys, if `range` includes keys outside it because
+    /// row keys contain only a prefix of these keys; otherwise `None`.
     pub(super) within: Option<EpkRange>,
 }
 
@@ -43,8 +43,8 @@ impl ContainerPart<'_> {
 }
 
 /// Refuses a header with the id of a partition key range that does not exist; there is only one
-/// range. The failure is 410, on which clients reload the list of ranges. In the header the
-/// container's id may precede that of the range.
+/// range. The failure is 410, on which clients reload the list of ranges. In the header the id of
+/// the container and a comma may precede the id of the range.
 pub(super) fn check_range_id(headers: &Headers) -> Result<()> {
     match headers.range_id().map(str::trim).filter(|id| !id.is_empty()) {
         Some(id) if id.rsplit(',').next() != Some(session::RANGE) => {
@@ -93,7 +93,8 @@ pub(super) fn of_query<'a>(
     sarg: &Sarg,
 ) -> Result<ContainerPart<'a>> {
     let part = of_headers(container, request)?;
-    // Headers that specify a part take precedence, since the client splits the query.
+    // If headers specify a range, it is not reduced: the client sends the query once for each
+    // range.
     if part.within.is_some() {
         return Ok(part);
     }
@@ -101,8 +102,8 @@ pub(super) fn of_query<'a>(
     if !part.range.is_all() || paths.is_empty() {
         return Ok(part);
     }
-    // Only the condition reduces the range here. `part_id` is not changed, since the token also
-    // covers the query's text.
+    // The query's condition reduces the range. `part_id` is unchanged, since the continuation token
+    // is also bound to the text of the query, which contains the condition.
     if let Some(components) = implied_partition(container, sarg) {
         let range = container.item_range(&KeyScope::Whole(components));
         return Ok(ContainerPart { range, partition: paths, ..part });
@@ -110,8 +111,8 @@ pub(super) fn of_query<'a>(
     if may_be_whole(container, request) { Ok(part) } else { Err(cross_partition_disabled()) }
 }
 
-/// Returns whether a query may cover the whole container: its headers permit it or specify a part,
-/// or the container needs no partition key.
+/// Returns whether a query without a partition key in its condition is permitted: its headers allow
+/// it or specify a part, or the container has no partition key.
 pub(super) fn may_be_whole(container: &Container, request: &Request) -> bool {
     let headers = &request.headers;
     headers.cross_partition()

@@ -1,5 +1,5 @@
-//! Containers: collections of the engine that store the definition shown to clients among their
-//! options.
+//! Routes for containers. A container is a collection of the engine, which stores the container's
+//! definition as the collection's options.
 //!
 //! Creating a container takes two steps (the collection and its offer), and deleting one takes
 //! several; `mend` completes interrupted changes at the next start.
@@ -70,8 +70,8 @@ pub(crate) fn resource_path(container: &Container) -> [String; 4] {
     [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
 }
 
-/// Finds the container that the request's path names. It is looked up again, under the lock for
-/// changes, because the callers change it.
+/// Finds the container that the request's path names. The dispatcher looks up containers only for
+/// operations on resources in them.
 fn find_named(api: &NoSqlApi, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
@@ -154,8 +154,8 @@ pub(crate) async fn read_container(api: &NoSqlApi, request: &Request) -> Result<
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
         let (store, id) = (api.engine.store(), container.collection.id);
         let held = [Space::Rows(id), Space::Index(id)].map(|space| store.space_bytes(space));
-        // Recent writes may not be included in the disk usage yet, so the live items are its lower
-        // bound.
+        // The disk usage may not include recent writes yet, so it is at least the size of the live
+        // items.
         let all = held.iter().sum::<u64>().div_ceil(1024).max(kilobytes);
         let usage = format!(
             "documentSize={};documentsSize={kilobytes};documentsCount={};collectionSize={all};",
@@ -191,8 +191,8 @@ pub(crate) async fn replace_container(
     let collection = &held.collection;
     api.engine.replace_container(collection, definition.engine_definition(), version).await?;
     let (engine, collection) = (api.engine.clone(), Arc::clone(collection));
-    // Queries return the same results during the build; an interrupted build continues at the next
-    // start.
+    // The indexes are built in the background. Queries return the same results before the build is
+    // complete, and an interrupted build continues at the next start.
     tokio::spawn(async move {
         if let Err(error) = engine.transform_indexes(&collection).await {
             tracing::warn!(%error, "cannot build the indexes of a container");
@@ -203,8 +203,8 @@ pub(crate) async fn replace_container(
     Ok(with_shared_throughput(api, &container, reply))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}`. 204. The collection is dropped first: from then on the container
-/// does not exist for clients.
+/// `DELETE /dbs/{db}/colls/{c}`. 204. The collection is dropped first: from that time on the
+/// container does not exist for clients.
 pub(crate) async fn delete_container(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = find_named(api, request)?;
     resources::check_version(request, container.version())?;

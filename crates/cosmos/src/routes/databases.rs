@@ -1,5 +1,5 @@
-//! Databases: small resources with a number for their resource ids. Their containers are
-//! collections of the engine.
+//! Routes for databases. A database is stored as a resource of the engine with a number for its
+//! resource id; its containers are collections of the engine.
 
 use document::{Document, doc};
 use engine::{Expected, Kind, Model, Namespace};
@@ -75,7 +75,8 @@ pub(crate) fn read_database(api: &NoSqlApi, request: &Request) -> Result<Reply> 
 pub(crate) async fn delete_database(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let database = shared::find_database(api, request)?;
     resources::check_version(request, database.resource.stamp)?;
-    // The database is deleted last, so that a retry can find the rest.
+    // The database itself is deleted last: if this operation is interrupted, a retry still finds
+    // the remaining containers.
     for container in catalog::all_containers(&api.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
         api.engine.drop_collection(Model::Items, &namespace).await?;

@@ -1,6 +1,6 @@
 //! The index metrics header of a query: the indexes of the policy that serve the query, and the
-//! indexes that would serve it if the policy had them. A path counts as indexed if the policy
-//! includes it, whether or not the engine maintains an index for it at present.
+//! indexes that would serve it if the policy had them. A path counts as indexed if the container's
+//! indexing policy includes it, whether or not the engine maintains an index for it at present.
 //!
 //! ```text
 //!  c.name = 'Ann' AND c.age > 15    utilized  /name/?, /age/?    potential  (/name ASC, /age ASC)
@@ -26,7 +26,8 @@ use crate::{
 /// A path of a composite index, and whether its order is descending.
 type CompositePath = (String, bool);
 
-/// A query, and the paths of the partition key if it is limited to one logical partition.
+/// A query, and the paths of the partition key if the query is limited to one logical partition;
+/// otherwise no paths.
 pub(super) type AnalyzedQuery<'a> = (&'a Select, &'a [KeyPath]);
 
 /// The indexes that a query uses and could use.
@@ -57,8 +58,8 @@ impl IndexMetrics {
         let policy = state.record.indexes.iter().find_map(IndexSpec::policy);
         let covers = |steps: &PathSteps| policy.is_some_and(|policy| policy.covers_path(steps));
         let mut found = Self::default();
-        // Items of one partition are found by its key, which Azure Cosmos DB does with the index of
-        // its path.
+        // Azure Cosmos DB finds the items of one partition by an index on the partition key path
+        // and reports this index as used.
         for steps in partition.iter().map(|key| property_steps(key.parts())) {
             if covers(&steps) {
                 push_new(&mut found.single, policy_path(&steps));
@@ -67,7 +68,8 @@ impl IndexMetrics {
         for part in conjuncts(&sarg) {
             found.add_paths(paths_of(part), &covers);
         }
-        // Whether an index provides the order is known only after the scan: see `header`.
+        // A used index that provides the order is added by `header`, since it is known only after
+        // the scan.
         let order_path = order.first().filter(|_| order.len() == 1);
         if let Some(steps) = order_path.map(|(names, _)| property_steps(names))
             && !covers(&steps)
@@ -78,9 +80,9 @@ impl IndexMetrics {
         Some(found)
     }
 
-    /// Adds the paths of one part of the condition. If all are indexed, they are added as used.
-    /// Otherwise those without an index are added as potential: alternatives are served together or
-    /// not at all, since an alternative without an index requires all items to be read.
+    /// Adds the paths of one conjunct of the condition. If all are indexed, they are added as used.
+    /// Otherwise the paths without an index are added as potential: if one alternative of a
+    /// disjunction has no index, all items must be read, and the other indexes do not help.
     fn add_paths(&mut self, paths: Vec<PathSteps>, covers: &dyn Fn(&PathSteps) -> bool) {
         let lacking: Vec<&PathSteps> = paths.iter().filter(|steps| !covers(steps)).collect();
         let (list, named) = match lacking.is_empty() {
@@ -93,8 +95,8 @@ impl IndexMetrics {
     }
 
     /// Adds the composite indexes for a condition on several paths, and for a condition with an
-    /// order. The paths compared for equality come first, followed by a path with a range, or by
-    /// the paths of the order.
+    /// order. Such an index has first the paths that are compared for equality, then a path with a
+    /// range test, or the paths of the order.
     fn add_composites(
         &mut self,
         sarg: &Sarg,
@@ -260,8 +262,8 @@ fn composite_path(steps: &[PathStep]) -> String {
     path.strip_suffix("/?").map(str::to_owned).unwrap_or(path)
 }
 
-/// Returns whether a composite index starts with the paths `equal`, in any order, and continues
-/// with the paths `rest` in their order, with all of their directions equal or all inverted.
+/// Returns whether a composite index has the paths `equal` first, in any order, and then the paths
+/// `rest` in this order, either all with these directions or all with the opposite ones.
 fn serves(parts: &[CompositePath], equal: &[String], rest: &[CompositePath]) -> bool {
     let Some((first, behind)) = parts.split_at_checked(equal.len()) else { return false };
     let Some(behind) = behind.get(..rest.len()) else { return false };

@@ -15,9 +15,9 @@ use crate::{
     rid::Rid,
 };
 
-/// Returns the name in the link. Fails for a name that Azure Cosmos DB's gateway does not find
-/// either, with the same status: items with such ids are accessible only by queries, by batches and
-/// by resource id.
+/// Returns the name in the link. Fails for a name that Azure Cosmos DB's gateway refuses or does
+/// not find, with the same status: items with such ids are accessible only by queries, by batches
+/// and by resource id.
 pub(super) fn item_name(request: &Request) -> Result<&str> {
     let id = request.name();
     if id.contains(['/', '\\', '#']) || id.ends_with(' ') {

@@ -147,7 +147,7 @@ pub(super) async fn patch_action(
         }
         let patched = patch::apply_patch(&patch, &container.key, item.document());
         let stored = patched.map_err(|failure| failure.into_engine())?;
-        // A patch that does not touch `ttl` keeps the lifetime.
+        // A patch that does not change `ttl` does not change the item's lifetime.
         let lifetime = if keeps_ttl {
             // The stored `ttl` is not validated, since it may have been written while TTL was
             // disabled.

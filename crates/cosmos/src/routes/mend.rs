@@ -1,6 +1,6 @@
-//! Completes, at the start, changes that a crash or a disk error has interrupted between two steps.
-//! Afterwards each container has an offer or shares that of its database, and each offer belongs to
-//! an existing resource.
+//! Completes, when the server starts, changes that a crash or a disk error has interrupted between
+//! two steps. Afterwards each container has an offer or shares the offer of its database, and each
+//! offer belongs to an existing resource.
 //!
 //! Creating a container creates its collection first and its offer second, and deleting one
 //! proceeds in the same order. An interruption can therefore leave a container without an offer,
@@ -24,8 +24,8 @@ impl NoSqlApi {
     }
 }
 
-/// Gives containers without an offer the minimum offer, and removes offers without a resource. A
-/// container without its offer was never acknowledged.
+/// Gives containers without an offer the minimum offer, and removes offers without a resource. The
+/// creation of a container without an offer was never acknowledged.
 async fn mend_offers(api: &NoSqlApi) -> failure::Result<()> {
     let _one = api.changing.lock().await;
     let mut known = HashSet::new();

@@ -12,10 +12,10 @@
 //! | `partition_delete` | all items under a partition key |
 //! | `ranges` | partition key ranges, and conflicts |
 //!
-//! The other files contain shared parts: `resources` stores small resources, `resource_feed` lists
-//! them, `container_part` determines the items that a request covers, `page_order` their order,
-//! `pushdown` the parts of a query that indexes can evaluate, `query_metrics` the metrics of a
-//! query for clients.
+//! The other files contain shared parts: `resources` stores resources other than items and
+//! containers, `resource_feed` lists them, `container_part` determines the items that a request
+//! covers, `page_order` their order, `pushdown` the parts of a query that indexes can evaluate,
+//! `query_metrics` the metrics of a query for clients.
 
 pub(crate) mod account;
 mod all_versions;

@@ -1,9 +1,9 @@
-//! Offers: the throughput of databases and containers, stored, shown and changed here; `throttle`
-//! enforces it.
+//! Offers: the throughput of databases and containers, which these routes store, return and change;
+//! `throttle` enforces it.
 //!
 //! An offer is a separate resource that contains the resource id of its database or container.
 //! Throughput is manual, in steps of 100 request units per second, or autoscale up to a maximum in
-//! steps of 1,000; here autoscale only affects the shown values and the limit.
+//! steps of 1,000; this server does not scale: the maximum is the limit.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::{
     throttle::Allowance,
 };
 
-/// First part of the paths of offers.
+/// First component of the catalog paths of offers.
 const ROOT: &str = "offer";
 
 /// Throughput that an offer provides.
@@ -127,7 +127,7 @@ impl Throughput {
     }
 }
 
-/// Returns an integer in any JSON notation.
+/// Returns an integer in any JSON notation of integers, such as `400` or `400.0`.
 fn whole_number(value: &Value) -> Option<i64> {
     Number::of(value.as_ref())?.to_i64_exact()
 }
@@ -145,7 +145,7 @@ pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughpu
 }
 
 /// Returns the name of a legacy performance level (S1, S2 or S3) that a create request specifies,
-/// if any. The name is only shown; the offer's numeric value is enforced.
+/// if any. The offer returns this name to clients, but only its numeric throughput is enforced.
 pub(crate) fn requested_name(request: &Request) -> Option<&'static str> {
     let given = request.headers.offer_type()?.trim();
     NAMED_OFFERS.iter().copied().find(|known| known.eq_ignore_ascii_case(given))
@@ -175,8 +175,8 @@ pub(crate) async fn create_offer(
     Ok(())
 }
 
-/// Creates the offer of a new resource. If that fails, the resource exists without an offer, and
-/// the failure contains this fact. At the next start a container without an offer gets the minimum
+/// Creates the offer of a new resource. If this fails, the resource exists without an offer, which
+/// the failure's text states. At the next start a container without an offer gets the minimum
 /// throughput.
 pub(crate) async fn create_first_offer(
     api: &NoSqlApi,
@@ -224,8 +224,8 @@ pub(crate) async fn remove_offer(api: &NoSqlApi, rid: &str) -> Result<()> {
     Ok(api.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?)
 }
 
-/// Returns an offer as clients see it. Its type is "Invalid" and its version "V2", as in Azure
-/// Cosmos DB, unless it was created with a legacy performance level.
+/// Returns an offer as responses represent it. Its type is "Invalid" and its version "V2", as in
+/// Azure Cosmos DB, unless it was created with a legacy performance level.
 fn represent(offer: &Resource) -> Document {
     let id = offer.path.last().map_or("", String::as_str);
     let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);
@@ -322,7 +322,7 @@ mod tests {
             let content = json::parse_document(text.as_bytes(), 5).unwrap();
             let found = Throughput::of_content(Some(&Value::Document(content))).ok();
             assert_eq!(found, want, "{text}");
-            // The stored form parses to the same value.
+            // The stored form must parse to the same throughput.
             let again = found
                 .map(|found| Throughput::of_content(Some(&Value::Document(found.to_content()))));
             assert!(again.is_none_or(|again| again.ok() == want), "{text}");

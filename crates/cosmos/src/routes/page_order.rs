@@ -2,9 +2,9 @@
 //! otherwise. Continuation tokens are signed with the order of the first page, and all later pages
 //! follow it.
 //!
-//! Users expect creation order when they view a small container. Without an index for it all items
-//! must be sorted, which is feasible only for few items. A container may grow too large for this
-//! between two pages; the later page takes the order from the token.
+//! Users expect creation order when they view a small container. There is no index for it, so all
+//! items must be sorted, which is feasible only for few items. If a container grows between two
+//! pages, the later page still has the order that its token states.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use select::plan::Select;
 
 use crate::{api::NoSqlApi, continuation, failure::Result, request::Request};
 
-/// Part of the signature of continuation tokens for pages in creation order, so that tokens for
-/// another order are not accepted.
+/// Part of the signature of continuation tokens for pages in creation order, so that these tokens
+/// are not valid for pages in key order.
 const CREATIONS: &[u8] = b"births";
 
 /// Part of the signature of continuation tokens for queries with an ORDER BY, which states that
-/// rows with equal values are in creation order. Earlier versions used key order, and their tokens
-/// are refused.
+/// rows with equal values are in creation order. Earlier versions of the server used key order for
+/// them; tokens of those versions are refused.
 const TIES_BY_CREATION: &[u8] = b"ties by birth";
 
 /// Returns the additional parts of the signature of a query's continuation tokens.
@@ -47,7 +47,7 @@ pub(super) fn resume_page(
     let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) else {
         return Ok((CreationOrder::WhereFew, None));
     };
-    // A token opens with one purpose only, which reveals its order.
+    // A token is valid for only one of the two signatures, which tells the order.
     if let Ok(held) = continuation::open_token(&api.secret, &[about, &[CREATIONS]].concat(), token)
     {
         return Ok((CreationOrder::Always, Some(held)));

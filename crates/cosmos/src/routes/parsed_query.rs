@@ -1,5 +1,5 @@
-//! The body of a query request: a JSON object with a text and parameters, parsed and compiled. A
-//! text that does not compile is refused with Azure Cosmos DB's list of errors.
+//! The body of a query request: a JSON object with a query text and parameters, which is parsed and
+//! compiled. A text that does not compile is refused with Azure Cosmos DB's list of errors.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) struct ParsedQuery {
 pub(super) type QueryParts = (String, Vec<(String, Value)>);
 
 impl ParsedQuery {
-    /// Parses the body without compiling it, for query plans.
+    /// Parses the body without compiling the query text, for query plan requests.
     pub(super) fn read_parts(body: &[u8]) -> Result<QueryParts> {
         let mut fields = json::parse_document(body, MAX_DEPTH)?;
         let Some(Value::String(text)) = fields.remove("query") else {
@@ -72,7 +72,7 @@ pub(super) fn query_failure(error: &SqlError) -> Failure {
         SqlError::Unsupported { what } => return Failure::unsupported(what),
         SqlError::Invalid(diagnostics) => diagnostics,
     };
-    // Errors that concern plans only have the format of other failures.
+    // Errors that only query plan requests can have use the format of other failures.
     if let [Diagnostic { code: "", message, .. }] = diagnostics.as_slice() {
         return Failure::bad_request(message.clone());
     }
@@ -91,7 +91,7 @@ pub(super) fn query_failure(error: &SqlError) -> Failure {
 fn write_diagnostic(diagnostic: &Diagnostic, errors: &mut Vec<u8>) {
     let Diagnostic { code, message, start, end } = diagnostic;
     errors.extend_from_slice(b"{\"severity\":\"Error\",");
-    // Azure Cosmos DB's later checks have numbers instead of codes, and no position.
+    // Errors from Azure Cosmos DB's later checks have a number instead of a code, and no position.
     let about = match code.parse::<u32>() {
         Ok(number) => format!("\"code\":{number},\"message\":"),
         Err(_) => format!(

@@ -1,5 +1,5 @@
 //! Deletes all items of a partition key. It completes before the response is sent; Azure Cosmos DB
-//! does it in the background.
+//! deletes the items in the background.
 
 use super::shared;
 use crate::{

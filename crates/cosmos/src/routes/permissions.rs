@@ -1,7 +1,8 @@
 //! Permissions of a user; each read of a permission returns a token for its resource.
 //!
 //! Tokens are not stored: they are issued for the response, with the lifetime that the request asks
-//! for. Reading a permission therefore grants its right, and needs a full account key.
+//! for. Reading a permission therefore gives access to its resource, and requires a full account
+//! key.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// Path segment of permissions below their user.
+/// Segment of catalog paths after the user and before the name of a permission.
 const WORD: &str = "permission";
 
 struct PermissionFeed {
@@ -34,7 +35,8 @@ struct PermissionFeed {
 }
 
 impl PermissionFeed {
-    /// Returns the feed that the request's path denotes, or that contains the resource in the path.
+    /// Returns the user whose permissions the request's path denotes, or to whom the permission in
+    /// the path belongs.
     fn find_feed(api: &NoSqlApi, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
         let database = shared::find_database(api, request)?;
@@ -51,7 +53,7 @@ impl PermissionFeed {
         self.user.rid(&self.database).encode()
     }
 
-    /// Returns all permissions as responses represent them, each with a new token.
+    /// Returns all permissions of the user as responses represent them, each with a new token.
     fn represent_all(&self, api: &NoSqlApi, request: &Request) -> Result<Vec<Document>> {
         resources::siblings_of(api, &self.path_of(""))
             .iter()
@@ -108,8 +110,9 @@ fn new_token(api: &NoSqlApi, request: &Request, token: &Token) -> Result<String>
     token.issue(&api.secret, now_s, seconds.transpose()?).ok_or_else(refused)
 }
 
-/// Parses a write; returns the permission's id and the stored properties. A request for which no
-/// token could be issued is refused here, before it changes anything.
+/// Parses a request that creates or replaces a permission; returns the permission's id and the
+/// stored properties. A request for which no token could be issued is refused here, before it
+/// changes anything.
 fn read_request(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<(String, Document)> {
     let wanted = read_body(api, body)?;
     new_token(api, request, &Token { permission: String::new(), version: 0 })?;

@@ -17,8 +17,8 @@ pub(super) fn stored_parts(
     (stored_condition(plan.sarg(), partition), stored_order(plan))
 }
 
-/// Returns the order of a query if an index may provide it. Returns an empty list if the order
-/// depends on properties that the server sets.
+/// Returns the order of a query if an index may provide it. Otherwise, because the order depends on
+/// properties that the server sets, returns an empty list.
 pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
     let paths = plan.order_paths().filter(|paths| paths.iter().all(is_stored));
     paths.unwrap_or_default()
@@ -29,10 +29,10 @@ fn is_stored((names, _): &(Vec<String>, bool)) -> bool {
     names.first().is_none_or(|name| !SYSTEM.contains(&name.as_str()))
 }
 
-/// Returns the part of a condition that an index may use. Two kinds of tests are replaced by "all":
-/// those on properties that the server sets, and those on the paths in `partition`, whose values
-/// are equal for all items of the partition. That is always correct, because the whole condition is
-/// evaluated on every item.
+/// Returns the part of a condition that an index may use. Two kinds of tests are replaced by
+/// `Sarg::All`, which is always true: those on properties that the server sets, and those on the
+/// paths in `partition`, whose values are equal for all items of the partition. The results are
+/// correct, because the whole condition is still evaluated on every item found.
 pub(super) fn stored_condition(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
     match sarg {
         Sarg::All => Sarg::All,

@@ -1,17 +1,17 @@
-//! Queries of items, page by page, and query plans, which tell a client how to merge the pages of
-//! several partitions. With one partition key range the server can answer every query completely,
+//! Queries of items, page by page, and query plans, by which clients merge the pages of several
+//! partition key ranges. With one partition key range the server can answer every query completely,
 //! so clients may also send the query without a plan.
 //!
-//! A page takes four steps: the text is compiled, the part of the container is determined, the
-//! engine's scan feeds rows into a `Run`, and its results become the response. The engine chooses
-//! the access path by what the query can do with an index (`pushdown`), which affects the cost of a
-//! page but not its contents.
+//! A page takes four steps: the text is compiled, the part of the container to read is determined,
+//! the engine's scan passes rows to a `Run` of the query, and the results of the `Run` become the
+//! response. The engine chooses the access path by the tests and orders that indexes can serve
+//! (`pushdown`), which affects the cost of a page but not its contents.
 //!
 //! A page ends at a number of items, at 4 MB, or, if the query can be continued after any row,
 //! after a limit of work. Its continuation token contains the position of the last row in the order
 //! of the results, which is all that the next page needs. If a query must be evaluated completely
-//! for each page, the results after the page may be cached (`pages_ahead`); this does not change
-//! the next page.
+//! for each page, the results after the page may be cached (`pages_ahead`); the next page has the
+//! same contents with or without the cache.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -91,7 +91,8 @@ pub(super) fn page_reply(
     page: &Page,
     cutter: Option<ItemCutter<'_>>,
 ) -> Result<Reply> {
-    // The page's values stay in memory while its text is written; both are accounted separately.
+    // The page's values stay in memory while its text is written; the text is accounted here, the
+    // values elsewhere.
     let mut feed = representation::Feed::new(rid, name, &api.settings.memory);
     for value in &page.values {
         feed.push_entry_or_start(|out| match cutter {
@@ -101,8 +102,8 @@ pub(super) fn page_reply(
                 false
             }
         })?;
-        // A page is limited by the stored size of its rows; escapes can make the text several times
-        // as long.
+        // The size of a page is limited in stored bytes; escape sequences can make its text several
+        // times as long.
         if MAX_ANSWER_BYTES < feed.bytes() {
             return Err(Failure::answer_too_large());
         }
@@ -117,14 +118,15 @@ pub(super) fn page_reply(
 pub(crate) async fn query_items(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let container = request.container()?;
     let (parsed, mut times) = compile_query(request, body)?;
-    // This check needs no rows. It precedes the determination of the part, as in Azure Cosmos DB.
+    // This check precedes that of the partition key, as in Azure Cosmos DB, so that its error takes
+    // precedence.
     check_order(container, &parsed.plan)?;
     let part = container_part::of_query(container, request, parsed.plan.sarg())?;
     let range = part.range.clone();
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.part_id, &parsed.text];
     let about = &[&about[..], page_order::order_mark(&parsed.plan)].concat();
     let (creation_order, resume) = resume_query(api, request, about)?;
-    // A count of all items needs no scan: the engine maintains it, expiry included.
+    // A count of all items needs no scan: the engine maintains the number of live items.
     let all = range.is_all() && part.within.is_none();
     if parsed.plan.scalar_count_only() && all && resume.is_none() {
         return count_items(api, request, container, &parsed.plan, about, times).await;
@@ -137,13 +139,13 @@ pub(crate) async fn query_items(api: &NoSqlApi, request: &Request, body: &[u8]) 
     if let Some(reply) = answer_from_ahead(api, request, container, about, metrics, ahead).await? {
         return Ok(reply);
     }
-    // The condition contains only the tests that an index may use: the query evaluates the whole
+    // `sarg` contains only the tests that an index may serve; the `Run` evaluates the whole
     // condition for every row.
     let (sarg, order) = pushdown::stored_parts(&parsed.plan, part.partition);
     let context = shared::new_context(api, request).await?;
     let system = parsed.plan.system_reads();
     let shared = evaluation::Context::clone(&context);
-    // Results are cached for later pages only, since many clients request only the first one.
+    // Results are cached only from the second page on, since many clients request only the first.
     let pages_on = resume.is_some() && parsed.plan.is_repeatable();
     let mut run = Run::new(Arc::clone(&parsed.plan), shared, resume, limit);
     if let Some(most) = PagesAhead::<PageAhead>::room(&api.settings.memory).filter(|_| pages_on) {
@@ -153,14 +155,14 @@ pub(crate) async fn query_items(api: &NoSqlApi, request: &Request, body: &[u8]) 
     // the scan starts after the last row of the previous page.
     let (after, seek) = (run.start_after(), run.seek_position().filter(|_| !order.is_empty()));
     let streams = parsed.plan.streams_rows();
-    // The creation order of items is visible only if results are returned in the order of items.
+    // The order in which items are read matters only if results are returned in this order.
     let creation_order = if streams { creation_order } else { CreationOrder::Never };
     let scan = Scan { sarg, after, creation_order, order, seek, ..Scan::of(range) };
     let (budget, part, comes) = (&context.budget, &part, ScanOrder::ByKey);
     let timer = RowTimer::new(request.headers.query_metrics());
     let mut rows = Rows { run, comes, streams, container, part, system, budget, timer };
     let scanned = api.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
-    // Indexes are requested after a failure, too, since a missing index may have caused it.
+    // Also after a failure, since a missing index may have caused it.
     keep_wanted_paths(api, container);
     let mut scanned = scanned?;
     session::check_seen(request.seen, scanned.seq)?;
@@ -193,8 +195,8 @@ fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTi
     Ok((parsed, times))
 }
 
-/// Returns the page from results that the previous page has cached. `None` if there are none, or if
-/// they are outdated.
+/// Returns the page from results that the previous page has cached. `None` if there are no such
+/// results, or if they are outdated.
 async fn answer_from_ahead(
     api: &NoSqlApi,
     request: &Request,
@@ -285,7 +287,7 @@ async fn count_items(
     Ok(reply)
 }
 
-/// Starts building indexes on paths for which this query read many items. The builds run in the
+/// Starts building indexes on paths for which queries have read many items. The builds run in the
 /// background; an interrupted build continues at the next start.
 fn keep_wanted_paths(api: &NoSqlApi, container: &Container) {
     if !api.engine.wants_paths(&container.collection) {
@@ -331,11 +333,11 @@ impl ItemSink for Rows<'_> {
         }
         let began = self.timer.begin_row();
         let renderer = &self.container.renderer;
-        // Completing an item copies it, so it is done only if the query reads properties that the
-        // server sets.
+        // The properties that the server sets are added to a copy of the item, which is made only
+        // if the query reads them.
         let whole = LazyDocument { item, renderer, document: OnceCell::new() };
-        // Rows with equal ORDER BY values come in the order of their `_rid`: clients that continue
-        // a query skip rows up to the last `_rid` they have.
+        // Rows with equal ORDER BY values are returned in the order of their `_rid`: clients that
+        // continue a query skip rows up to the last `_rid` that they have received.
         let comes = if self.streams { self.comes } else { ScanOrder::ByCreation };
         let place = page_order::order_key(comes, item);
         let flow = match self.system {
@@ -348,8 +350,8 @@ impl ItemSink for Rows<'_> {
     }
 
     fn pass_over(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        // An excluded item yields no result. If the page ends here, the item is processed so that
-        // the next page continues after it.
+        // An item that an index would have excluded yields no result. If the work limit ends the
+        // page here, the item is processed nevertheless, so that the next page continues after it.
         if is_long(&self.run, self.budget) { self.item(item) } else { Ok(Flow::More) }
     }
 }
@@ -368,7 +370,8 @@ impl CompleteDocument for LazyDocument<'_> {
     }
 }
 
-/// Returns whether the page has used its work limit and ends here. The next page continues.
+/// Returns whether the page ends here, because its work limit is used up and the query can be
+/// continued.
 fn is_long(run: &Run, budget: &Budget) -> bool {
     run.can_stop() && PAGE_END <= budget.spent()
 }
@@ -431,7 +434,8 @@ mod tests {
         ] {
             let plan = Arc::new(compile(text, &[]).unwrap());
             let limit = PageLimit { items: 9, bytes: 1 << 20 };
-            // The time at which the request arrived, followed by those of two views.
+            // The request arrived at time 5; the snapshots that the scan reads are of times 6 and
+            // 7.
             let context = evaluation::Context { now_ms: 5, ..evaluation::Context::default() };
             let mut run = Run::new(plan, context, None, limit);
             for now in [6, 7] {

@@ -1,5 +1,5 @@
 //! The query metrics header for clients that request it: numbers of rows and bytes read and
-//! returned, and the duration of each part by the monotonic clock.
+//! returned, and the duration of each phase of the execution by the monotonic clock.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ pub(super) struct RowsRead {
 }
 
 impl RowsRead {
-    /// Returns the number of rows that count for a page. If an index provides the order, these are
-    /// the results; otherwise the items that match the indexable part of the condition.
+    /// Returns the number of rows that are charged for a page. If an index provides the order,
+    /// these are the results; otherwise the items that match the tests that an index may serve.
     pub(super) fn of_page(scanned: &Scanned, results: usize, bytes: usize) -> Self {
         match scanned.ordered {
             true => Self { rows: results as u64, bytes: bytes as u64 },
@@ -25,13 +25,13 @@ impl RowsRead {
     }
 }
 
-/// Monotonic times at which the parts of a query's page were completed.
+/// Monotonic times at which the phases of the execution of a query's page were completed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryTimes {
     began: Duration,
     compiled: Duration,
     ran: Duration,
-    /// The part of the time between `compiled` and `ran` that was spent on evaluating rows.
+    /// How much of the time between `compiled` and `ran` was spent on evaluating rows.
     evaluating: Duration,
 }
 
@@ -47,15 +47,15 @@ impl QueryTimes {
         self.ran = self.compiled;
     }
 
-    /// Records that the page's results are complete. `evaluating` is the evaluation time of rows;
-    /// `None` means that no row was read.
+    /// Records that the page's results are complete. `evaluating` is the evaluation time of rows.
+    /// With `None`, because no row was read, it is all time since compilation.
     pub(super) fn record_page(&mut self, evaluating: Option<Duration>) {
         self.ran = clock::monotonic_time();
         self.evaluating = evaluating.unwrap_or_else(|| self.ran.saturating_sub(self.compiled));
     }
 
-    /// Returns the header of a page whose text has been written. A part that was executed reports a
-    /// nonzero time, since clients take zero for a part that was not executed.
+    /// Returns the header of a page whose text has been written. Every phase that was executed has
+    /// a nonzero duration, since clients interpret zero as not executed.
     pub(super) fn metrics_text(self, read: &RowsRead, results: usize, bytes: usize) -> String {
         let wrote = clock::monotonic_time().saturating_sub(self.ran);
         let run = self.ran.saturating_sub(self.compiled);
@@ -80,7 +80,7 @@ impl QueryTimes {
     }
 }
 
-/// Converts to hundredths of a millisecond, rounded.
+/// Converts a duration to hundredths of a millisecond, rounded.
 fn hundredths(took: Duration) -> u64 {
     u64::try_from((took.as_micros() + 5) / 10).unwrap_or(u64::MAX / 8)
 }
@@ -109,7 +109,8 @@ impl RowTimer {
         Self { is_requested, ..Self::default() }
     }
 
-    /// Starts a row. The result is to be passed to [`end_row`](Self::end_row).
+    /// Starts a row. Returns the current time if this row is measured, which the caller must pass
+    /// to [`end_row`](Self::end_row).
     pub(super) fn begin_row(&mut self) -> Option<Duration> {
         if !self.is_requested {
             return None;

@@ -28,7 +28,7 @@ pub(crate) fn list_ranges(api: &NoSqlApi, request: &Request) -> Result<Reply> {
         return Ok(Reply::empty(304).with_units(Work::PointRead, 0).with_etag(etag));
     }
     let database = container.database_number;
-    // The service starts numbering a container's ranges with 2.
+    // Azure Cosmos DB numbers the ranges of a container from 2.
     let rid = Rid::in_container(database, container.collection.id, 2, Leaf::Range).encode();
     let of_database = Rid::Database(database).encode();
     let range = doc! {
@@ -52,11 +52,12 @@ pub(crate) fn list_ranges(api: &NoSqlApi, request: &Request) -> Result<Reply> {
 }
 
 /// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query. The query must be limited to one
-/// partition or have the header for more; it is not evaluated, since there are no conflicts.
+/// partition or have the header that permits cross-partition queries; it is not evaluated, since
+/// there are no conflicts.
 pub(crate) fn list_conflicts(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let asks = request.operation == Operation::QueryConflicts;
-    // A query that may not cross partitions is refused as for items.
+    // A query that needs and lacks permission to cross partitions is refused, as for items.
     if asks && !container_part::may_be_whole(container, request) {
         return Err(container_part::cross_partition_disabled());
     }

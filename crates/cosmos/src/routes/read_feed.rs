@@ -10,7 +10,7 @@ use crate::{
     representation::Feed, request::Request, request_units::Work, session,
 };
 
-/// A page that the engine's scan fills.
+/// A page of items, filled by a scan of the engine.
 struct Page<'a> {
     container: &'a Container,
     part: &'a container_part::ContainerPart<'a>,
@@ -56,7 +56,8 @@ impl ItemSink for Page<'_> {
 pub(crate) async fn read_items(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
-    // The token is valid for this container, the read feed, and the part in the headers.
+    // The token is valid only for the read feed of this container and for the part that the headers
+    // specify.
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.part_id];
     let (creation_order, after) = page_order::resume_page(api, request, &about)?;
     let max_items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);

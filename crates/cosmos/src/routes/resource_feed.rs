@@ -74,7 +74,7 @@ fn query_resources(
             run.feed_row(representation::resource_id(resource).as_bytes(), DocRef::Tree(resource));
         let flow = flow.map_err(engine::Error::from)?;
         if flow == Flow::Enough {
-            // The page is full; the query knows the position of the next one.
+            // The page is full, and the run of the query has the position of the next page.
             all = false;
             break;
         }

@@ -1,5 +1,6 @@
-//! Small resources of the engine, each stored under a path: lookup, creation, replacement and
-//! removal. The routes define the contents of the resources and their form in responses.
+//! Resources other than containers and items, each stored in the engine's catalog under a path:
+//! lookup, creation, replacement and removal. The routes define the contents of the resources and
+//! their form in responses.
 //!
 //! A path is a list of names. Users are below their database, permissions below their user, scripts
 //! below their container's number; removing a resource also removes the resources below it.
@@ -83,8 +84,8 @@ pub(super) async fn create_numbered(api: &NoSqlApi, path: &[&str]) -> Result<(u3
     create_instead(api, path, None).await
 }
 
-/// Creates a resource like `create_numbered` and, in the same commit, removes the resource `of`
-/// with everything below it.
+/// Creates a resource like `create_numbered` and, in the same commit, removes the resource `of` and
+/// the resources below it.
 pub(super) async fn create_instead(
     api: &NoSqlApi,
     path: &[&str],
@@ -115,9 +116,9 @@ pub(super) async fn create_resource(
     Ok((status, api.engine.put_resource(path, kept, expect).await?))
 }
 
-/// Replaces a resource under the last name of `path`, with the version condition of the request. If
-/// this is another name, a new resource is created in the commit that removes the old one; 409 if
-/// the name is in use. The caller must hold the lock for changes.
+/// Replaces a resource if the request's version condition is met. If the last name of `path` is not
+/// that of the resource, the resource is removed and a new one is created in the same commit; 409
+/// if the name is in use. The caller must hold the lock for changes.
 pub(super) async fn replace_named(
     api: &NoSqlApi,
     request: &Request,
@@ -166,8 +167,8 @@ pub(super) fn path_names(held: &Resource) -> Vec<&str> {
     held.path.iter().map(String::as_str).collect()
 }
 
-/// Refuses a request whose version condition does not hold for the version `stamp`. It is for
-/// changes in several steps whose first step is unconditional.
+/// Refuses a request whose version condition does not hold for the version `stamp`. Used before
+/// changes in several steps, whose steps do not check the version.
 pub(super) fn check_version(request: &Request, stamp: u64) -> Result<()> {
     match shared::expected_version(request) {
         Expected::Version(wanted) if wanted != stamp => Err(Failure::precondition_failed()),

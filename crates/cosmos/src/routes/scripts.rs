@@ -1,6 +1,6 @@
-//! Stored procedures, triggers and user-defined functions as resources: they are stored and shown,
-//! but not executed. Tools that set up containers work; requests that would run a script fail with
-//! an explicit error.
+//! Stored procedures, triggers and user-defined functions as resources: they are stored and
+//! returned, but never executed. Tools that create scripts work; requests that would execute a
+//! script fail with an explicit error.
 
 use std::sync::Arc;
 
@@ -50,7 +50,8 @@ struct ScriptFeed {
 }
 
 impl ScriptFeed {
-    /// Returns the feed that the request's path denotes, or that contains the resource in the path.
+    /// Returns the scripts that the request's path denotes: their kind, and the container to which
+    /// they belong.
     fn find_feed(request: &Request) -> Result<Self> {
         let container = Arc::clone(request.container()?);
         Ok(Self {
@@ -105,7 +106,8 @@ impl ScriptFeed {
         system.complete_body(resources::kept_body(held), &[])
     }
 
-    /// Validates the body of a write; returns the id and the stored properties.
+    /// Validates the body of a request that creates or replaces a script; returns the id and the
+    /// stored properties.
     fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
         let body = shared::parse_document(body)?;
         let id = names::check_name(body.get("id"))?;
@@ -149,8 +151,8 @@ impl ScriptFeed {
             let text = format!("The container already has {} of these.", self.kind.max_count);
             return Err(Failure::new(Fault::Forbidden, text));
         }
-        // Dropping a container removes the resource at its path with everything below it, so that
-        // resource must exist.
+        // Dropping a container removes the resource at its path and the resources below it, so a
+        // resource must be created at this path, too.
         let parent = self.path.each_ref().map(String::as_str);
         if api.engine.resource_at(&parent).is_none() {
             api.engine.put_resource(&parent, Document::new(), Expected::Absent).await?;

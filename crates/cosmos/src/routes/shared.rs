@@ -17,8 +17,8 @@ use crate::{
     request::Request,
 };
 
-/// Returns the database that a link names or that contains the link's resource. Fails with 404 if
-/// it does not exist, with sub-status 1003 if the link names a resource in it.
+/// Returns the database that a link names or that contains the link's resource. If the database
+/// does not exist, fails with 404, and with sub-status 1003 if the link names a resource in it.
 pub(crate) fn find_database(api: &NoSqlApi, request: &Request) -> Result<Database> {
     let [owner, _] = &request.link.owners;
     let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
@@ -47,7 +47,7 @@ pub(crate) fn expected_version(request: &Request) -> Expected {
     match if_match(request.headers.if_match()) {
         VersionMatch::Any => Expected::Present,
         VersionMatch::Stamp(stamp) => Expected::Version(stamp),
-        // `u64::MAX` is the version of no resource.
+        // No resource has version `u64::MAX`.
         VersionMatch::Nothing => Expected::Version(u64::MAX),
     }
 }
@@ -70,7 +70,7 @@ pub(crate) fn new_budget(api: &NoSqlApi, request: &Request) -> Arc<Budget> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, api.settings.give_way);
     let interrupt = interrupt.with_stats(Arc::clone(&request.stats));
-    // A time limit must not leave a partial change either.
+    // A change has no time limit, since it must be completed once it has started.
     let most = api.settings.max_time.filter(|_| request.only_reads());
     let interrupt = interrupt.within(most);
     Arc::new(Budget::watched(interrupt).with_limit(PAGE_WORK))

@@ -9,7 +9,7 @@ use crate::{
     request::Request,
 };
 
-/// Returns the entries of a feed that this shard stores.
+/// Returns this shard's entries of a feed.
 fn own(api: &NoSqlApi, feed: SharedFeed) -> Vec<Document> {
     match feed {
         SharedFeed::Databases => databases::represent_all(api),

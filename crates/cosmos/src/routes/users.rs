@@ -1,5 +1,5 @@
-//! Users of a database: names that own permissions. They have no credentials; applications pass the
-//! tokens of their permissions to people.
+//! Users of a database: names that own permissions. Users have no credentials: an application
+//! obtains the tokens of a user's permissions and passes them on to the person.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
     rid::Rid,
 };
 
-/// Path segment of users below their database.
+/// Segment of catalog paths after the database and before the name of a user.
 const WORD: &str = "user";
 
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ fn find_named(api: &NoSqlApi, request: &Request) -> Result<(Database, User)> {
     Ok((database, user))
 }
 
-/// Creates a user with this name, and removes the user `of` in the same commit.
+/// Creates a user with this name. If `of` is given, removes this user in the same commit.
 async fn put_user(
     api: &NoSqlApi,
     database: &Database,
@@ -108,7 +108,7 @@ pub(crate) async fn create_user(api: &NoSqlApi, request: &Request, body: &[u8]) 
     let upsert = request.headers.is_upsert();
     let database = shared::find_database(api, request)?;
     match find_user(api, &database, &id) {
-        // A user has only a name, so an upsert changes nothing.
+        // A user has no property but the name, so an upsert of an existing user changes nothing.
         Some(held) if upsert => {
             Ok(representation::resource_reply(200, &represent(&database, &held)))
         }
@@ -135,8 +135,8 @@ pub(crate) fn read_user(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     Ok(representation::resource_reply(200, &represent(&database, &user)))
 }
 
-/// `PUT /dbs/{db}/users/{u}`. The id is the only property; with another id the user is replaced by
-/// a new user without permissions. 409 if the new id is in use.
+/// `PUT /dbs/{db}/users/{u}`. A user has no property but its id; if the id in the body differs, a
+/// new user without permissions replaces this one. 409 if the new id is in use.
 pub(crate) async fn replace_user(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let id = names::check_name(shared::parse_document(body)?.get("id"))?;
     let (database, held) = find_named(api, request)?;
