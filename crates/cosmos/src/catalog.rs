@@ -22,11 +22,11 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// First part of the path of all resources that this API stores in the engine's catalog.
+/// First component of the catalog path of every resource that this API stores in the engine.
 pub(crate) const ROOT: &str = "db";
 
-/// A database: a small resource with a number. Its containers are the engine collections in the
-/// namespace with the database's name.
+/// A database, stored as a resource in the engine's catalog. Its containers are the engine
+/// collections in the namespace with the database's name.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     pub(crate) name: String,
@@ -37,7 +37,8 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Converts a stored resource; returns `None` if it is not a database itself or is damaged.
+    /// Converts a stored resource; returns `None` if it is damaged or is not a database but a
+    /// resource within one.
     fn of_resource(resource: Arc<engine::Resource>) -> Option<Self> {
         let [root, name] = resource.path.as_slice() else { return None };
         if root != ROOT {
@@ -141,26 +142,28 @@ impl Container {
         &self.state.record.options
     }
 
-    /// Returns whether all versions of its items are currently kept for feeds. This reads the
-    /// collection's current state: reading a feed may start the retention without creating a new
-    /// version of the definition.
+    /// Returns whether the collection currently retains all versions of its items for change feeds.
+    /// This reads the collection's current state: reading a feed may start the retention without
+    /// creating a new version of the definition.
     pub(crate) fn keeps_versions(&self) -> bool {
         self.collection.state().record.keeps_events()
     }
 
-    /// Returns whether the container has a feed of all versions, possibly not started yet.
+    /// Returns whether the container may have a change feed of all versions: the definition
+    /// configures its retention, or leaves it to start at the first read of the feed.
     pub(crate) fn keeps_feed(&self) -> bool {
         self.collection.state().record.items.is_some_and(|items| items.feed.is_some())
     }
 
-    /// Returns whether the container's feed of all versions includes the item before each change.
+    /// Returns whether each change in the all-versions feed includes the item as it was before the
+    /// change.
     pub(crate) fn keeps_images(&self) -> bool {
         container::keeps_images(self.options())
     }
 
-    /// Returns the container's disk usage in kilobytes for the headers of responses about items. It
-    /// is measured at most once per [`USAGE_TIME`], and items are not counted, since every read and
-    /// write of an item reports it. `now` is monotonic time.
+    /// Returns the container's disk usage in kilobytes for the headers of responses about items.
+    /// Every read and write of an item reports the usage, so it is measured at most once per
+    /// [`USAGE_TIME`], and items are not counted. `now` is monotonic time.
     pub(crate) fn usage(&self, engine: &Engine, now: Duration) -> HeaderValue {
         let known = self.usage.read().clone();
         if let Some((since, usage)) = known
@@ -189,7 +192,7 @@ impl Container {
 
     /// Returns the row key prefix of a logical partition, or of all partitions whose keys start
     /// with these components. Version 1 hashes have no fixed length and are padded with zeros, so
-    /// that the parts of all row keys of a container have fixed offsets.
+    /// that the hash has the same length in all row keys of a container.
     pub(crate) fn key_hash(&self, components: &[Component]) -> Vec<u8> {
         let mut hash = epk::effective_key(self.key.kind(), components);
         if self.key.kind() == HashKind::HashV1 {
@@ -204,8 +207,8 @@ impl Container {
         ItemKey::new(&self.key_hash(components), &values, id)
     }
 
-    /// Returns the row key range of a scope. An empty prefix is the whole container, as in Azure
-    /// Cosmos DB.
+    /// Returns the row key range of a scope. A prefix without components selects the whole
+    /// container, as in Azure Cosmos DB.
     pub(crate) fn item_range(&self, scope: &KeyScope) -> ItemRange {
         match scope {
             KeyScope::Whole(components) => {
@@ -220,14 +223,15 @@ impl Container {
         }
     }
 
-    /// Returns the row key range for a range of effective partition keys, and whether the two are
-    /// equivalent. If they are not, the caller must check the key of each item found.
+    /// Returns the row key range for a range of effective partition keys, and whether they contain
+    /// the same items. If not, the row key range contains further items, and the caller must check
+    /// the key of each item found.
     pub(crate) fn epk_range(&self, range: &EpkRange) -> (ItemRange, bool) {
         let len = usize::from(hash_bytes(&self.key));
         let (mut found, mut exact) = range.of_beginnings(len);
         if self.key.kind() == HashKind::HashV1 {
-            // Row keys contain truncated keys padded with zeros, so the upper end must include
-            // shorter keys that differ from it only by zeros.
+            // Row keys contain version 1 keys truncated or padded with zeros to `len` bytes, so the
+            // upper bound must include shorter keys that differ from it only by the padding.
             if let Some(mut end) = range.max.clone() {
                 end.resize(len, 0);
                 found.max = EpkRange::of_key(end).max;
@@ -267,8 +271,8 @@ fn last_change(state: &CollectionState) -> u64 {
     state.record.items.map_or(0, |items| items.changed)
 }
 
-/// Containers by database name and container name, as used in links: a container may be present
-/// under its name and under its resource id.
+/// Containers by database name and container name, as a request's path has them: a container may be
+/// present under its name and under its resource id.
 type ByName = HashMap<String, HashMap<String, Arc<Container>>>;
 
 /// A cache of recently used containers. Entries are not invalidated by changes: each lookup checks
@@ -299,8 +303,8 @@ impl Containers {
     }
 }
 
-/// Returns the container that a link names. If it or its database is missing, the failure has
-/// sub-status 1003, which distinguishes that from a missing item.
+/// Returns the container that a request's path names. If it or its database is missing, the failure
+/// has sub-status 1003, which distinguishes this failure from a missing item.
 pub(crate) fn find_container(
     engine: &Engine,
     containers: &Containers,
@@ -313,7 +317,7 @@ pub(crate) fn find_container(
     }
     let found = self::find_database(engine, database).ok_or_else(Failure::no_owner)?;
     let collection = find_collection(engine, &found, name).ok_or_else(Failure::no_owner)?;
-    // A link may use the resource id; the cached container has the real name.
+    // The path may have a resource id instead of the name; the cached container has the name.
     let real = collection.state().record.namespace.collection.clone();
     let container = Container::new(&found, &real, collection);
     let damaged = || Failure::new(Fault::Internal, "The container's definition is damaged.");
@@ -322,8 +326,8 @@ pub(crate) fn find_container(
     Ok(container)
 }
 
-/// Finds a collection by container name or resource id. An id is searched for among all
-/// collections; few clients use ids here, and the result is cached.
+/// Finds a collection by container name or resource id. To find a resource id, all collections are
+/// searched, since few clients use ids, and the result is cached.
 fn find_collection(engine: &Engine, database: &Database, name: &str) -> Option<Arc<Collection>> {
     let namespace = Namespace::new(database.name.as_str(), name);
     if let Some(found) = engine.collection(Model::Items, &namespace) {

@@ -1,6 +1,6 @@
-//! Generates `docs/compat/cosmos-nosql.md`: the text about rules and routes, and the tables of
-//! headers, errors and functions as the code has them. A test compares the file with this output,
-//! so that no new header or function is missing from it.
+//! Generates `docs/compat/cosmos-nosql.md`: constant texts about rules and routes, and tables of
+//! headers, errors and functions that are generated from the code. A test compares the file with
+//! this output, so that no new header or function is missing from it.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use select::functions;
 
 use crate::{failure::Fault, headers::READ};
 
-/// Title of the page, and the rules of time to live.
+/// Title of the page, and the rules for time to live (TTL).
 const RULES: &str = r#"# Azure Cosmos DB for NoSQL compatibility
 
 Printed from the tables of headers, errors and functions; a test keeps it true.
@@ -205,7 +205,7 @@ them are errors that name the function), direct mode, several regions,
 and whatever of Entra needs a network: keys of an issuer come from a file.
 "#;
 
-/// Text about headers whose values are only checked.
+/// Text about request headers that are validated, but have little or no other effect.
 const CHECKED: &str = "\
 `x-ms-version`, `x-ms-indexing-directive` and `x-ms-documentdb-content-serialization-format` change nothing; a
 value that the service does not know is 400: a version that was never published, a directive other than
@@ -250,7 +250,7 @@ const IGNORED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Aggregates of the query language.
+/// Names of the aggregate functions of the query language.
 const AGGREGATES: [&str; 8] =
     ["AVG", "COUNT", "COUNTIF", "MAKELIST", "MAKESET", "MAX", "MIN", "SUM"];
 

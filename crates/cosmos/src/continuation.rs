@@ -3,7 +3,7 @@
 //!
 //! A token is base64 of a format byte, a signature of 32 bytes and the state. The state is not
 //! secret, but clients cannot forge it: the signature covers it together with the purpose. So the
-//! decoded state needs no checks against forgery, and a token cannot be used for another query.
+//! decoded state can be trusted, and a token cannot be used for another query.
 //!
 //! ```text
 //! byte 0    bytes 1..33            bytes 33..
@@ -23,13 +23,13 @@ use crate::{
 
 /// First byte of a token, the version of its layout.
 const FORMAT: u8 = 1;
-/// Domain separator of these signatures, so that no other text signed with the same key is a valid
-/// token.
+/// Prefix of the signed data, so that signatures made with the same key for other purposes are not
+/// valid in tokens.
 const PURPOSE: &[u8] = b"continuation\0";
 const MAC_BYTES: usize = 32;
 
-/// Returns the text of a token. `about` identifies its subject; it is signed but is not part of the
-/// token, so `open_token` needs it again.
+/// Returns the text of a token. `about` identifies the container and query for which the token is
+/// valid; it is signed but not part of the token, so the caller must pass it to `open_token` again.
 pub(crate) fn seal_token(secret: &Key, about: &[&[u8]], state: &[u8]) -> String {
     let mut token = vec![FORMAT];
     token.extend_from_slice(&sign_parts(about, state, |parts| secret.sign(parts)));
@@ -55,8 +55,8 @@ pub(crate) fn open_token(secret: &Key, about: &[&[u8]], token: &str) -> Result<V
     Ok(state.to_vec())
 }
 
-/// Passes the signed parts to `with`: each part of `about` is preceded by its length, so that bytes
-/// cannot move between parts.
+/// Passes the signed parts to `with`: each part of `about` is preceded by its length, so that
+/// different lists of parts never have the same signed bytes.
 fn sign_parts<T>(about: &[&[u8]], state: &[u8], with: impl FnOnce(&[&[u8]]) -> T) -> T {
     let lens: Vec<[u8; 8]> = about.iter().map(|part| (part.len() as u64).to_be_bytes()).collect();
     let mut parts: Vec<&[u8]> = vec![PURPOSE];

@@ -4,8 +4,8 @@
 //! container is looked up, so that no operation works on a container that the previous operation
 //! has deleted. Throughput is checked before the route runs and charged when its response exists,
 //! because the cost is not known earlier. A response may cost more than the remaining units, and
-//! later requests are throttled until the deficit is made up. Only successful responses name the
-//! parent resource.
+//! later requests are throttled until the deficit is made up. Only successful responses have the
+//! headers that name the parent resource.
 
 use std::{sync::Arc, time::Duration};
 
@@ -44,8 +44,8 @@ pub(crate) async fn run_request(
         Order::OneByOne => Some(api.changing.lock().await),
         Order::AtOnce => None,
     };
-    // The only lookup of the container. A failure is stored and not returned, since the route
-    // determines in which order it checks a request.
+    // The request's container is looked up only here. If it is not found, the failure is stored and
+    // not returned, since the route may have to report other errors of the request first.
     if row.parent == Parent::Container {
         let [database, name] = &request.link.owners;
         let found = catalog::find_container(&api.engine, &api.containers, database, name);
@@ -71,7 +71,7 @@ pub(crate) async fn run_request(
     Ok(Reply { parent, stored, ..reply? })
 }
 
-/// Returns the headers that describe the container, for a response about one item.
+/// Returns the response headers about the container, for a response to a read or write of one item.
 fn find_stored(api: &NoSqlApi, request: &Request, now: Duration) -> Option<StoredHeaders> {
     let of_write = match request.operation {
         Op::ReadItem => false,
@@ -83,12 +83,12 @@ fn find_stored(api: &NoSqlApi, request: &Request, now: Duration) -> Option<Store
 }
 
 /// Sets the sequence number of a reply to that of the container's last change, if the reply is
-/// about a container; otherwise it is the server's newest commit. Failures carry it, too, because
-/// SDKs take a session token from any response.
+/// about a container; otherwise it is the server's newest commit. Failures have the number, too,
+/// because SDKs take a session token from any response.
 async fn number_reply(api: &NoSqlApi, request: &Request, reply: Result<Reply>) -> Result<Reply> {
     let Some(container) = named_container(api, request) else { return reply };
-    // If it cannot be read, the server's newest commit is kept as an upper bound, which is valid
-    // because tokens are compared with the newest commit of the whole server.
+    // If the last change cannot be read, the reply keeps the server's newest commit. It is an upper
+    // bound, which is valid because tokens are compared with the newest commit of the whole server.
     let Ok(last) = api.engine.last_change(&container.collection).await else { return reply };
     match reply {
         Ok(reply) => {
@@ -111,8 +111,9 @@ fn named_container(api: &NoSqlApi, request: &Request) -> Option<Arc<Container>> 
     }
 }
 
-/// Checks the throughput of a request; returns the offer that is charged, if any, or a 429 failure.
-/// A request for a missing container is not checked: its route refuses it.
+/// Checks whether the provisioned throughput permits a request. Returns the resource whose
+/// throughput is charged, if any, or a 429 failure. A request for a missing container is not
+/// checked: its route refuses it.
 fn admit_request(api: &NoSqlApi, request: &Request) -> Result<Option<String>> {
     let (Some(throttle), Metering::Metered) = (&api.throttle, request.operation.row().metering)
     else {
@@ -224,7 +225,8 @@ async fn route_client_key(api: &NoSqlApi, request: &Request, body: &[u8]) -> Res
     }
 }
 
-/// Answers a request for a feed of all shards. Boxed like the other asynchronous routes.
+/// Answers a request for the databases or offers of all shards. Boxed like the other asynchronous
+/// routes.
 async fn shared_feed(
     api: &NoSqlApi,
     request: &Request,

@@ -5,14 +5,14 @@
 //! commit 0x0102030405060708   "05060708-0000-0000-0000-040302010000"
 //! ```
 //!
-//! The low half of the commit number comes first, because it changes between versions: people see
-//! the difference of two etags at once.
+//! The low half of the commit number is at the start, because only this half usually differs
+//! between two versions: people see at once that two etags differ.
 
 /// Length of an etag without its quotes: that of a UUID, the format of Azure Cosmos DB's etags.
 pub(crate) const LEN: usize = 36;
 
-/// Returns the text of a commit's etag, without quotes. It is an array on the stack, because every
-/// item read has one.
+/// Returns the text of a commit's etag, without quotes. The text is an array and not a `String`,
+/// which saves an allocation for each item read.
 pub(crate) fn etag_bytes(stamp: u64) -> [u8; LEN] {
     let mut out = *b"00000000-0000-0000-0000-000000000000";
     let digits =

@@ -2,9 +2,9 @@
 //! engine and of signature checks are mapped here.
 //!
 //! Clients decide by status and sub-status; SDKs retry 408, 410, 429, 449 and 503 on their own, in
-//! different ways. Faults are therefore classified by the client's reaction, and two failures to
-//! which clients react alike may share one. Texts are for people, and equal Azure Cosmos DB's if it
-//! has one for the failure.
+//! different ways. Each failure therefore has a `Fault`, chosen by the client's reaction; failures
+//! to which clients react alike may share a fault. Texts are for people, and equal Azure Cosmos
+//! DB's if it has one for the failure.
 
 use std::borrow::Cow;
 
@@ -21,11 +21,13 @@ pub(crate) enum Fault {
     /// The partition key in the header differs from that of the item. SDKs reload the container's
     /// definition and retry once.
     PartitionKey,
-    /// The container's name now belongs to another container than when the client resolved it.
+    /// The container was deleted after the client resolved its name, and another container now has
+    /// the name.
     Recreated,
     /// The signature is missing or wrong.
     Unauthorized,
-    /// The sender is known but lacks the right; also a date too far from the server's.
+    /// The sender is authenticated but lacks the right for the operation, or the date of the
+    /// request differs too much from the server's clock.
     Forbidden,
     /// Only an account key permits this operation, and the sender used a token of an identity
     /// service.
@@ -109,8 +111,8 @@ impl Fault {
     ];
 
     /// Returns status, sub-status and name of a fault. All faults are in one table, so that they
-    /// can be compared. The pairs of status and sub-status equal Azure Cosmos DB's if it has the
-    /// failure.
+    /// can be compared. The pairs of status and sub-status equal those of Azure Cosmos DB for
+    /// failures that also occur there.
     const fn table_row(self) -> (u16, u32, &'static str) {
         match self {
             Self::BadRequest => (400, 0, "BadRequest"),
@@ -165,7 +167,7 @@ impl Fault {
 pub(crate) struct Failure {
     pub(crate) fault: Fault,
     pub(crate) text: Cow<'static, str>,
-    /// A JSON object that replaces the list of texts: the errors of a query.
+    /// A JSON object with a query's errors, which replaces `text` in the response body.
     pub(crate) errors: Option<Box<str>>,
     /// Milliseconds after which a retry may succeed; SDKs wait this long.
     pub(crate) retry_ms: Option<u64>,
@@ -200,13 +202,13 @@ impl Failure {
         Self { fault, text: text.into(), errors: None, retry_ms, seq: 0 }
     }
 
-    /// Creates the failure for an invalid request.
+    /// Creates the failure of an invalid request, with this text.
     pub(crate) fn bad_request(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Fault::BadRequest, text)
     }
 
-    /// Creates the failure for a query that does not compile. The object with its errors replaces
-    /// the list of texts, as in Azure Cosmos DB; SDKs show it unchanged.
+    /// Creates the failure for a query that does not compile. `errors` is a JSON object, as in
+    /// Azure Cosmos DB; SDKs show it to applications unchanged.
     pub(crate) fn invalid_query(errors: String) -> Self {
         Self { errors: Some(errors.into()), ..Self::new(Fault::BadRequest, "") }
     }
@@ -269,14 +271,15 @@ impl Failure {
         Self { retry_ms: Some(retry_ms), ..failure }
     }
 
-    /// Creates the failure for a wrong signature after too many others. The next signature is
-    /// checked after this many seconds.
+    /// Creates the failure for a client address that sent too many wrong signatures. The next
+    /// signature from this address is checked after `seconds`.
     pub(crate) fn too_many_guesses(seconds: u64) -> Self {
         let text = "Too many requests with a wrong signature from this address: check the key.";
         Self { retry_ms: Some(seconds * 1000), ..Self::new(Fault::TooManyGuesses, text) }
     }
 
-    /// Creates the failure for an item whose partition key differs from the header's.
+    /// Creates the failure for an item whose partition key differs from the partition key in the
+    /// request header.
     pub(crate) fn mismatch_of_item() -> Self {
         Self::new(
             Fault::PartitionKey,
@@ -295,8 +298,8 @@ impl Failure {
     }
 
     /// Converts the failure to an engine error, for callbacks that the engine runs during a write
-    /// (the edit of a patch). The engine returns it, and the conversion below restores the same
-    /// failure.
+    /// (the edit of a patch). The engine passes the error on, and `From<engine::Error>` converts it
+    /// back to the same failure.
     pub(crate) fn into_engine(self) -> engine::Error {
         let kind = match self.fault {
             Fault::TooLarge | Fault::AnswerTooLarge => Kind::TooLarge,
@@ -307,8 +310,8 @@ impl Failure {
         engine::Error::new(kind, self.text)
     }
 
-    /// Returns the response body in Azure Cosmos DB's form: an object whose message is a text that
-    /// contains the list of errors, the activity id and the path.
+    /// Returns the response body in Azure Cosmos DB's form: an object with a code and a message;
+    /// the message is a string that contains the list of errors, the activity id and the path.
     pub(crate) fn error_body(&self, activity: &str, uri: &str) -> Vec<u8> {
         let mut message = b"Message: ".to_vec();
         match &self.errors {
@@ -338,7 +341,7 @@ impl From<json::Invalid> for Failure {
     }
 }
 
-/// Maps exhausted memory to one failure everywhere.
+/// Maps exhausted memory to the same failure in all operations.
 impl From<memory::InsufficientMemory> for Failure {
     fn from(_: memory::InsufficientMemory) -> Self {
         Self::out_of_memory()
@@ -356,15 +359,15 @@ impl From<auth::Denied> for Failure {
     }
 }
 
-/// The only mapping of engine errors to statuses.
+/// Maps the engine's errors to faults, which determine the status.
 impl From<engine::Error> for Failure {
     fn from(error: engine::Error) -> Self {
         let fault = match error.kind {
             Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
             Kind::NotFound(ErrorSubject::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
             Kind::NotFound(ErrorSubject::Document) => return Self::no_entity(),
-            // The container existed when the request started, so its name may belong to another one
-            // now.
+            // The collection was dropped during the request, and another container may now have its
+            // name: report a missing parent, so that SDKs resolve the name again.
             Kind::NotFound(ErrorSubject::DroppedCollection(_)) => return Self::no_owner(),
             Kind::NotFound(
                 ErrorSubject::Collection(_)

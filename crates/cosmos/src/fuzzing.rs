@@ -1,4 +1,5 @@
-//! Entry points for fuzzing: each parser of requests alone. The server does not use this module.
+//! Entry points for fuzzing: each calls one parser of request data. The server does not use this
+//! module.
 
 use auth::Key;
 use document::{DocBuf, DocRef, Document, Value, json};
@@ -22,7 +23,7 @@ use crate::{
     session::parse_tokens,
 };
 
-/// Parses the head of a request, except for what needs an engine.
+/// Parses the head of a request: method, path and headers. Steps that need an engine are left out.
 pub fn read_head<'a>(verb: &[u8], path: &str, lines: impl Iterator<Item = (&'a [u8], &'a [u8])>) {
     let Ok(method) = Method::from_bytes(verb) else { return };
     let mut map = HeaderMap::new();
@@ -40,7 +41,7 @@ pub fn read_head<'a>(verb: &[u8], path: &str, lines: impl Iterator<Item = (&'a [
     let _ = Operation::decide(&method, &link, &headers);
 }
 
-/// Parses a text as a token or name of each kind that has a format of its own.
+/// Parses a text as each kind of token or name that has its own format: resource ids, etags, keys.
 pub fn read_tokens(text: &str) {
     if let Some(id) = Rid::parse(text) {
         assert_eq!(

@@ -124,7 +124,8 @@ impl Headers {
         let mut found = Self { texts: Vec::with_capacity(USUAL_TEXTS), ..Self::default() };
         let mut current: Option<HeaderName> = None;
         for (name, value) in map {
-            // Further values of the same name come without the name.
+            // After the first value of a header, the iterator returns further values without the
+            // name.
             current = name.or(current);
             if let Some(name) = &current {
                 found.keep(name.as_str(), value)?;
@@ -193,7 +194,7 @@ impl Headers {
         refused(limit, self.continuation_limit(), |text| matches!(text.parse::<i64>(), Ok(1..)))
     }
 
-    /// Returns whether the client accepts large items of lists cut to the start of each field.
+    /// Returns whether the client permits that large items in lists are truncated (`x-ebb-cut`).
     pub(crate) fn may_cut(&self) -> Result<bool> {
         match self.cut() {
             None | Some("false") => Ok(false),
@@ -222,10 +223,11 @@ impl Headers {
 /// Accepted values of the header `x-ms-documentdb-content-serialization-format`.
 const FORMATS: &[&str] = &["JsonText", "CosmosBinary", "HybridRow"];
 
-/// Values of `x-ms-offer-type` that name a throughput level of Azure Cosmos DB's first version.
+/// Values of `x-ms-offer-type` that denote a performance level (S1 to S3), used before throughput
+/// was specified in request units.
 pub(crate) const NAMED_OFFERS: &[&str] = &["S1", "S2", "S3"];
 
-/// Value of `x-ms-offer-type` for all later offers.
+/// Value of `x-ms-offer-type` for offers whose throughput is specified in request units.
 pub(crate) const UNNAMED_OFFER: &str = "Invalid";
 
 /// Values of `x-ms-indexing-directive`; none has an effect.
@@ -252,8 +254,8 @@ const VERSIONS: &[&str] = &[
 /// Any date from this one on is accepted as a version, since an SDK may be newer than this server.
 const ALL_SINCE: &str = "2018-09-17";
 
-/// Returns whether a text is a value of `x-ms-indexing-directive`, which operations of batches also
-/// have.
+/// Returns whether a text is a value of `x-ms-indexing-directive`; operations of batches have such
+/// values, too.
 pub(crate) fn is_indexing_directive(text: &str) -> bool {
     is_one_of(text, DIRECTIVES)
 }
@@ -262,7 +264,8 @@ fn is_one_of(text: &str, all: &[&str]) -> bool {
     all.iter().any(|each| each.eq_ignore_ascii_case(text))
 }
 
-/// Returns whether a text is a protocol version, which is its date of publication.
+/// Returns whether a text is an accepted protocol version: a listed one, or a date from `ALL_SINCE`
+/// on.
 fn is_version(text: &str) -> bool {
     let is_date = text.len() == ALL_SINCE.len()
         && text.bytes().zip(ALL_SINCE.bytes()).all(|(given, form)| match form {

@@ -11,7 +11,8 @@ use crate::{
     rid::Rid,
 };
 
-/// The property of a request that determines which shard answers.
+/// The shard that answers a request, as far as the request determines it: by a database's name or
+/// by a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
     /// Any shard can answer the request.
@@ -24,7 +25,7 @@ pub enum Home {
 }
 
 impl Home {
-    /// Returns the property of a resource path that determines the shard.
+    /// Returns the home that a resource path determines.
     pub(crate) fn of(link: &Link) -> Self {
         let [database, _] = &link.owners;
         match link.kind {
@@ -38,8 +39,8 @@ impl Home {
         }
     }
 
-    /// Returns the home of a database by name or resource id. Names cannot have the form of a valid
-    /// id.
+    /// Returns the home of a database by name or resource id. A text in the form of an id that the
+    /// server may have assigned is an id, since it is not permitted as a name.
     pub(crate) fn of_database(text: &str) -> Self {
         match Rid::parse(text) {
             Some(rid @ Rid::Database(number)) if rid.may_be_given() => Self::Numbered(number),
@@ -87,7 +88,8 @@ mod tests {
             ("/dbs/shop/users/u/permissions", named("shop")),
             ("/dbs/AAAABw==", Home::Numbered(7)),
             ("/dbs/AAAABw==/colls/AAAAB4AAAAI=/docs", Home::Numbered(7)),
-            // It has the form of an id, but is larger than any id that is assigned.
+            // It has the form of a resource id, but its number exceeds all numbers that are
+            // assigned.
             ("/dbs/dGVzdA==", named("dGVzdA==")),
             ("/offers", Home::Any),
             ("/offers/AAAACQ==", Home::Numbered(9)),

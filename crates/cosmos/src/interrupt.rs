@@ -1,9 +1,9 @@
 //! Decides when a request must stop computing: its client has disconnected, the server is stopping,
-//! or a time limit has passed. Evaluation polls it every few milliseconds.
+//! or a time limit has passed. The evaluation of a query calls this check every few milliseconds.
 //!
 //! There are two time limits. `OPERATION_TIME` is wall-clock time, waiting included, and bounds how
-//! long a client waits. `EVALUATION_TIME` is thread time of the evaluation, and bounds how long one
-//! page may occupy a processor.
+//! long a client waits. `EVALUATION_TIME` is thread time of the evaluation, and bounds how long the
+//! computation of one page of results may occupy a processor.
 
 use std::{
     net::IpAddr,
@@ -81,8 +81,8 @@ impl Client {
     }
 }
 
-/// Cancels a client's requests when it is dropped, which happens at every end of the connection's
-/// future.
+/// Cancels a client's requests when it is dropped, that is, when the future of the client's
+/// connection ends or is dropped.
 #[derive(Debug)]
 pub(crate) struct StopOnDrop(pub(crate) Arc<Client>);
 
@@ -96,13 +96,14 @@ impl Drop for StopOnDrop {
 #[derive(Debug)]
 pub(crate) struct Interrupt {
     client: Arc<Client>,
-    /// Lets other tasks run; the server provides it, and it is called every few milliseconds of a
-    /// long evaluation.
+    /// Yields the thread to other tasks. It is provided by the server and called every few
+    /// milliseconds of a long evaluation.
     give_way: fn(),
     /// Deadline of the request on the monotonic clock.
     end: Duration,
     /// Thread time of the last check during a long evaluation, in nanoseconds; 0 if the evaluation
-    /// has yielded after that check: the thread time until the next check then includes other work.
+    /// has yielded after that check. The thread time until the next check then includes other tasks
+    /// and is not counted.
     checked_at: AtomicU64,
     /// Processor time that long evaluations have taken so far, in nanoseconds.
     taken: AtomicU64,
@@ -111,7 +112,7 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Starts the limits of a request now.
+    /// Creates the limits of a request, whose time starts now.
     pub(crate) fn new(client: Arc<Client>, give_way: fn()) -> Self {
         let end = clock::monotonic_time().saturating_add(OPERATION_TIME);
         let (checked_at, taken) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -140,7 +141,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns whether the request's time limit or its processor time has passed.
+    /// Returns whether the request has passed its deadline or used up its processor time.
     fn is_late(&self, now: Duration) -> bool {
         self.end <= now || as_nanos(EVALUATION_TIME) <= self.taken.load(Relaxed)
     }

@@ -1,12 +1,13 @@
 //! The NoSQL API: the Azure Cosmos DB REST protocol over the engine. No other crate knows that
 //! protocol.
 //!
-//! A request takes three steps. `http` reads its head and `request` parses it, which determines its
-//! operation (`operation`). `authorize` identifies the sender and checks its rights. Then the body
-//! is read and `dispatch` runs the operation's route (`routes`). `http` writes the response.
+//! A request takes three steps. First, `http` reads its head and `request` parses it, which
+//! determines the request's operation (`operation`). Second, `authorize` identifies the sender and
+//! checks its rights. Third, the body is read and `dispatch` runs the operation's route (`routes`).
+//! `http` writes the response.
 //!
-//! The remaining modules are the concepts of the protocol: links, headers, resource ids, etags,
-//! session and continuation tokens, partition keys and their hashes, container definitions,
+//! The remaining modules implement the concepts of the protocol: links, headers, resource ids,
+//! etags, session and continuation tokens, partition keys and their hashes, container definitions,
 //! batches, patches. They do no I/O and do not depend on the modules above.
 //!
 //! `docs/compat/cosmos-nosql.md` documents the supported behaviour; it is generated from the tables

@@ -1,6 +1,6 @@
-//! Sizes, counts and times that this API enforces. Limits that Azure Cosmos DB documents have its
-//! values, so that both refuse the same requests. The other limits bound the resources that one
-//! client may use.
+//! Sizes, counts and times that this API enforces. A limit that Azure Cosmos DB documents has the
+//! same value here, so that both servers refuse the same requests. The other limits bound the
+//! resources that one client may use.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -16,11 +16,11 @@ pub(crate) const QUOTA: &str =
 pub(crate) const USAGE_TIME: Duration = Duration::from_secs(1);
 /// Range of values that may be configured for the largest request body, in bytes.
 pub const BODY_BYTES: RangeInclusive<usize> = 64 * 1024..=MAX_BODY_BYTES;
-/// Bytes of a refused request's body that are read and discarded, so that the client reads the
-/// response.
+/// Maximum number of bytes of a refused request's body that are read and discarded. Many clients
+/// read the response only after they have sent the whole body.
 pub(crate) const MAX_DISCARDED_BYTES: usize = 64 * 1024 * 1024;
-/// Time without a received byte after which the rest of a refused request's body is no longer
-/// awaited.
+/// Time without a received byte after which the server stops waiting for the rest of a refused
+/// request's body.
 pub(crate) const QUIET_TIME: Duration = Duration::from_millis(500);
 /// Maximum number of bytes that are read and discarded after a connection was closed for writing.
 pub(crate) const MAX_LINGER_BYTES: usize = 64 * 1024 * 1024;
@@ -52,8 +52,8 @@ pub(crate) const MAX_KEY_PATHS: usize = 3;
 /// Maximum number of components that are parsed from a partition key header. It exceeds the maximum
 /// of a key, so that a key with too many components gets the error for that.
 pub(crate) const MAX_HEADER_KEYS: usize = 8;
-/// Maximum total size of the values of a partition key in bytes; the same limit as in Azure Cosmos
-/// DB for version 2 keys.
+/// Maximum total size of the components of a partition key in bytes; the same limit as in Azure
+/// Cosmos DB for version 2 keys.
 pub(crate) const MAX_KEY_BYTES: usize = 2048;
 /// Maximum size of a partition key header in bytes, in which every character may be escaped.
 pub(crate) const KEY_TEXT_BYTES: usize = 6 * MAX_KEY_BYTES + 64;
@@ -65,7 +65,7 @@ pub(crate) const MAX_BATCH: usize = 100;
 pub(crate) const MAX_HYBRID_BATCH_BYTES: usize = 2_202_010;
 /// Maximum number of operations of a patch; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_PATCH: usize = 10;
-/// Maximum number of parts of a path in a patch.
+/// Maximum number of property names and array positions in a path of a patch.
 pub(crate) const MAX_POINTER_PARTS: usize = MAX_DEPTH;
 /// Maximum number of unique key constraints of a container.
 pub(crate) const MAX_UNIQUE_KEYS: usize = 10;
@@ -90,16 +90,17 @@ pub(crate) const MAX_UDFS: usize = 50;
 pub(crate) const MAX_SCRIPTS: usize = 100;
 /// Smallest manual throughput in request units per second.
 pub(crate) const MIN_THROUGHPUT: i64 = 400;
-/// Smallest maximum of an autoscale throughput.
+/// Smallest maximum of an autoscale throughput, in request units per second.
 pub(crate) const MIN_AUTOSCALE: i64 = 1000;
 pub(crate) const MAX_THROUGHPUT: i64 = 1_000_000;
-/// Number of metered containers above which idle ones are evicted. It bounds memory, since clients
-/// choose the names of containers.
+/// Number of containers with throughput meters above which the meters of idle containers are
+/// removed. Without this limit clients could exhaust memory, since they choose the names of
+/// containers.
 pub(crate) const METERS: usize = 4096;
 /// Maximum number of session tokens in one request.
 pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
-/// Longest continuation token that is decoded. The longest state is a position in the order of
-/// several long texts.
+/// Longest continuation token that is decoded. Its longest content is the position in the results
+/// of a query that is ordered by several long strings.
 pub(crate) const MAX_CONTINUATION_BYTES: usize = 64 * 1024;
 /// Maximum size of a request head (request line and headers) in bytes.
 pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
@@ -117,21 +118,21 @@ pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(240);
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time for a TLS handshake.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Bytes of a body that are allocated before they have arrived. For the rest, memory is reserved as
-/// the data arrives.
+/// Bytes of a body that are allocated before they have arrived. Further memory is reserved as data
+/// arrives.
 pub(crate) const TRUSTED_BYTES: usize = 64 * 1024;
-/// Maximum number of attempts at a resource change that conflicts with concurrent changes.
+/// Maximum number of attempts to change a resource if concurrent changes of the resource conflict.
 pub(crate) const MAX_TRIES: usize = 32;
 /// Deadline of a scan or query for one page, waiting included.
 pub(crate) const OPERATION_TIME: Duration = Duration::from_secs(60);
 /// Processor time that the evaluation of one page may take.
 pub(crate) const EVALUATION_TIME: Duration = Duration::from_secs(5);
-/// Work limit for evaluating one page, in the units of evaluation; on most machines it takes less
-/// than `EVALUATION_TIME`. Unlike `EVALUATION_TIME` this limit does not depend on the load of the
-/// machine.
+/// Limit of the work to compute one page, in the work units of crate `evaluation`; most machines
+/// need less than `EVALUATION_TIME` for it. Unlike `EVALUATION_TIME` this limit does not depend on
+/// the load of the machine.
 pub(crate) const PAGE_WORK: u64 = 5 << 30;
-/// Work after which a page ends, if it may end at any row. It leaves the maximum work of one row,
-/// so that the next row still fits into `PAGE_WORK`.
+/// Work after which a page ends, if its query can be continued after any row. The difference to
+/// `PAGE_WORK` is the maximum work of one row, so that a row started below this limit fits.
 pub(crate) const PAGE_END: u64 = PAGE_WORK - evaluation::MAX_WORK;
 /// Size of the flow-control window: bytes of unread bodies that an HTTP/2 client may send.
 pub(crate) const WINDOW_BYTES: u32 = 256 * 1024;
@@ -146,13 +147,13 @@ pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const STEADY_BYTES: usize = 64 * 1024;
 /// Size of the parts in which a response is passed to the connection, in bytes.
 pub(crate) const ANSWER_PART_BYTES: usize = 64 * 1024;
-/// Maximum size of the results kept for next pages, of all queries together. With a small memory
-/// account it is less.
+/// Maximum total size of the results that are cached for the next pages of queries. If the server's
+/// memory limit is small, the maximum is less.
 pub(crate) const AHEAD_BYTES: usize = 128 * 1024 * 1024;
-/// Maximum number of queries whose next page is computed ahead and kept.
+/// Maximum number of queries with cached results for their next page.
 pub(crate) const MAX_AHEAD: usize = 256;
-/// Maximum size of a response in bytes. It exceeds that of a page, since some results are longer as
-/// text than as stored bytes.
+/// Maximum size of a response in bytes. It exceeds `MAX_PAGE_BYTES`, since some results are longer
+/// as JSON text than in stored form.
 pub(crate) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 /// Body size in bytes from which parsing runs on another thread, so that it does not delay other
 /// requests.
@@ -162,16 +163,17 @@ pub(crate) const LONG_BODY_BYTES: usize = 256 * 1024;
 pub(crate) const LONG_QUERY_BYTES: usize = 32 * 1024;
 /// Body size in bytes below which parsing reserves no memory.
 pub(crate) const SMALL_BODY_BYTES: usize = 4 * 1024;
-/// Estimated memory in bytes per byte of a parsed query, in the worst case of a tree of one-letter
-/// names.
+/// Estimated memory in bytes for each byte of a query text while it is parsed. The worst case is a
+/// syntax tree of one-letter names.
 pub(crate) const QUERY_BYTE_BYTES: usize = 128;
-/// Estimated memory in bytes per position in JSON where a value may follow.
+/// Estimated memory in bytes for each position in a JSON text at which a value may start, while the
+/// text is parsed.
 pub(crate) const VALUE_BYTES: usize = 64;
 /// Interval of the checks for idle clients. If a client is idle in two successive checks, the
 /// buffers of its connection are released.
 pub(crate) const REST_LOOK: Duration = Duration::from_secs(1);
 /// Grace period of running requests when the server stops.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
-/// How long a forwarded connection is kept after the endpoint stopped, to answer requests that
-/// still arrive.
+/// How long a forwarded connection stays open after the endpoint has stopped. Requests that arrive
+/// in this time are refused as not executed, so that they are retried on another node.
 pub(crate) const MOVED_TIME: Duration = Duration::from_millis(500);

@@ -13,8 +13,8 @@
 //! /offers/{id}    //addresses/    /_explorer/emulator.pem    /
 //! ```
 //!
-//! A path without its last name denotes the feed. Leading and trailing slashes are ignored, because
-//! clients build links from `_self`, which ends with one.
+//! A path without its last name denotes the feed (the list) of these resources. Leading and
+//! trailing slashes are ignored, because clients build links from `_self`, which ends with a slash.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,8 @@ pub(crate) enum Resource {
     Permissions,
     ClientKeys,
     Offers,
-    /// The pseudo-resource for deleting all items with a partition key.
+    /// The target of the operation that deletes all items with a partition key; not a stored
+    /// resource.
     PartitionKey,
     /// Addresses of replicas, which clients in direct mode request.
     Addresses,
@@ -73,7 +74,7 @@ impl Resource {
         }
     }
 
-    /// Returns the kind of resource that a path segment below a container names.
+    /// Returns the kind of the resources that a path segment below a container denotes.
     pub(crate) fn in_container(word: &str) -> Option<Self> {
         let all = [
             Self::Documents,
@@ -87,7 +88,7 @@ impl Resource {
     }
 }
 
-/// A parsed path. Names are percent-decoded; the signed link is not.
+/// A parsed path. Names are percent-decoded; `signed` is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) kind: Resource,
@@ -96,8 +97,8 @@ pub(crate) struct Link {
     pub(crate) owners: [String; 2],
     /// Name of the resource itself; `None` for a feed.
     pub(crate) name: Option<String>,
-    /// The link to be signed, still encoded: the link of the resource or, for a feed, of its
-    /// parent.
+    /// The link that the request's signature covers, still percent-encoded: the link of the
+    /// resource or, for a feed, of its parent.
     signed: String,
 }
 
@@ -115,7 +116,7 @@ impl Link {
     }
 
     /// Parses a path without its query string. An unknown path fails with 404 before the signature
-    /// is checked: the signature covers the kind of the resource, which is unknown.
+    /// is checked: the signature covers the resource's kind, which such a path does not determine.
     pub(crate) fn parse(path: &str) -> Result<Self> {
         let link = path.trim_matches('/');
         if link.is_empty() {
@@ -137,7 +138,7 @@ impl Link {
         let kind = match (first, count) {
             ("dbs", 1..=2) => Resource::Databases,
             ("offers", 1..=2) => Resource::Offers,
-            // Some clients use `_self` as the offer's name.
+            // Some clients use the offer's `_self` link, `offers/{id}`, as its id.
             ("offers", 3) if db == "offers" => return Err(no_offer(second)),
             ("addresses", 1) => Resource::Addresses,
             ("dbs", 3..=4) if second == "colls" => Resource::Containers,
@@ -212,7 +213,7 @@ fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     decoded.map_err(|_| Failure::bad_request("The request's path is not UTF-8."))
 }
 
-/// Returns the failure for a path that continues after an offer.
+/// Returns the failure for a path of the form `offers/offers/{id}`.
 fn no_offer(id: &str) -> Failure {
     Failure::bad_request(format!("'offers/{id}' is not the id of an offer."))
 }

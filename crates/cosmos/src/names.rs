@@ -1,5 +1,5 @@
 //! Validates ids of resources other than items: databases, containers, users, scripts. Links
-//! contain them unencoded, so characters that delimit link parts are refused.
+//! contain these ids unencoded, so characters that delimit the segments of a link are refused.
 
 use document::Value;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Validates the id of a new resource. An id in the form of a resource id of this server is
-/// refused, since a link with it would be ambiguous.
+/// refused, since a link that contains it would be ambiguous.
 pub(crate) fn check_name(id: Option<&Value>) -> Result<String> {
     let Some(Value::String(id)) = id else {
         return Err(Failure::bad_request(
@@ -52,7 +52,8 @@ mod tests {
             ("a?", false),
             ("#", false),
             ("a\n", false),
-            // Resource ids of other resources.
+            // Texts in the form of resource ids. The last two are permitted, because this server
+            // never assigns them as ids.
             ("AAAAAQ==", false),
             ("AAAAAYAAAAI=", false),
             ("AAAAAYAAAAIABAAAAAAAAA==", false),

@@ -1,5 +1,5 @@
-//! Access to the servers of a cluster's other shards, for feeds that cover all shards. The
-//! transport is provided by the server.
+//! Access to the servers of a cluster's other shards, for feeds that cover all shards. The server
+//! program provides the transport.
 
 use std::{fmt, io, pin::Pin, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Fault, Result};
 
 /// Maximum nesting of the other servers' responses.
 const MAX_DEPTH: usize = 64;
-/// Estimated memory in bytes that one byte of text takes once it is parsed.
+/// Estimated memory of parsed JSON in bytes for each byte of text.
 const PARSED: usize = 8;
 
 /// A feed of resources that belong to no database.
@@ -22,7 +22,8 @@ pub enum SharedFeed {
     Offers,
 }
 
-/// The entries of a feed, one JSON array for each other shard. An error if a shard is unreachable.
+/// The result of a request to all other shards: a JSON array of the feed's entries from each of
+/// them, or an error if one of them is unreachable.
 pub type FeedsOfShards<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Vec<u8>>>> + Send + 'a>>;
 
 /// Requests feeds from the other shards.

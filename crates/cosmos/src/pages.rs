@@ -1,5 +1,6 @@
-//! Static pages served at this API's address. The program that opens the API may add pages, such as
-//! those of a data explorer, so that pages and data have one origin. They need no signature.
+//! Static pages served at this API's address. The program that starts the API may provide pages,
+//! such as a data explorer, so that browsers load pages and data from the same origin. Requests for
+//! pages need no signature.
 
 use std::{fmt, future::Future, pin::Pin};
 

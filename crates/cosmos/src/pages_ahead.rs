@@ -1,15 +1,15 @@
-//! A cache of query results computed beyond the page that was sent, for use by the next page.
-//! Without it each page of a query with DISTINCT, GROUP BY, or an ORDER BY without an index
-//! evaluates the whole query again.
+//! A cache of query results that were computed together with a page, but follow it, for use by the
+//! next page. Without the cache, each page of a query with DISTINCT, GROUP BY, or an ORDER BY
+//! without an index evaluates the whole query again.
 //!
 //! [`ScanBasis`] decides whether cached results are still valid: the engine compares it with a new
 //! view before each use. A write to the container, a change of its settings, or the expiry of any
 //! item that was read invalidates them, and the page is computed from scratch. Clients cannot
 //! observe the difference.
 //!
-//! Entries are found by the continuation token, which is valid for one query, one container and one
-//! position. Their memory is reserved from the account of operations; the oldest entries are
-//! evicted when others need it.
+//! Entries are keyed by continuation token, which is valid for one query, one container and one
+//! position. The memory of entries is reserved from the account of operations; the oldest entries
+//! are evicted when operations need the memory.
 
 use std::{collections::HashMap, fmt};
 
@@ -23,14 +23,14 @@ use crate::limits::{AHEAD_BYTES, MAX_AHEAD};
 /// Results computed in advance for the next page of a query, and the state on which they depend.
 #[derive(Debug)]
 pub(crate) struct PageAhead {
-    /// The results that follow the previous page.
+    /// The results after the page that was sent.
     pub(crate) rest: RemainingResults,
     /// The state of the store that the results depend on.
     pub(crate) basis: ScanBasis,
     /// Statistics of the scan that produced the results. The next page is charged as if it had
     /// scanned the rows itself.
     pub(crate) scanned: Scanned,
-    /// The order in which the scan reads the items.
+    /// The order in which the scan has read the items.
     pub(crate) comes: ScanOrder,
 }
 
@@ -68,8 +68,8 @@ impl<P> fmt::Debug for PagesAhead<P> {
 }
 
 impl<P> PagesAhead<P> {
-    /// Returns the limits of the results that a query may keep beyond its page; `None` if memory is
-    /// scarce.
+    /// Returns the limits of the results that a query may cache for its next pages; `None` if
+    /// memory is scarce.
     pub(crate) fn room(account: &Account) -> Option<PageLimit> {
         let bytes = Self::max_bytes(account) / 4;
         // Approximate memory of a small result with its overhead.
@@ -114,8 +114,8 @@ impl<P> PagesAhead<P> {
         Some(held.page)
     }
 
-    /// Removes the oldest entries until at most `most` entries with `bytes` bytes remain; returns
-    /// the removed ones.
+    /// Removes the oldest entries until at most `most` entries of at most `bytes` bytes in total
+    /// remain; returns the removed ones.
     fn free(&self, most: usize, bytes: usize) -> Vec<CacheEntry<P>> {
         let mut gone = Vec::new();
         let mut all = self.0.lock();
@@ -159,7 +159,7 @@ mod tests {
             ahead.keep(&account, &at.to_string(), at, 100);
         }
         assert_eq!(kept(&ahead), (3..MAX_AHEAD + 3).collect::<Vec<_>>());
-        // All entries together may take a sixteenth of the account.
+        // All entries together may take a sixteenth of the memory account.
         for at in 0..4 {
             ahead.keep(&account, &format!("large {at}"), 1000 + at, 3 * MB);
         }

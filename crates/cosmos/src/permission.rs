@@ -23,7 +23,8 @@ pub(crate) struct Permission {
     pub(crate) writes: bool,
     /// Path of the resource; resources below it are included.
     pub(crate) path: ResourcePath,
-    /// The only logical partition that the permission allows; `None` allows all.
+    /// The only logical partition to which the permission gives access; `None` if it is not limited
+    /// to one.
     pub(crate) partition: Option<Vec<Component>>,
 }
 
@@ -58,8 +59,8 @@ impl Permission {
         Ok(Self { writes, path, partition })
     }
 
-    /// Returns the permission that a token names. Fails if its version is no longer that in the
-    /// token.
+    /// Returns the permission that a token names. Fails if the permission has been changed since
+    /// the token was issued.
     pub(crate) fn of_token(engine: &Engine, token: &Token) -> Result<Self> {
         let path: Vec<&str> = token.permission.split(SEPARATOR).collect();
         let held = engine.resource_at(&path).filter(|held| held.stamp == token.version);

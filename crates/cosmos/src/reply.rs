@@ -35,17 +35,17 @@ pub(crate) struct Reply {
     pub(crate) stored: Option<StoredHeaders>,
 }
 
-/// The headers of a response about one item that describe its container.
+/// Response headers that describe the container of the item that was read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredHeaders {
     /// Value of the header with the container's disk usage.
     pub(crate) usage: HeaderValue,
-    /// Whether the request was a write, whose response reports the replicas.
+    /// Whether the request was a write; the response to a write also has headers about replicas.
     pub(crate) of_write: bool,
 }
 
-/// The parent of a resource as headers name it: SDKs store session tokens by the parent's path and
-/// id. Both are stored as header values, because every response about an item has them.
+/// Path and id of a resource's parent for the response headers, since SDKs store session tokens by
+/// them. They are kept as header values, because every response about an item has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParentHeaders {
     /// Path of names, without a leading or trailing slash.

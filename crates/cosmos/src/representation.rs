@@ -1,5 +1,5 @@
-//! Representation of resources other than items: the stored properties and the properties that the
-//! server sets, and feeds of resources in pages.
+//! The JSON form of resources other than items: their stored properties, followed by the properties
+//! that the server sets. Also pages of feeds (lists) of resources.
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use memory::{Account, InsufficientMemory, Share};
@@ -46,8 +46,8 @@ pub(crate) fn resource_text(resource: &Document) -> Vec<u8> {
     out
 }
 
-/// Returns the response with one resource and its etag. With status 200 it is charged as a point
-/// read, otherwise as a write.
+/// Returns the response with one resource and its etag. Status 200 is charged as a point read, any
+/// other as a write.
 pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
     let body = resource_text(resource);
     let work = if status == 200 { Work::PointRead } else { Work::Write };
@@ -60,14 +60,14 @@ pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
     Reply { body, ..reply }
 }
 
-/// The body of a feed. Memory for the text is reserved as the text grows, so that a feed that
-/// becomes too large fails early.
+/// The body of a feed response, written entry by entry. Memory for the text is reserved as the text
+/// grows, so that a feed that becomes too large fails early.
 #[derive(Debug)]
 pub(crate) struct Feed {
     /// The JSON text so far, without the brackets that close it.
     text: Vec<u8>,
     count: usize,
-    /// Positions of the entries of which only the start was written.
+    /// Positions of the truncated entries in the feed.
     cut: Vec<usize>,
     held: Share,
 }
@@ -95,7 +95,7 @@ impl Feed {
         })
     }
 
-    /// Appends an entry; `write` returns whether it has written only the start of it.
+    /// Appends an entry; `write` returns whether it has truncated the entry.
     pub(crate) fn push_entry_or_start(
         &mut self,
         write: impl FnOnce(&mut Vec<u8>) -> bool,
@@ -120,8 +120,8 @@ impl Feed {
         self.text.len()
     }
 
-    /// Returns the response with the feed. Its property `_cut` lists the positions of entries of
-    /// which only the start was written, if there are any.
+    /// Returns the response with the feed. If entries were truncated, its property `_cut` lists
+    /// their positions.
     pub(crate) fn into_reply(mut self) -> Reply {
         self.text.extend_from_slice(format!("],\"_count\":{}", self.count).as_bytes());
         if !self.cut.is_empty() {

@@ -24,8 +24,8 @@ pub(crate) struct Request {
     /// The resource that the path denotes.
     pub(crate) link: Link,
     pub(crate) headers: Headers,
-    /// The requested operation. All later steps use the operation's row and nothing else, so that
-    /// no two steps can interpret a request differently.
+    /// The requested operation. All later steps use the operation's row in the table of operations,
+    /// so that no two steps can interpret a request differently.
     pub(crate) operation: Operation,
     /// `http` or `https`, for URLs in responses.
     pub(crate) scheme: &'static str,
@@ -34,8 +34,7 @@ pub(crate) struct Request {
     /// Whether the sender of a change feed request may also write items. Set once the sender is
     /// authorized.
     pub(crate) may_write: bool,
-    /// Whether large items of a list are cut to the start of each field. Set once the sender is
-    /// authorized.
+    /// Whether large items in a list are truncated (`item/cut`). Set once the sender is authorized.
     pub(crate) cuts: bool,
     /// The client connection that waits for the response.
     pub(crate) client: Arc<Client>,
@@ -98,8 +97,8 @@ impl Request {
         self.container = Some(found);
     }
 
-    /// Returns the container that was found. Does not compare its id with the id that the client
-    /// has sent.
+    /// Returns the container that was found. It may be a newer container of the same name than the
+    /// client expects; see `container`.
     pub(crate) fn found_container(&self) -> Option<&Arc<Container>> {
         self.container.as_ref()?.as_ref().ok()
     }

@@ -1,6 +1,6 @@
 //! Request units: the cost of an operation, which grows with the bytes and rows it handles and is
-//! deterministic for the same operation on the same data. They are counted in hundredths, so that
-//! sums are exact.
+//! deterministic for the same operation on the same data. Request units are counted in hundredths,
+//! so that sums are exact.
 //!
 //! ```text
 //! a point read of 1.5 KB    50 + 50 * 2         = 1.5 units
@@ -23,8 +23,8 @@ pub(crate) fn of_failure() -> u64 {
     hundredths(Work::PointRead, 0)
 }
 
-/// Returns the cost in hundredths of a unit: a fixed part, and a part for each started kilobyte of
-/// `bytes`, of which at least one is charged.
+/// Returns the cost in hundredths of a unit: a fixed cost, and a cost for each started kilobyte of
+/// `bytes`; at least one kilobyte is charged.
 pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
     let kilobytes = (bytes as u64).div_ceil(1024).max(1);
     match work {

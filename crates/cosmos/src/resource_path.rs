@@ -1,5 +1,5 @@
-//! Resource paths: the kinds and names of a link from the database down, as permissions use them.
-//! The resource need not exist.
+//! Resource paths: kind and name of a resource and of its parents, from the database down.
+//! Permissions use them. The resource need not exist.
 
 use std::fmt;
 
@@ -11,8 +11,9 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// The path of a resource: kind and name of each part from the database down. The last name is
-/// empty for a feed, so a feed lies below its parent and below no other resource.
+/// The path of a resource: kinds and names from the database down. The last name of a feed's path
+/// is empty, so only the paths of the feed's parents contain it, not the path of a resource in the
+/// feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResourcePath(Vec<(Resource, String)>);
 
@@ -78,8 +79,8 @@ impl ResourcePath {
         Some(Self(parts))
     }
 
-    /// Replaces the resource ids of database and container by their names. A part that does not
-    /// exist is left unchanged.
+    /// Replaces the resource ids of database and container by their names. A resource id that does
+    /// not exist is left unchanged.
     pub(crate) fn resolve_names(mut self, engine: &Engine, known: &Containers) -> Self {
         if let [(Resource::Databases, database), rest @ ..] = self.0.as_mut_slice() {
             if let Some(found) = catalog::find_database(engine, database) {
@@ -94,9 +95,9 @@ impl ResourcePath {
         self
     }
 
-    /// Returns whether the path identifies an item only together with a partition key. That is so
-    /// if it has the item's id, which is unique only within a logical partition, and the container
-    /// has a partition key.
+    /// Returns whether the path identifies an item only together with a partition key. True if the
+    /// container has a partition key and the path has the item's id, which is unique only within a
+    /// logical partition, and not its resource id.
     pub(crate) fn needs_partition(&self, engine: &Engine, known: &Containers) -> bool {
         let [(_, database), (_, container), (Resource::Documents, name)] = self.0.as_slice() else {
             return false;

@@ -1,11 +1,11 @@
 //! Resource ids: short base64 texts that encode the parents of a resource and are never reused.
-//! Clients decode them: SDKs extract the id of a container from those of its items.
+//! Clients decode these ids: SDKs extract the id of a container from the ids of its items.
 //!
 //! ```text
 //! 4 bytes    database
 //! 8 bytes    database, container or user (distinguished by its first bit)
 //! 9 bytes    database, client encryption key, the byte 2
-//! 16 bytes   as 8 bytes, then a number of 60 bits and a type of 4 bits
+//! 16 bytes   the 8 bytes of the container or user, a number of 60 bits, a type of 4 bits
 //! ```
 //!
 //! The number of an item is the commit that created it.
@@ -15,7 +15,8 @@ use base64::{
     engine::general_purpose::{GeneralPurpose, PAD},
 };
 
-/// Bits of the number in the last eight bytes; the type takes the other four.
+/// Number of bits of the resource's number in the last eight bytes of an id; the type has the other
+/// four.
 const NUMBER_BITS: u32 = 60;
 
 /// The standard alphabet with `-` in place of `/`, which separates the parts of a link.
@@ -41,8 +42,8 @@ pub(crate) enum Leaf {
 }
 
 impl Leaf {
-    /// Returns the high half of an id's last byte. The values are Azure Cosmos DB's, since SDKs
-    /// read them.
+    /// Returns the high half of an id's last byte. The values are those of Azure Cosmos DB, since
+    /// SDKs decode them.
     const fn type_tag(self) -> u8 {
         match self {
             Self::Item | Self::Permission => 0,
@@ -80,7 +81,7 @@ pub(crate) enum Rid {
     },
 }
 
-/// Last byte of a client encryption key's id, which otherwise would equal a user's.
+/// Last byte of a client encryption key's id. Without it the id would equal that of a user.
 const CLIENT_KEY: u8 = 2;
 
 /// The bit that distinguishes container numbers from user numbers.
@@ -102,7 +103,7 @@ impl Rid {
         out.extend(text.iter().take(written));
     }
 
-    /// Returns the encoded bytes, of which the second value is the number in use.
+    /// Returns a buffer with the encoded id, and the length of the id in it.
     fn bytes(self) -> ([u8; 16], usize) {
         let mut bytes = [0; 16];
         let (database, owner, last, len) = match self {
@@ -128,8 +129,8 @@ impl Rid {
         Self::Leaf { database, owner: container | CONTAINER, number, leaf }
     }
 
-    /// Returns whether this server may assign the id. Databases are numbered from one. A text that
-    /// decodes to an id with a large number is therefore no id, but may be a name.
+    /// Returns whether this server may assign the id. Databases are numbered from one, so an id
+    /// with a large database number is never assigned, and its text is permitted as a name.
     pub(crate) fn may_be_given(self) -> bool {
         let (Self::Database(database)
         | Self::Container { database, .. }

@@ -1,5 +1,5 @@
-//! Role assignments of principals with Entra tokens, as the operator configured them. A role is a
-//! list of Azure Cosmos DB's data actions. `auth` determines the principal of a token.
+//! The operator's assignments of roles to principals, which authenticate with Entra tokens. A role
+//! is a list of Azure Cosmos DB's data actions. `auth` determines the principal of a token.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -31,16 +31,17 @@ const BUILT_IN: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// Rules for Entra tokens: which are accepted, and the rights of their holders.
+/// Rules for Entra tokens: which tokens are accepted, and the rights of their principals.
 #[derive(Debug)]
 pub struct TokenRules {
     /// The identity service whose tokens are accepted.
     pub issuer: Option<Issuer>,
-    /// Whether tokens in the emulators' form, signed by an account key, are accepted. The holder of
-    /// a key can put any principal into such a token, so by default these tokens are refused if an
+    /// Whether tokens signed by an account key, as emulators accept them, are valid. The holder of
+    /// a key can put any principal into such a token, so by default such tokens are refused if an
     /// identity service is configured.
     pub emulator_tokens: bool,
-    /// Without roles a token signed by an account key has the rights of that key.
+    /// The role assignments. With `None`, a token signed by an account key has the rights of that
+    /// key.
     pub roles: Option<Roles>,
 }
 
@@ -67,8 +68,8 @@ struct Assignment {
 }
 
 impl Roles {
-    /// Builds the assignments (principal, role, scope) from custom roles, given by name with their
-    /// actions. The error is a message.
+    /// Creates the roles from custom roles, each a name and its actions, and from assignments, each
+    /// a principal, the name of a role, and a scope. The error is a message for the operator.
     pub fn new(
         own: &[(String, Vec<String>)],
         assignments: &[(String, String, String)],
@@ -102,7 +103,7 @@ impl Roles {
     }
 }
 
-/// Returns a role's action without the common prefix.
+/// Validates an action of a custom role, and returns it without the common prefix.
 fn parse_action(role: &str, action: &str) -> Result<String, String> {
     let rest = action.strip_prefix(PREFIX).unwrap_or(action);
     let known = rest == METADATA || rest.starts_with("sqlDatabases/") || rest == "*";
@@ -115,7 +116,7 @@ fn parse_action(role: &str, action: &str) -> Result<String, String> {
     }
 }
 
-/// Parses the scope of an assignment: everything, a database or a container.
+/// Parses the scope of an assignment: the account, a database or a container.
 fn parse_scope(text: &str) -> Option<ResourcePath> {
     if text == "/" {
         return Some(ResourcePath::account());

@@ -8,10 +8,10 @@ use auth::Right;
 pub(crate) enum Sender {
     /// By the signature or token in the request's headers.
     Signs,
-    /// Authenticated as in `Signs`. The client has connected to another endpoint, which has checked
-    /// the host name and serves static pages itself.
+    /// As in `Signs`, by the signature or token in the headers. The client has connected to another
+    /// endpoint, which has checked the host name and serves static pages itself.
     Forwarded,
-    /// The caller of this crate, which has authenticated the sender itself: the portal. The
+    /// By the caller of this crate, such as the portal, which has authenticated the sender. The
     /// request's authorization headers are ignored.
     Known(Right),
 }

@@ -1,15 +1,15 @@
-//! Session tokens and consistency levels. The server is one replica of one partition, so a token is
-//! a number: the container's last change that the response reflects. A token is compared with the
-//! newest commit of the whole server, since earlier versions issued that number; a token from the
-//! future is refused.
+//! Session tokens and consistency levels. A container has a single partition key range and a single
+//! replica, so a token needs only one number: the commit of the container's last change that the
+//! response reflects. A token is compared with the newest commit of the whole server, since earlier
+//! versions issued that number; a token with a greater number is refused.
 //!
 //! ```text
 //! 0:-1#42          range 0, version -1, commit 42
-//! 0:-1#42#1=40     with the progress of each region, which is ignored here
+//! 0:-1#42#1=40     with numbers for each region, which are ignored
 //! 0:-1#42,1:-1#7   several ranges; all but range 0 are ignored
 //! ```
 //!
-//! A token is ahead of the server after a restore of older data.
+//! A token may exceed the newest commit after a restore of older data.
 
 use crate::{
     account::LEVEL,
@@ -20,7 +20,7 @@ use crate::{
 /// Id of a container's single partition key range.
 pub(crate) const RANGE: &str = "0";
 
-/// Returns the token for a container's last change.
+/// Returns the session token for a container whose last change is commit `seq`.
 pub(crate) fn session_token(seq: u64) -> String {
     format!("{RANGE}:-1#{seq}")
 }
@@ -92,8 +92,8 @@ pub(crate) fn check_level(header: Option<&str>) -> Result<()> {
     }
 }
 
-/// Refuses to serve a client that has seen newer data than the server has, with the sub-status on
-/// which SDKs retry.
+/// Refuses to serve a client that has seen newer data than the server has, with the status and
+/// sub-status on which SDKs retry.
 pub(crate) fn check_seen(seen: u64, seq: u64) -> Result<()> {
     if seen <= seq {
         return Ok(());

@@ -1,6 +1,6 @@
-//! Reports finished requests: a log line for each slow one, and an event for the tracer. Both have
-//! the operation and its cost, but no values. Slow requests are also kept in memory with their
-//! query text.
+//! Reports finished requests: a log line for each slow one, and an event for the tracer. Both
+//! describe the operation and its cost, but contain no values of items or queries. Slow requests
+//! are also kept in memory with their query text.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use crate::{
 /// A finished request, for the slow request log.
 pub(crate) struct FinishedRequest<'a> {
     pub(crate) operation: Option<Operation>,
-    /// The path of the request, if it could be parsed.
+    /// The path of the request, without the query string.
     pub(crate) path: &'a str,
     pub(crate) stats: &'a ExecutionStats,
     pub(crate) agent: &'a str,
     pub(crate) activity: &'a str,
-    /// Whether the operation came through the admin address.
+    /// Whether the portal sent the request; see `http/relay`.
     pub(crate) relayed: bool,
     /// Trace context of the client (`traceparent`).
     pub(crate) parent: Option<&'a str>,
@@ -41,7 +41,8 @@ pub(crate) fn report_end(api: &NoSqlApi, ended: &FinishedRequest<'_>) {
         return;
     }
     let metric = ended.operation.and_then(|it| Metric::ALL.get(it.row().metric as usize));
-    // Parsed again for reported requests only, so that other requests need not keep the names.
+    // The path is parsed again, but only for requests that are reported, so that other requests
+    // need not keep the names.
     let owners = Link::parse(ended.path).map(|link| link.owners).unwrap_or_default();
     let known = traces::Operation {
         system: "azure.cosmosdb",

@@ -1,13 +1,13 @@
 //! Optional throughput limits: a token bucket of request units for each offer, refilled every
-//! second of the monotonic clock and charged with the cost of responses. It neither finds offers
-//! nor builds responses.
+//! second of the monotonic clock and charged with the cost of responses. The caller finds the
+//! offers and builds the responses.
 //!
 //! A response is charged after it was made, so a bucket may become negative; requests are then
 //! throttled until the refills have made up the deficit. With 400 units per second:
 //!
 //! ```text
-//! second 5   a response of 300: 100 left   one of 100: 0 left   the next: 429
-//! second 6   400 again                     one of 1,001: -601   the next: 429
+//! second 5   response costs 300: 100 left  next costs 100: 0 left      then 429
+//! second 6   refilled to 400               response costs 1,001: -601  then 429
 //! second 7   -201                          429
 //! second 8   199 left
 //! ```
@@ -21,13 +21,13 @@ use crate::limits::METERS;
 /// Throughput that a container may use, and the offer to which its use is charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// Resource id of the container or database that the offer belongs to.
+    /// Resource id of the container or database to which the offer belongs.
     pub(crate) about: String,
     pub(crate) units: i64,
 }
 
-/// The limit of a container as it was found in this second. It is cached because finding it
-/// searches all offers, which would cost more than many requests.
+/// The throughput limit of a container, looked up in the given second and used until it ends. It is
+/// cached because a lookup searches all offers, which would cost more than many requests.
 #[derive(Debug)]
 struct CachedAllowance {
     second: u64,
@@ -38,8 +38,7 @@ struct CachedAllowance {
 #[derive(Debug)]
 struct Bucket {
     second: u64,
-    /// Remaining hundredths of request units. Negative if responses cost more than was left before
-    /// them.
+    /// Remaining hundredths of request units. Negative if a response cost more than was left.
     left: i64,
 }
 
@@ -58,7 +57,7 @@ impl Throttle {
     /// Checks whether a request about items of a container may run; `now` is monotonic time.
     /// Returns the resource id of the bucket to charge, or `None` if the container has no limit.
     /// The error is the number of milliseconds after which the request may be retried. `find` looks
-    /// up the container's limit and is called once per second.
+    /// up the container's limit; it is called at most once per second and container.
     pub(crate) fn admit_request(
         &self,
         now: Duration,
@@ -95,8 +94,8 @@ impl Throttle {
 }
 
 impl Meters {
-    /// Evicts idle containers and offers if there are many. A negative bucket is kept, since
-    /// evicting it would cancel the deficit.
+    /// Evicts the limits and buckets of idle containers if there are many. A bucket with a deficit
+    /// is kept, since evicting it would cancel the deficit.
     fn forget_unused(&mut self, second: u64) {
         if METERS <= self.known.len() {
             self.known.retain(|_, known| known.second == second);

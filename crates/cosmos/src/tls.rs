@@ -1,5 +1,5 @@
 //! The server's TLS certificate: self-signed if none is configured, and replaceable while
-//! connections are open. Storing certificate and key is the server's task.
+//! connections are open. The server program stores certificate and key.
 //!
 //! All connections use the same settings: HTTP/2 and HTTP/1.1 are offered, and no client
 //! certificate is requested.
@@ -23,7 +23,7 @@ use zeroize::Zeroize;
 /// ALPN protocol name of HTTP/2.
 pub(crate) const HTTP2: &[u8] = b"h2";
 
-/// Why a certificate cannot be used, as a message.
+/// The error message if a certificate cannot be used.
 #[derive(Clone, Debug)]
 pub struct NoCertificate(String);
 
@@ -40,8 +40,8 @@ fn certificate_error(error: impl fmt::Display) -> NoCertificate {
     NoCertificate(error.to_string())
 }
 
-/// A certificate and its key. `Debug` prints only the type name. The TLS library holds a copy of
-/// the key in its own form.
+/// A certificate and its key. `Debug` prints only the type name. The TLS library keeps another copy
+/// of the key.
 #[derive(Clone)]
 pub struct Certificate {
     certificate: String,
@@ -57,7 +57,8 @@ impl fmt::Debug for Certificate {
 }
 
 impl Certificate {
-    /// Creates a self-signed certificate for this machine under all its names.
+    /// Creates a self-signed certificate for `machine` and the other names under which clients
+    /// reach this machine.
     pub fn make_self_signed(machine: &str) -> Result<Self, NoCertificate> {
         let mut names: Vec<String> =
             ["localhost", "127.0.0.1", "::1"].iter().map(|name| (*name).to_owned()).collect();
@@ -99,12 +100,12 @@ impl Certificate {
         &self.certificate
     }
 
-    /// Returns the key in PEM, for the server to store with the data.
+    /// Returns the key in PEM, so that the caller can store it with the data.
     pub fn key(&self) -> &Secret {
         &self.key
     }
 
-    /// Returns the chain with its signing key, for other listeners of the server.
+    /// Returns the certificate chain with its signing key, for other listeners of the server.
     pub fn signing(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.signing)
     }

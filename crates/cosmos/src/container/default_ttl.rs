@@ -5,11 +5,11 @@ use engine::DefaultTtl;
 
 use crate::failure::{Failure, Result};
 
-/// Removes the default from a definition, since the engine stores it separately. `null` is refused
-/// and does not mean absent, as in Azure Cosmos DB.
+/// Removes the default TTL from a definition, since the engine stores it separately. `null` is
+/// refused and does not mean absent, as in Azure Cosmos DB.
 pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
     let Some(value) = body.remove("defaultTtl") else {
-        // A TTL property path also requires a default.
+        // Azure Cosmos DB refuses a TTL property path without a default TTL.
         if body.get("ttlPropertyPath").is_some() {
             return Err(Failure::bad_request(
                 "The property 'ttlPropertyPath' needs 'defaultTtl' to be specified.",

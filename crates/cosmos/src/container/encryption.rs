@@ -1,6 +1,6 @@
-//! Client encryption policies: the paths that clients encrypt, and the database's keys that they
-//! use. Nothing is encrypted here. Policies are validated as in Azure Cosmos DB, so that mistakes
-//! are found before data are written.
+//! Client encryption policies: the paths of an item that clients encrypt, and the ids of the
+//! database's encryption keys for them. The server itself encrypts nothing. Policies are validated
+//! as in Azure Cosmos DB, so that mistakes are found before data are written.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,8 @@ const POLICY: &str = "clientEncryptionPolicy";
 /// The only encryption algorithm that Azure Cosmos DB accepts.
 const ALGORITHM: &str = "AEAD_AES_256_CBC_HMAC_SHA256";
 
-/// Refuses a policy that Azure Cosmos DB refuses. The route checks whether its keys exist.
+/// Refuses a policy that Azure Cosmos DB refuses. The caller checks whether the keys that it names
+/// exist.
 pub(super) fn check_encryption(body: &Document, key: &[KeyPath]) -> Result<()> {
     let Some(Value::Document(policy)) = body.get(POLICY) else { return Ok(()) };
     let version = match policy.get("policyFormatVersion") {
@@ -80,7 +81,7 @@ pub(crate) fn encryption_keys(options: &Document) -> Vec<&str> {
     entries.map(|entry| text_of(entry, "clientEncryptionKeyId")).collect()
 }
 
-/// Returns the entries of a definition's encryption policy, each as path, key id, type and
+/// Returns the paths of a definition's encryption policy, each with key id, encryption type and
 /// algorithm.
 fn said(options: &Document) -> Vec<[&str; 4]> {
     let names = ["path", "clientEncryptionKeyId", "encryptionType", "encryptionAlgorithm"];

@@ -1,5 +1,6 @@
-//! Full-text policies: the paths that contain text, and their indexes. There is no full-text search
-//! here. Policies are validated as in Azure Cosmos DB, so that mistakes in a template are found.
+//! Full-text policies: the paths that contain text, and their indexes. This server has no full-text
+//! search. Policies are validated as in Azure Cosmos DB, so that mistakes in a container's
+//! definition are found before it is used with Azure Cosmos DB.
 
 use document::{Document, Value};
 
@@ -9,7 +10,7 @@ use crate::failure::{Failure, Result};
 /// Permitted languages of full-text paths; upper and lower case differ.
 const LANGUAGES: [&str; 7] = ["en-US", "de-DE", "es-ES", "fr-FR", "it-IT", "pt-PT", "pt-BR"];
 
-/// Refuses a default language, and a language of a path, that Azure Cosmos DB does not have.
+/// Refuses a default language, and a language of a path, that Azure Cosmos DB does not support.
 pub(super) fn check_languages(body: &Document) -> Result<()> {
     let Some(Value::Document(policy)) = body.get("fullTextPolicy") else { return Ok(()) };
     let of_paths = entries_of(body, "fullTextPolicy", "fullTextPaths");

@@ -19,7 +19,8 @@ use crate::{
     limits::{MAX_COMPOSITE_PATHS, MAX_COMPOSITES, MAX_INDEX_PATHS},
 };
 
-/// Prefix of the engine's names of composite indexes; the position in the policy follows.
+/// Prefix of the names that composite indexes have in the engine; the index's position in the
+/// policy follows.
 const COMPOSITE: &str = "composite ";
 
 /// Completes the policy of a definition and returns the indexes for it. With mode `none` nothing is
@@ -59,7 +60,8 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
         }
         fill_missing(&mut policy, &[], &[]);
     } else {
-        // A policy without any paths includes all; one with some paths includes only those.
+        // A policy without any paths includes all paths; a policy with some paths includes only
+        // those.
         let untouched =
             policy.get("includedPaths").is_none() && policy.get("excludedPaths").is_none();
         if untouched {
@@ -121,7 +123,8 @@ fn exclude_etag(policy: &mut Document) -> Result<()> {
             let parsed = path_of(entry).ok().and_then(paths::parse_path);
             parsed.is_some_and(|(steps, _)| steps.first().is_some_and(etag))
         };
-        // With too many paths nothing is added, since the policy is refused later for their number.
+        // A policy with too many paths is refused later; adding a path would falsify the number in
+        // the error.
         if MAX_INDEX_PATHS <= entries.len() || entries.iter().any(is_etag) {
             return Ok(());
         }
@@ -141,7 +144,7 @@ fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>
     }
 }
 
-/// Validates vector and full-text indexes. They are stored and shown, but queries that need them
+/// Validates vector and full-text indexes. They are stored and returned, but queries that need them
 /// are refused.
 fn check_kept(policy: &Document) -> Result<()> {
     for name in ["vectorIndexes", "fullTextIndexes"] {
@@ -196,9 +199,9 @@ fn invalid_path(path: &str) -> Failure {
     ))
 }
 
-/// Converts the included and excluded paths to rules for the engine. The root must be in one of the
-/// arrays, since otherwise the rule for unlisted paths is undefined. A path that occurs twice is
-/// refused, since its rules could conflict.
+/// Converts the included and excluded paths to rules for the engine. The root path `/*` must be in
+/// one of the arrays, since otherwise the rule for unlisted paths is undefined. A path that occurs
+/// twice is refused, since its rules could conflict.
 fn read_rules(policy: &Document) -> Result<Policy> {
     let mut rules: Vec<PolicyRule> = Vec::new();
     let (mut root, mut twice) = (false, false);
@@ -211,7 +214,8 @@ fn read_rules(policy: &Document) -> Result<Policy> {
         }
         for entry in entries {
             let text = path_of(entry)?;
-            // A tuple of array elements adds nothing to the rule for its array.
+            // `/a/[]/{b, c}/?` includes properties `b` and `c` of array elements; it becomes the
+            // rule `/a/[]/*`.
             let (steps, end) = match text.split_once("/[]/{") {
                 Some((array, tuple)) if included => {
                     let parsed = paths::parse_path(array).filter(|_| paths::is_tuple(tuple));
@@ -266,15 +270,15 @@ fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     Ok(found)
 }
 
-/// Returns the paths of the composite index that the engine has under this name, each with whether
-/// it descends; `None` if the policy has no such index.
+/// Returns the paths of the composite index with this name in the engine, each with whether its
+/// order is descending; `None` if the policy has no such index.
 pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<(String, bool)>> {
     let at: usize = name.strip_prefix(COMPOSITE)?.parse().ok()?;
     composites(options).into_iter().nth(at)
 }
 
-/// Returns the composite indexes of a policy. Each is a list of paths, with whether the path
-/// descends.
+/// Returns the composite indexes of a policy. Each is a list of paths, with whether the order of
+/// the path is descending.
 pub(crate) fn composites(options: &Document) -> Vec<Vec<(String, bool)>> {
     let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return Vec::new() };
     let lists = read_list(policy, "compositeIndexes").ok().flatten().unwrap_or_default();
@@ -289,8 +293,8 @@ pub(crate) fn composites(options: &Document) -> Vec<Vec<(String, bool)>> {
     lists.iter().map(paths).collect()
 }
 
-/// Parses a path of a composite index to names and direction. The path must lead to a single value:
-/// arrays and wildcards are refused.
+/// Parses an entry of a composite index to the property names of its path, and whether its order is
+/// descending. The path must lead to a single value: arrays and wildcards are refused.
 fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
     let text = path_of(entry)?;
     let (steps, end) = paths::parse_path(text).ok_or_else(|| invalid_path(text))?;

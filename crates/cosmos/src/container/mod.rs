@@ -1,8 +1,10 @@
-//! Container definitions: parsed from a request, validated, and stored in the form that is shown.
+//! Container definitions: parsed from a request, validated, and stored in the form that responses
+//! have.
 //!
-//! A definition is completed before it is stored: omitted properties get the defaults that Azure
-//! Cosmos DB shows, so that clients read the same from both. A feature that this server does not
-//! have is refused with an error that names it, unless it does not affect results.
+//! A definition is completed before it is stored: omitted properties get the same defaults as in
+//! Azure Cosmos DB's responses, so that clients read the same definition from both servers. A
+//! feature that this server does not have is refused with an error that names it, unless it does
+//! not affect results.
 
 mod default_ttl;
 mod encryption;
@@ -60,8 +62,8 @@ impl ContainerDefinition {
         Ok(new)
     }
 
-    /// Parses a definition that an earlier version may have stored without validating vector and
-    /// full-text policies.
+    /// Parses a definition without validating its vector and full-text policies, which earlier
+    /// versions of the server stored unvalidated.
     fn parse_kept(mut body: Document) -> Result<Self> {
         for name in SYSTEM {
             body.remove(name);
@@ -135,9 +137,9 @@ impl ContainerDefinition {
         Ok(new)
     }
 
-    /// When a container is replaced, keeps the retention of an all-versions change feed that its
-    /// first read started implicitly, unless the new or the current definition (`held`) specifies
-    /// one.
+    /// Keeps the retention of an all-versions change feed that its first read started implicitly,
+    /// when the container is replaced and neither the new definition nor the current one (`held`)
+    /// specifies a retention.
     pub(crate) fn keep_begun_feed(&mut self, held: &Document) {
         if !policies::says_retention(held) && !policies::says_retention(self.options()) {
             self.engine.retention_s = Some(BEGUN_RETENTION_S);
@@ -165,8 +167,8 @@ pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     }
 }
 
-/// Returns whether a partition key equals the current one. Omitted kind and version mean the
-/// current ones; if the current definition also omits them, the defaults of new containers apply.
+/// Returns whether a partition key equals the current one. An omitted kind or version means the
+/// current one; if the current definition omits it, too, kind `Hash` and version 1 are assumed.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
     if PartitionKeyDefinition::says_none(held) {
         return PartitionKeyDefinition::says_none(new);

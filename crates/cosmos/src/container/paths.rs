@@ -1,10 +1,12 @@
-//! Paths of indexing policies: `/a/[]/"b c"/?`, `/*`. The engine decides what an index contains.
+//! Parses the paths of indexing policies: `/a/[]/"b c"/?`, `/*`. The engine decides which values a
+//! path includes.
 
 use select::sarg::PathStep;
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// The end of an indexing path, which determines the values that the path denotes.
+/// The suffix of an indexing path, which determines whether it denotes one value or all values
+/// below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Value,
@@ -59,7 +61,8 @@ pub(super) fn parse_path(text: &str) -> Option<(Vec<PathStep>, End)> {
     Some((steps, End::Open))
 }
 
-/// Returns whether the text after `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
+/// Returns whether the text after `/[]/{` ends the path and is a list of property paths:
+/// `a, b/c}/?`.
 pub(super) fn is_tuple(text: &str) -> bool {
     let Some(names) = text.strip_suffix("}/?") else { return false };
     names.split(',').all(|name| {

@@ -1,6 +1,6 @@
 //! The smaller policies of a container. A policy for a feature that this server does not have is
-//! stored and shown if no stored or returned data depends on it. Otherwise it is refused with an
-//! error that names it.
+//! stored and returned with the definition if it would not change stored items or results.
+//! Otherwise it is refused with an error that names it.
 
 use document::{Document, Number, Value, doc};
 
@@ -28,17 +28,17 @@ const KEPT: [&str; 12] = [
 /// not have.
 const REFUSED: [&str; 2] = ["materializedViewDefinition", "encryptionScopeId"];
 /// Policies of features that this server does not have, each with its array of paths. They are
-/// validated and shown, so that templates for Azure Cosmos DB work; queries that need them fail
-/// with an error that names the feature.
+/// validated, stored and returned, so that definitions for Azure Cosmos DB are accepted; queries
+/// that need them fail with an error that names the feature.
 const LISTS: [(&str, &str); 3] = [
     ("vectorEmbeddingPolicy", "vectorEmbeddings"),
     ("fullTextPolicy", "fullTextPaths"),
     ("clientEncryptionPolicy", "includedPaths"),
 ];
 
-/// Whether the feed of all versions includes previous images; a property of this server.
+/// Property for including previous images in the feed of all versions; an extension of this server.
 const IMAGES: &str = "retainPreviousImages";
-/// Retention of versions in minutes.
+/// Property with the minutes for which versions are retained.
 const RETENTION: &str = "retentionDuration";
 
 /// Validates the policies and adds defaults. Unknown properties are dropped, as in Azure Cosmos DB;
@@ -136,8 +136,8 @@ fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut 
     }
 }
 
-/// Returns the retention of deleted versions for feeds in seconds; the policy states it in minutes.
-/// Returns `None` for zero and without a policy: no versions are kept.
+/// Converts the change feed policy's retention of deleted versions from minutes to seconds. Returns
+/// `None` if the policy is absent or its retention is zero: no versions are retained.
 fn read_retention(body: &mut Document) -> Result<Option<i64>> {
     let Some(policy) = find_object(body, "changeFeedPolicy")? else { return Ok(None) };
     if !matches!(policy.get(IMAGES), None | Some(Value::Null | Value::Bool(_))) {
@@ -200,7 +200,7 @@ fn complete_conflict_policy(body: &mut Document) -> Result<()> {
     }
 }
 
-/// Validates a policy sent by a client.
+/// Validates a conflict resolution policy sent by a client.
 fn conflict_texts(policy: &mut Document) -> Result<()> {
     for name in ["mode", "conflictResolutionPath", "conflictResolutionProcedure"] {
         if !matches!(policy.get(name), None | Some(Value::Null | Value::String(_))) {
@@ -220,7 +220,8 @@ fn conflict_texts(policy: &mut Document) -> Result<()> {
     }
 }
 
-/// Completes the geospatial type: geography or geometry.
+/// Adds the default geospatial type, geography, and refuses other types than geography and
+/// geometry.
 fn complete_geography(body: &mut Document) -> Result<()> {
     match find_object(body, "geospatialConfig")? {
         None => {

@@ -1,5 +1,6 @@
-//! Vector policies: embeddings and their indexes. There is no vector search here. Policies are
-//! validated as in Azure Cosmos DB, so that mistakes in a template are found.
+//! Vector policies: embeddings and their indexes. This server has no vector search. Policies are
+//! validated as in Azure Cosmos DB, so that mistakes in a container's definition are found before
+//! it is used with Azure Cosmos DB.
 
 use document::{Document, Number, Value};
 

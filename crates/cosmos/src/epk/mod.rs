@@ -1,5 +1,6 @@
-//! Effective partition keys (EPK): the position of a partition key between "" and "FF". Clients
-//! that use key ranges compute them, too, so the results must be identical to those of the SDKs.
+//! Effective partition keys (EPK): byte strings between "" and "FF" in hexadecimal that order the
+//! partition keys of a container. Clients that use key ranges compute them, too, so the results
+//! must be identical to those of the SDKs.
 //!
 //! There are three kinds. Version 2 is one hash of all components: 16 bytes whose two highest bits
 //! are zero, which keeps it below "FF". A hierarchical key is the concatenation of such a hash per
@@ -9,7 +10,7 @@
 //! ```text
 //! ["a"]        version 2   one hash                       16 bytes
 //! ["a", 1]     MultiHash   hash of "a", hash of 1         32 bytes
-//! ["a"]        version 1   tag, hash, tag, "a" shifted     any length
+//! ["a"]        version 1   tag, hash, tag, bytes of "a"+1 any length
 //! ```
 //!
 //! `vectors.txt` contains the results of an official client for over a hundred keys.
@@ -75,7 +76,7 @@ fn truncate_text(component: &Component) -> Component {
 }
 
 /// Returns the type byte of a component. The values follow the order of types in the query
-/// language; gaps are types that keys cannot have.
+/// language; the numbers between them are types that partition keys cannot have.
 fn type_tag(component: &Component) -> u8 {
     match component {
         Component::Undefined => 0,
@@ -87,8 +88,9 @@ fn type_tag(component: &Component) -> u8 {
     }
 }
 
-/// Appends the bytes of a component that are hashed. `end_of_text` is the terminator of a text,
-/// which distinguishes `["a","b"]` from `["ab"]` and differs between the versions of the hash.
+/// Appends the bytes of a component that are hashed. `end_of_text` is appended to texts as a
+/// terminator, which distinguishes `["a","b"]` from `["ab"]` and differs between the versions of
+/// the hash.
 fn push_hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
     out.push(type_tag(component));
     match component {
@@ -109,7 +111,8 @@ fn push_ordered(component: &Component, out: &mut Vec<u8>) {
         Component::Number(number) => ordered_number(*number, out),
         Component::String(text) => {
             let bytes = text.as_bytes();
-            // A longer text is truncated one byte later and has no terminator.
+            // A text of more than `V1_BYTES` bytes is truncated to one byte more than that, and has
+            // no terminator.
             let kept = if bytes.len() <= V1_BYTES { V1_BYTES } else { V1_BYTES + 1 };
             out.extend(bytes.iter().take(kept).map(|byte| byte.wrapping_add(1)));
             if bytes.len() <= V1_BYTES {
@@ -119,14 +122,15 @@ fn push_ordered(component: &Component, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends an order-preserving encoding of a number: its IEEE 754 bits, complemented if it is
-/// negative. The first byte has eight bits; each further byte has seven bits and, as its lowest, a
-/// continuation bit. Trailing zeros are omitted.
+/// Appends an order-preserving encoding of a number: its IEEE 754 bits with the sign bit set, or
+/// negated as an integer if the number is negative. The first byte holds eight of these bits; each
+/// further byte holds seven and, as its lowest bit, whether another byte follows. Trailing zeros
+/// are omitted.
 fn ordered_number(number: f64, out: &mut Vec<u8>) {
     const SIGN: u64 = 1 << 63;
     let bits = number.to_bits();
-    // Setting the sign bit of positive numbers and complementing negative ones makes the order of
-    // the bits that of the numbers.
+    // Setting the sign bit of positive numbers and negating the bits of negative ones makes the
+    // bits sort like the numbers.
     let mut payload = if bits < SIGN { bits ^ SIGN } else { bits.wrapping_neg() };
     out.push((payload >> 56) as u8);
     payload <<= 8;

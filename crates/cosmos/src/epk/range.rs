@@ -31,11 +31,12 @@ impl EpkRange {
     /// range, and whether it contains no other keys. Row keys hold only such prefixes, so if the
     /// result contains other keys, each item found must be checked again.
     pub(crate) fn of_beginnings(&self, len: usize) -> (Self, bool) {
-        // Bounds no longer than the prefixes apply to them unchanged.
+        // A bound no longer than the prefixes remains valid for prefixes unchanged.
         let beginning = |key: &[u8]| key.get(..len).map(<[u8]>::to_vec);
         let exact = self.min.len() <= len && self.max.as_ref().is_none_or(|max| max.len() <= len);
         let min = beginning(&self.min).unwrap_or_else(|| self.min.clone());
-        // A bound inside a prefix must include the whole prefix.
+        // If the upper bound is longer than a prefix, keys with the bound's prefix lie on both
+        // sides of it, so the whole prefix must be included.
         let max = match self.max.as_ref() {
             Some(max) if len < max.len() => Self::of_key(beginning(max).unwrap_or_default()).max,
             max => max.cloned(),

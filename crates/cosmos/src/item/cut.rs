@@ -1,33 +1,33 @@
-//! Writes large items of a list as the start of each field, so that a list does not send megabytes
-//! for cells of a few hundred characters. Limits and form are those of the portal's lists of
-//! MongoDB documents, which a pipeline stage cuts (`web/src/api/cutting.ts`). That stage is written
-//! in MongoDB's expressions, which this API does not evaluate, so the two share no code.
+//! Truncates the fields of large items in a list, so that the portal does not load megabytes to
+//! show table cells of a few hundred characters. Limits and format are those of the portal's lists
+//! of MongoDB documents, which an aggregation stage truncates (`web/src/api/cutting.ts`). That
+//! stage uses MongoDB's expressions, which this API does not evaluate, so the two share no code.
 
 use document::{ArrayRef, DocRef, Value, ValueRef, json};
 
 use super::SYSTEM;
 use crate::partition_key::KeyPath;
 
-/// Size in stored bytes above which an item is cut.
+/// Size in stored bytes above which the fields of an item are truncated.
 const CUT_ABOVE: usize = 16 * 1024;
-/// Size in bytes up to which a field of a cut item is kept whole. It is measured as the size of an
-/// object `{v: field}`, as by the portal's pipeline stage.
+/// Size in bytes up to which a field of a truncated item is kept whole. Like the portal's
+/// aggregation stage, this measures an object `{v: field}`.
 const OF_A_FIELD: usize = 600;
-/// Bytes of the object `{v: field}` besides the value.
+/// Bytes of the object `{v: field}` in addition to those of the value.
 const AROUND_A_FIELD: usize = 8;
-/// Bytes of an array besides its elements.
+/// Bytes of an array in addition to those of its elements.
 const AROUND_ELEMENTS: usize = 5;
-/// Characters that are kept of a longer string.
+/// Number of characters kept of a string that is too long.
 const OF_A_STRING: usize = 400;
-/// Elements that are kept of a longer array, if they are small enough.
+/// Maximum number of elements kept of an array that is too long.
 const OF_AN_ARRAY: usize = 20;
-/// Number of fields that are kept.
+/// Number of leading fields of a truncated item that are written; most later fields are omitted.
 const FIELDS: usize = 300;
-/// Fields that are kept as they are, besides the properties that the server sets.
+/// Fields that are neither truncated nor omitted, besides the properties that the server sets.
 const KEPT: [&str; 2] = ["id", "ttl"];
 
-/// Cuts the items of one container. Parts of the partition key are kept, because a client needs
-/// them to read the whole item.
+/// Truncates large items of one container. The values of the partition key are kept, because a
+/// client needs them to read the whole item.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ItemCutter<'a> {
     keys: &'a [KeyPath],
@@ -39,8 +39,8 @@ impl<'a> ItemCutter<'a> {
         Self { keys }
     }
 
-    /// Appends a value as JSON; of an object above the limit, only the start of each field. Returns
-    /// whether it was cut.
+    /// Appends a value as JSON; the fields of an object above the limit are truncated. Returns
+    /// whether the value was an object above the limit.
     pub(crate) fn write_value(self, value: ValueRef<'_>, out: &mut Vec<u8>) -> bool {
         match value {
             ValueRef::Document(item) if CUT_ABOVE < value.encoded_len() => {
@@ -67,7 +67,7 @@ impl<'a> ItemCutter<'a> {
     }
 }
 
-/// Returns the rests of the paths that start with this name.
+/// Returns the remainders, after this name, of the paths that start with it.
 fn paths_below<'a>(paths: &[&'a [String]], name: &str) -> Vec<&'a [String]> {
     let below = |path: &&'a [String]| path.split_first().filter(|(first, _)| *first == name);
     paths.iter().filter_map(below).map(|(_, rest)| rest).collect()
@@ -91,13 +91,13 @@ fn write_object<'a>(
     out.push(b'}');
 }
 
-/// Writes a field of a cut item. `keys` are the paths of partition key values in it; the path of the
-/// field itself is empty.
+/// Writes a field of a truncated item. `keys` are the paths, relative to the field, of partition
+/// key values in it; the path is empty if the field itself is such a value.
 fn write_field(value: ValueRef<'_>, keys: &[&[String]], out: &mut Vec<u8>) {
     let is_key = keys.iter().any(|path| path.is_empty());
     match value {
         _ if value.encoded_len() + AROUND_A_FIELD <= OF_A_FIELD => json::write(value, out),
-        // In a partition key any object or array counts as missing, and clients send `{}` for that.
+        // In a partition key any object or array counts as missing, which clients denote by `{}`.
         ValueRef::Document(_) | ValueRef::Array(_) if is_key => out.extend_from_slice(b"{}"),
         _ if is_key => json::write(value, out),
         ValueRef::Document(inner) if !keys.is_empty() => {
@@ -110,7 +110,7 @@ fn write_field(value: ValueRef<'_>, keys: &[&[String]], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes the start of a long value, or a text that describes it.
+/// Writes the start of a string or array, or a text that describes a long value of another type.
 fn write_short(value: ValueRef<'_>, out: &mut Vec<u8>) {
     let described = match value {
         ValueRef::String(text) => {
@@ -127,12 +127,13 @@ fn write_short(value: ValueRef<'_>, out: &mut Vec<u8>) {
     json::write_string(&described, out);
 }
 
-/// Returns the first elements of an array, or `None` if they are too large.
+/// Returns the first elements of an array, or `None` if they exceed the size limit of a field.
 fn array_start(elements: ArrayRef<'_>) -> Option<Vec<Value>> {
     let mut left = OF_A_FIELD.checked_sub(AROUND_A_FIELD + AROUND_ELEMENTS)?;
     let mut start = Vec::new();
     for (at, element) in elements.iter().take(OF_AN_ARRAY).enumerate() {
-        // The type, the index as text and its NUL.
+        // In the binary form, each element also has a type byte, and its index as text with a final
+        // NUL.
         let around = if at < 10 { 3 } else { 4 };
         left = left.checked_sub(around + element.encoded_len())?;
         start.push(element.to_value());
@@ -150,7 +151,7 @@ mod tests {
         paths.iter().map(|path| KeyPath::parse(path).unwrap()).collect()
     }
 
-    /// Returns the JSON that is written for an object, and whether the object was cut.
+    /// Returns the JSON that the cutter writes for an object, and whether the object was truncated.
     fn written(item: &Document, paths: &[&str]) -> (Value, bool) {
         let keys = keys(paths);
         let mut out = Vec::new();

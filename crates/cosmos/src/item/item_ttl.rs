@@ -1,4 +1,4 @@
-//! An item's own `ttl`: validated if the container has TTL enabled, stored unchanged if not.
+//! The property `ttl` of an item, which is validated only if the container has TTL enabled.
 //!
 //! | container's `defaultTtl` | item's `ttl` | |
 //! |---|---|---|

@@ -1,8 +1,9 @@
-//! Items: validated and stripped when they are written, completed when they are returned.
+//! Items: validation and removal of properties when they are written, completion when they are
+//! returned.
 //!
 //! Items are stored without the properties that the server sets, which are derived from the row:
 //! `_rid` from the commit that created it, `_etag` from its last change, and `_ts` from the second
-//! of that change. A stored item therefore cannot contradict its row.
+//! of that change. So these properties can never differ from the row's metadata.
 
 mod cut;
 mod item_ttl;

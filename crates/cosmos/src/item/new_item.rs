@@ -31,7 +31,8 @@ impl NewItem {
     /// Validates a parsed object and drops the properties that the server sets. The error texts are
     /// Azure Cosmos DB's.
     pub(crate) fn from_document(mut document: Document) -> Result<Self> {
-        // Most new items contain no such property, so one pass over the names suffices.
+        // Most new items have none of these properties, so that this single pass over the names
+        // suffices.
         if document.fields().iter().any(|(name, _)| SYSTEM.contains(&name.as_str())) {
             for name in SYSTEM {
                 document.remove(name);

@@ -1,5 +1,5 @@
-//! The role permissions that an operation requires: Azure Cosmos DB's data actions, without their
-//! common prefix. `roles` checks whether a role grants them.
+//! The role permissions that an operation requires. They are named by Azure Cosmos DB's data
+//! actions without the common prefix. `roles` checks whether a role grants them.
 
 use super::table::Operation;
 
@@ -11,13 +11,13 @@ pub(crate) const METADATA: &str = "readMetadata";
 /// The role permissions that an operation requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needed {
-    /// Any role permits it. This is the requirement for the account document, which every client
-    /// reads first.
+    /// A role of any kind permits the operation: reading the account document, with which every
+    /// client begins, or the certificate.
     AnyRole,
-    /// All of these actions on the requested resource.
+    /// A role must permit all of these actions on the requested resource.
     Actions(&'static [&'static str]),
-    /// Only a key permits it, and no role. Azure Cosmos DB offers such operations to roles in
-    /// another API.
+    /// Only an account key permits the operation, and no role. In Azure Cosmos DB, roles permit
+    /// such operations only in another API.
     Key,
 }
 
@@ -33,7 +33,7 @@ impl Operation {
             | Self::QueryContainers
             | Self::ListContainers
             | Self::ReadContainer
-            // Clients that read encrypted items read the keys first.
+            // Clients that read encrypted items first read the client encryption keys.
             | Self::QueryClientKeys
             | Self::ListClientKeys
             | Self::ReadClientKey
@@ -47,8 +47,8 @@ impl Operation {
             Self::DeleteItem | Self::DeletePartition => {
                 Actions(&["sqlDatabases/containers/items/delete"])
             }
-            // The contents are unknown until the body is read, which unauthorized senders must not
-            // send.
+            // The kinds of operations in a batch are known only when its body is read, which
+            // happens after authorization. So all item actions are required.
             Self::Batch => Actions(&[
                 "sqlDatabases/containers/items/create",
                 "sqlDatabases/containers/items/upsert",

@@ -14,8 +14,9 @@ use crate::{
 };
 
 impl Operation {
-    /// Returns the operation of a request. HEAD is GET without a body for databases, containers and
-    /// items; feeds and other resources do not support HEAD.
+    /// Returns the operation of a request. For databases, containers and items, HEAD is the
+    /// operation of GET, with a response without a body; feeds and other resources do not support
+    /// HEAD.
     pub(crate) fn decide(method: &Method, link: &Link, headers: &Headers) -> Self {
         use Resource as Kind;
         let named = link.name.is_some();
@@ -87,7 +88,7 @@ impl Operation {
 
     /// Returns the operation of a POST to the feed of items. The order of the checks is the
     /// precedence of the headers: a query plan request of official clients also has the headers of
-    /// a query, and a batch may have them.
+    /// a query, and a batch request may have them.
     fn posted_to_items(headers: &Headers) -> Self {
         match headers {
             _ if headers.is_plan() => Self::QueryPlan,
@@ -98,8 +99,8 @@ impl Operation {
         }
     }
 
-    /// Returns the operation on stored procedures, triggers and user-defined functions, which are
-    /// handled alike.
+    /// Returns the operation on a stored procedure, trigger or user-defined function; `None` for an
+    /// unsupported method. The operations do not distinguish these three kinds.
     fn of_script(verb: &str, named: bool, headers: &Headers) -> Option<Self> {
         Some(match (verb, named) {
             ("POST", false) if headers.has_query() => Self::QueryScripts,
@@ -112,8 +113,8 @@ impl Operation {
         })
     }
 
-    /// Returns the operation for an unsupported method. A read-only key gets 405 for GET and HEAD,
-    /// and 403 for all other methods.
+    /// Returns the operation for an unsupported method. GET and HEAD count as reads, so that a
+    /// request with a read-only key gets 405; other methods count as writes and get 403.
     fn not_allowed(kind: Resource, method: &Method) -> Self {
         let access = match *method {
             Method::GET | Method::HEAD => Access::Reads,

@@ -2,8 +2,8 @@
 //! headers; authorization, metering, metrics, task and route depend only on the operation. The
 //! implementations are in `routes`.
 //!
-//! A new operation is a row in `table`, an arm in `Operation::decide` and an arm in `dispatch`. The
-//! compiler enforces only the arm in `dispatch`.
+//! To add an operation, add a row in `table`, an arm in `Operation::decide` and an arm in
+//! `dispatch`. The compiler reports only a missing arm in `dispatch`.
 
 mod action;
 mod decide;

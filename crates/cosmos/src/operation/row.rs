@@ -19,7 +19,7 @@ pub(crate) enum Access {
 pub(crate) enum Metering {
     /// The request units of the operation are charged to the throughput of its container.
     Metered,
-    /// The operation is never throttled. This server meters only operations on items.
+    /// The operation is neither charged nor throttled, as all operations that are not on items.
     Free,
 }
 
@@ -68,10 +68,10 @@ pub(crate) enum Requirement {
     WriteKey,
     /// A key, or a token for the resource or one of its parents.
     Resource,
-    /// As `Resource`. For reads a token for one logical partition also suffices, because clients
-    /// read a container's definition before its items.
+    /// As `Resource`, but for reads a token for one logical partition also suffices, because
+    /// clients read a container's definition before its items.
     Container,
-    /// As `Resource`. A token for one logical partition also suffices if the request names that
+    /// As `Resource`, but a token for one logical partition also suffices if the request names this
     /// partition.
     Partition,
 }
@@ -82,7 +82,7 @@ pub(crate) struct Row {
     pub(crate) metric: Metric,
     pub(crate) access: Access,
     pub(crate) metering: Metering,
-    /// The task that runs the operation. It also determines whether the operation's body is a
+    /// The task that runs the operation. `Task::ForQuery` also means that the request's body is a
     /// query.
     pub(crate) task: Task,
     pub(crate) order: Order,

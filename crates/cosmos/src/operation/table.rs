@@ -1,9 +1,10 @@
 //! The table of operations, one row each; `row` documents the columns.
 //!
-//! Some rows have equal values for different reasons. A query of resources has its own task because
-//! compiling it may take long, although it scans only a few objects in memory. A batch runs inline:
-//! a transactional batch is one commit, and so is each operation of a bulk. Replacing an offer is a
-//! single write and is not serialized. Only operations on items are metered.
+//! Some rows have equal values for different reasons. A query over resources other than items runs
+//! in a separate task because compiling it may take long, although it scans only a few objects in
+//! memory. A batch runs inline: a transactional batch is one commit, and so is each operation of a
+//! bulk. Replacing an offer is a single write and is not serialized. Only operations on items are
+//! metered.
 
 use super::{
     metric::Metric::{
@@ -30,8 +31,8 @@ macro_rules! operations {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Operation {
             $($name,)*
-            /// A method that the kind of resource does not support. It has a row because, before
-            /// the refusal, it is authorized, metered and measured like any other request.
+            /// A method that the kind of resource does not support. It has a row, because the
+            /// request is authorized, metered and measured like any other before it is refused.
             NotAllowed(Resource, Access),
         }
 
@@ -133,8 +134,8 @@ operations! {
     ReplaceOffer:       Other,           Writes, Free,     ForChange,  AtOnce,   Account,   OfResource;
 }
 
-/// Returns the row of an unsupported method, with the values that the rows of the kind's supported
-/// methods share.
+/// Returns the row for an unsupported method of a kind of resource. Its values are common to the
+/// rows of the supported methods of this kind.
 const fn not_allowed(kind: Resource, access: Access) -> Row {
     let (metric, metering, parent, requirement) = match kind {
         Resource::Account => (Other, Free, Account, AnyCredential),
@@ -152,8 +153,8 @@ const fn not_allowed(kind: Resource, access: Access) -> Row {
         | Resource::Users
         | Resource::ClientKeys
         | Resource::Offers => (Other, Free, Account, OfResource),
-        // The request gets only an error with a hint, so it is not authorized: the signature would
-        // cover the resource of the addresses, which only the query string names.
+        // Always refused with a hint on gateway mode, and not authorized: its signature covers a
+        // resource that only the query string names.
         Resource::Addresses => (Other, Free, Account, Nothing),
     };
     Row { metric, access, metering, task: Inline, order: AtOnce, parent, requirement }

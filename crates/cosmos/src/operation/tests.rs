@@ -34,7 +34,7 @@ const PATHS: [(Resource, &str, Option<&str>); 16] = [
     (Resource::Offers, "/offers", Some("/offers/AbCd")),
 ];
 
-/// Headers on which operations depend.
+/// Headers on which the operation of a request depends.
 const HEADERS: [(&str, &str); 6] = [
     ("x-ms-documentdb-isquery", "true"),
     ("content-type", "application/query+json"),

@@ -4,7 +4,7 @@
 //! ```text
 //! ["a"]         one string
 //! ["a", 1]      two paths; the value of the second is a number
-//! [{}]          an item without the property
+//! [{}]          one path; the item has no property there
 //! []            no path, or in a migrated container an item without the property
 //! ```
 
@@ -12,7 +12,8 @@ use document::{Value, ValueRef, json};
 
 use crate::limits::{KEY_TEXT_BYTES, MAX_HEADER_KEYS};
 
-/// A component. Objects and arrays are not valid in keys and count as missing.
+/// A component of a partition key. An object or array at a partition key path counts as a missing
+/// property.
 #[derive(Clone, Debug)]
 pub(crate) enum Component {
     /// The item has no property at the path, or its value is an object or array.
@@ -23,7 +24,7 @@ pub(crate) enum Component {
     String(String),
 }
 
-/// Numbers are equal if their bits are equal, since clients hash the bits.
+/// Two numbers are equal if their bits are equal, since clients hash the bits of numbers.
 impl PartialEq for Component {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -50,8 +51,8 @@ impl Component {
         }
     }
 
-    /// Parses the array in a header, such as `["a"]`, `[{}]` or `[]`; returns `None` if it is
-    /// invalid.
+    /// Parses the array of a partition key header, such as `["a"]`, `[{}]` or `[]`; returns `None`
+    /// if it is invalid.
     pub(crate) fn parse_all(text: &str) -> Option<Vec<Self>> {
         if KEY_TEXT_BYTES < text.len() {
             return None;
@@ -59,7 +60,7 @@ impl Component {
         if let Some(simple) = simple_string(text) {
             return Some(vec![Self::String(simple.to_owned())]);
         }
-        // Depth 2: an array that may contain empty objects.
+        // The maximum nesting is 2: an array that may contain empty objects.
         let Ok(Value::Array(values)) = json::parse(text.as_bytes(), 2) else { return None };
         Self::of_list(&values)
     }
@@ -100,8 +101,8 @@ impl Component {
     }
 }
 
-/// Returns the string in an array of one string without escapes. This is the most common form,
-/// which is parsed without the JSON parser.
+/// Returns the string in an array of a single string without escapes. This form is the most common
+/// one, so it is parsed here without the JSON parser.
 fn simple_string(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("[\"")?.strip_suffix("\"]")?;
     let plain = |byte: u8| 0x20 <= byte && byte != b'"' && byte != b'\\';

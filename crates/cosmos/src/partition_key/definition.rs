@@ -2,7 +2,7 @@
 //!
 //! A request names a key in a header, and an item contains one at the key's paths. A write must
 //! name the key that its item contains, so that clients and proxies that route by the header reach
-//! the right partition; Azure Cosmos DB refuses mismatches too.
+//! the item's partition. Otherwise it is refused, as in Azure Cosmos DB.
 
 use document::{DocRef, Document, Value, array, doc};
 
@@ -35,7 +35,7 @@ pub(crate) struct PartitionKeyDefinition {
     kind: HashKind,
     /// Whether this is the system partition key of clients that predate partition keys: a request
     /// without the partition key header, or with an empty array in it, refers to the items without
-    /// the property.
+    /// the property `_partitionKey`.
     system: bool,
 }
 
@@ -55,8 +55,8 @@ impl PartitionKeyDefinition {
         Self { paths: Vec::new(), kind: HashKind::HashV2, system: false }
     }
 
-    /// Returns the system partition key definition, which is stored and shown for a container
-    /// created without a partition key. Most items do not have the property at its path.
+    /// Returns the system partition key definition, which is stored as the definition of a
+    /// container created without a partition key. Most items do not have the property at its path.
     pub(crate) fn system_document() -> Document {
         doc! { "paths": array![SYSTEM_PATH], "kind": "Hash", "systemKey": true }
     }
@@ -86,7 +86,7 @@ impl PartitionKeyDefinition {
     }
 
     /// Parses a definition. Kind and version are optional: one path means `Hash`, several mean
-    /// `MultiHash`, and `Hash` without a version is version 1.
+    /// `MultiHash`, and for `Hash` the default version is 1.
     pub(crate) fn parse(definition: &Document) -> Result<Self, Failure> {
         let refused = |text: String| Failure::new(Fault::BadRequest, text);
         let Some(Value::Array(paths)) = definition.get("paths") else {
@@ -195,7 +195,8 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// Returns the key of an item to be written; it must equal the header's, bit by bit.
+    /// Returns the partition key of an item to be written; the key in the header must equal it bit
+    /// by bit.
     pub(crate) fn of_item(
         &self,
         item: DocRef<'_>,
@@ -223,7 +224,7 @@ pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns an integer in any JSON notation.
+/// Returns an integer in any JSON notation of integers, such as `2` or `2.0`.
 fn whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::Int64(value) => Some(*value),

@@ -1,11 +1,12 @@
-//! Paths into items as policies write them: `/a/b`, with quotes around parts that need them.
+//! Paths in container definitions that lead to a property of an item: `/a/b`. A name with special
+//! characters is quoted: `/"b c"`.
 
 use document::{DocRef, ValueRef};
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// A path to a single property: property names from the root. It has no array steps and no
-/// wildcards.
+/// A path to a single property: the names of the nested properties from the root, without array
+/// elements and wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyPath {
     parts: Vec<String>,
@@ -36,7 +37,7 @@ impl KeyPath {
         (!parts.is_empty()).then_some(Self { parts })
     }
 
-    /// Returns the names from the root.
+    /// Returns the property names from the root.
     pub(crate) fn parts(&self) -> &[String] {
         &self.parts
     }
@@ -53,7 +54,7 @@ impl KeyPath {
     }
 }
 
-/// Parses a part up to its closing quote; returns it and the rest.
+/// Parses a quoted name up to its closing quote; returns the name and the text after the quote.
 fn quoted_part(text: &str) -> Option<(String, &str)> {
     let mut part = String::new();
     let mut chars = text.char_indices();

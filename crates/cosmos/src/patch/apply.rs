@@ -21,8 +21,8 @@ pub(crate) fn apply_patch(
     for (at, operation) in patch.operations.iter().enumerate() {
         apply_operation(operation, &mut document).map_err(|text| operation_failure(at, &text))?;
     }
-    // A move may change which value is at a path, so the key's values are compared and not the
-    // paths.
+    // A move may change which value is at a path of the key, so the values of the partition key are
+    // compared.
     if key.extract_key(DocRef::Tree(&document)) != key.extract_key(item) {
         return Err(Failure::bad_request("The partition key of an item cannot be patched."));
     }
@@ -72,7 +72,7 @@ fn apply_operation(operation: &PatchOperation, document: &mut Document) -> Done 
     }
 }
 
-/// A path that does not exist, with the first name that was not found.
+/// A path that does not exist: the first name in it that was not found.
 struct Missing(String);
 
 fn missing(document: &Document, path: &Pointer) -> Missing {
@@ -102,12 +102,12 @@ fn no_value(operation: &'static str) -> impl Fn(Missing) -> String {
     }
 }
 
-/// Returns the existing value at a path.
+/// Returns the existing value at a path, or the first name in the path that was not found.
 fn find_existing<'a>(
     document: &'a mut Document,
     path: &'a Pointer,
 ) -> std::result::Result<&'a mut Value, Missing> {
-    // Computed first, since the value found is a mutable borrow of the document.
+    // Computed first, since the value that is found borrows the document mutably.
     let missing = missing(document, path);
     let found = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get_mut(name),
@@ -117,8 +117,8 @@ fn find_existing<'a>(
     found.ok_or(missing)
 }
 
-/// Writes a value to a property or an array. In an array it is inserted before the element at the
-/// position if `between`, and replaces this element otherwise. The position after the last element
+/// Writes a value to a property or an array. In an array, `between` determines whether the value is
+/// inserted before the element at the position or replaces it. The position after the last element
 /// is valid in both cases.
 fn put_value(
     document: &mut Document,
@@ -153,7 +153,7 @@ fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Va
     taken.ok_or(missing)
 }
 
-/// Adds to the number at a path; a missing property is created with `by` as its value. Integers
+/// Adds `by` to the number at a path; a missing property is created with the value `by`. Integers
 /// stay integers unless the sum overflows.
 fn increment_number(document: &mut Document, path: &Pointer, by: &Value) -> Done {
     let missing = match path.find_target(document) {

@@ -1,5 +1,5 @@
-//! Patches: parsing and application to an item. The condition is a text in the query language and
-//! is not interpreted here.
+//! Patches: parsing and application to an item. The condition is kept as a text in the query
+//! language; `routes/condition` evaluates it.
 //!
 //! ```text
 //! {"condition": "from c where c.n > 1",
@@ -36,7 +36,7 @@ pub(crate) struct Patch {
 /// One operation of a patch, applied at one path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PatchOperation {
-    /// Inserts a value: a property, or an element before this position of an array.
+    /// Adds a property with a value, or inserts an element before this position of an array.
     Add(Pointer, Value),
     /// Sets a property to a value, or replaces an element of an array.
     Set(Pointer, Value),
@@ -44,7 +44,7 @@ pub(crate) enum PatchOperation {
     Replace(Pointer, Value),
     /// Removes the value at an existing path.
     Remove(Pointer),
-    /// Adds to an existing number, or creates the property with this number.
+    /// Adds this number to an existing number, or creates a property with it.
     Increment(Pointer, Value),
     /// Moves an existing value to another path. In an array the value is inserted before the
     /// element at the position.

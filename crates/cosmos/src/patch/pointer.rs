@@ -5,18 +5,20 @@ use document::{Document, Value};
 
 use crate::limits::MAX_POINTER_PARTS;
 
-/// Names and positions from the root; never empty, because a patch cannot refer to the whole item.
+/// Property names and array positions from the root. There is at least one, because a patch cannot
+/// refer to the whole item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
     parts: Vec<String>,
 }
 
-/// The object or array that directly contains a pointer's target. The target itself may be missing.
+/// A pointer's target: the object or array that directly contains it, and its name or position
+/// there. The target itself may be missing.
 #[derive(Debug)]
 pub(crate) enum Target<'a> {
-    /// A property of this object.
+    /// The property of this object with this name.
     Property(&'a mut Document, &'a str),
-    /// A position in this array.
+    /// This position of this array.
     Element(&'a mut Vec<Value>, usize),
 }
 
@@ -39,7 +41,7 @@ impl Pointer {
         self.parts.first().map_or("", String::as_str)
     }
 
-    /// Returns whether the pointer has a single part: a property at the root of the item.
+    /// Returns whether the pointer consists of a single name: a property at the root of the item.
     pub(crate) fn is_one(&self) -> bool {
         self.parts.len() == 1
     }
@@ -55,7 +57,8 @@ impl Pointer {
         escaped.fold(String::new(), |text, part| text + "/" + &part)
     }
 
-    /// Returns the first part that does not exist, or the last part if all before it exist.
+    /// Returns the first name or position in the pointer that does not exist, or the last one if
+    /// all before it exist.
     pub(crate) fn first_missing(&self, root: &Document) -> &str {
         let mut place: Option<&Value> = None;
         for part in &self.parts {
@@ -117,7 +120,7 @@ fn unescape_part(part: &str) -> Option<String> {
     Some(out)
 }
 
-/// Parses an array position without sign and leading zeros.
+/// Parses an array position. A sign and leading zeros are not permitted.
 fn array_position(part: &str) -> Option<usize> {
     let plain = part == "0" || !part.starts_with(['0', '+']);
     part.parse().ok().filter(|_| plain)
