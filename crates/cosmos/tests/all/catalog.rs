@@ -134,7 +134,7 @@ async fn an_offer_has_the_name_that_it_was_made_with() {
         let shown = format!(r#""offerType":"{name}""#);
         assert_eq!(offers.matches(&shown).count(), count, "{name}: {offers}");
     }
-    // A numeric value replaces the legacy level.
+    // A numeric throughput replaces the legacy performance level.
     let at = offers.find(r#""offerType":"S1""#).unwrap();
     let id = offers[at..].split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let (date, link) = (crate::client::date(0), id.to_lowercase());

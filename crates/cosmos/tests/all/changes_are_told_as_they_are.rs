@@ -3,7 +3,7 @@
 
 use crate::client::Client;
 
-/// More commits than any of the changes has.
+/// A number of commits that no tested change reaches.
 const COMMITS: u64 = 8;
 
 /// Returns whether a resource exists.
@@ -62,7 +62,7 @@ async fn a_removal_that_took_place_is_told_so() {
         }
     }
     assert!(!removed[0] && removed[1], "{removed:?}");
-    // A start removes the remains.
+    // The cleanup at the server's start removes the offer that the deleted container left behind.
     client.api.upgrade().unwrap().mend().await.unwrap();
     let offers = client.ask("GET", "/offers", &[], "").await;
     assert!(offers.body.contains(r#""_count":1"#), "{offers:?}");
@@ -82,7 +82,8 @@ async fn a_user_that_gets_another_name_has_one_of_both() {
         let renamed = is_there(&mut client, &new).await;
         assert_ne!(is_there(&mut client, &old).await, renamed, "{nth}: {answer:?}");
         assert_eq!(answer.status == 200, renamed, "{nth}: {answer:?}");
-        // The first commit reserves a number, the second creates one user and removes the other.
+        // The first commit reserves a number; the second creates the new user and removes the old
+        // one.
         assert_eq!(renamed, 2 < nth, "{nth}: {answer:?}");
     }
 }

@@ -28,7 +28,8 @@ async fn newer_versions_see_a_key_of_the_system() {
             assert_eq!(read.body.contains("partitionKey"), sees, "{version:?}: {read:?}");
         }
     }
-    // A client may send back any form that it has read, in any protocol version.
+    // A client may send back each form of the definition that clients of some protocol version
+    // read.
     for (key, want) in [
         (format!(r#",{shown}"#), 200),
         (String::new(), 200),

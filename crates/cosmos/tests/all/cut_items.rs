@@ -1,4 +1,5 @@
-//! Large items of the portal's lists: cut on request for the portal, whole for all other clients.
+//! Large items in the portal's lists are truncated on request; other clients always get whole
+//! items.
 
 use auth::Right;
 use cosmos::{Forwarded, LocalEndpoint};
@@ -26,7 +27,7 @@ async fn with_items() -> Client {
     client
 }
 
-/// Returns the items of a feed, and the positions in `_cut`.
+/// Returns the items of a feed, and its property `_cut`: the positions of truncated items.
 fn items(body: &str) -> (Vec<Document>, Option<Value>) {
     let mut feed = json::parse_document(body.as_bytes(), 128).unwrap();
     let Some(Value::Array(items)) = feed.remove("Documents") else { panic!("{body}") };

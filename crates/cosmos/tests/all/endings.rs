@@ -9,14 +9,15 @@ use tokio::task::yield_now;
 
 use crate::client::Client;
 
-/// A query that takes about a minute, all of it in one row.
+/// A query that takes about a minute, all of it for a single item.
 const LONG: &str = "SELECT VALUE COUNT(1) FROM c JOIN x IN c.list JOIN y IN c.list JOIN z IN c.list \
                     WHERE x + y + z < 0";
-/// Number of checks within which a query must end; it would otherwise take hundreds.
+/// Number of checks for cancellation within which a cancelled query must end; the whole query has
+/// hundreds.
 const SOON: u64 = 60;
 
-/// Counts a check of an evaluation and lets another thread take over the worker, as the server
-/// does.
+/// Counts a check of the evaluation, and lets another thread take over this thread's tasks, as the
+/// server does.
 fn look(looks: &AtomicU64) {
     looks.fetch_add(1, Relaxed);
     tokio::task::block_in_place(|| std::thread::park_timeout(Duration::from_millis(1)));

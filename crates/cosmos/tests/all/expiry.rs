@@ -47,7 +47,7 @@ async fn an_items_ttl_is_checked_on_every_way_in_where_ttl_is_on() {
 
 #[tokio::test]
 async fn who_dies_when() {
-    // Seconds from the write to the expiry, by default TTL and the item's own.
+    // Seconds from the write to the expiry, for each default TTL and `ttl` of the item.
     for (default, ttl, dies) in [
         ("", "", None),
         ("", r#","ttl":-1"#, None),
@@ -208,7 +208,7 @@ async fn a_death_is_an_event_of_the_feed_of_all_versions() {
     );
 }
 
-/// A feed that starts at a time returns changes after that second.
+/// A change feed that is requested from a time on returns only changes after that second.
 #[tokio::test]
 async fn a_feed_since_a_time_leaves_that_second_out() {
     let mut client = Client::with_container(r#","defaultTtl":-1"#).await;

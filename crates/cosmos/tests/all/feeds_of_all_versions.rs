@@ -1,5 +1,5 @@
-//! The feed of all versions of containers without a policy for it: it starts with the first
-//! request.
+//! The all-versions change feed of containers whose definition has no change feed policy: retention
+//! starts with the first request for the feed.
 
 use document::Value;
 
@@ -82,7 +82,7 @@ async fn a_feed_that_has_begun_goes_on_when_the_container_is_replaced() {
     client.item("DELETE", "1", "").await;
     let page = feed(&mut client, &start).await;
     assert_eq!(kinds(&page), ["create", "delete"], "{page:?}");
-    // A policy with zero retention ends the feed.
+    // A retention of zero in the policy disables the feed.
     let none = r#","changeFeedPolicy":{"retentionDuration":0}"#;
     assert_eq!(client.ask("PUT", CONTAINER, &[], &body(none)).await.status, 200);
     let refused = feed(&mut client, "*").await;
@@ -106,7 +106,7 @@ async fn a_policy_that_forbids_versions_meanwhile_is_kept() {
     let replaced =
         tokio::spawn(async move { writer.ask("PUT", CONTAINER, &[], &none).await.status });
     let_others_run().await;
-    // Reads the container's state before the policy is visible.
+    // This request reads the container's state before the new definition is visible.
     let begun = tokio::spawn(async move { (feed(&mut client, "*").await.status, client) });
     let_others_run().await;
     gate.open();

@@ -201,7 +201,7 @@ async fn limits_are_those_of_the_service() {
         let item = format!(r#"{{"id":"1","pk":"a"{}}}"#, " ".repeat(bytes - around - 20));
         let create = Operation { resource_body: Some(item.as_bytes()), ..operation(0) };
         let answer = run(&mut client, &ATOMIC, &write_operations(&[create])).await;
-        // Items of 2 MiB and more are too large, and requests above their own limit.
+        // Items of 2 MiB and more are refused, and requests above a separate limit.
         let found = if answer.status == 413 { 413 } else { codes(&answer)[0] };
         assert_eq!(found, status, "{bytes}");
     }
@@ -256,18 +256,18 @@ async fn a_whole_bulk_that_is_refused_has_the_reason_in_each_row() {
         assert_eq!(row.sub_status_code, Some(1003));
         assert!(text(&refused, at).contains("Owner resource does not exist"));
     }
-    // A body too large to be read is answered as a single operation, with the text of any other
-    // refusal.
+    // If a bulk is too large to be read, the response has one operation with the reason, as other
+    // refused bulks have.
     let item = vec![b' '; 3_000_000];
     let large = write_operations(&[Operation { resource_body: Some(&item), ..create_1() }]);
     let refused = run(&mut client, &BULK, &large).await;
     assert_eq!((refused.status, codes(&refused)), (207, vec![413]));
     assert!(text(&refused, 0).contains("Request size is too large"), "{}", text(&refused, 0));
     assert_eq!(run(&mut client, &ATOMIC, &large).await.status, 413);
-    // A batch gets the failure itself, which the SDK shows.
+    // A batch fails as a whole, since the SDK shows that failure.
     let refused = client.post_bytes(missing, &ATOMIC, &body).await;
     assert_eq!(refused.code(), (404, 1003));
-    // So does a bulk, for failures that the SDK handles itself.
+    // A bulk also fails as a whole, if the SDK handles the failure itself.
     let other = [("x-ms-documentdb-partitionkeyrangeid", "7"), BULK[1], BULK[2], BULK[3]];
     assert_eq!(run(&mut client, &other, &body).await.code(), (410, 1002));
 }
@@ -280,7 +280,8 @@ async fn a_bulk_without_throughput_is_told_when_to_come_again() {
     assert_eq!(client.ask("POST", "/dbs/d/colls", &[], definition).await.status, 201);
     let item = format!(r#"{{"id":"1","pk":"a","x":"{}"}}"#, "y".repeat(1_900_000));
     assert_eq!(client.item("POST", "", &item).await.status, 201);
-    // The SDK waits for the time in the header and ignores the body.
+    // The response needs no operations: the SDK waits for the time in the header and ignores the
+    // body.
     let refused = run(&mut client, &BULK, &write_operations(&[create_1()])).await;
     assert_eq!(refused.code(), (429, 3200), "{refused:?}");
     assert!(refused.header("x-ms-retry-after-ms").is_some(), "{refused:?}");

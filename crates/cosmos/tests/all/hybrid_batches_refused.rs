@@ -22,11 +22,11 @@ const BULK: [(&str, &str); 4] = [
 ];
 const DOCS: &str = "/dbs/d/colls/c/docs";
 const MB: usize = 1 << 20;
-/// The segment header of a stream and, after it, the start of a record header without length and
-/// checksum.
+/// The segment header of a HybridRow stream, and the start of a record header, which is followed by
+/// length and checksum.
 const SEGMENT: [u8; 10] = [0x81, 0xf0, 0xd8, 0xff, 0x7f, 1, 10, 0, 0, 0];
 const RECORD: [u8; 5] = [0x81, 0xf1, 0xd8, 0xff, 0x7f];
-/// Start of an operation row: version, schema, and the create of a document.
+/// Start of a row that creates a document: version, schema, and columns that denote the operation.
 const ROW: [u8; 14] = [0x81, 0x70, 0x54, 0xe1, 0x7f, 0x47, 0, 0, 0, 0, 2, 0, 0, 0];
 const EVERY: &[u8] =
     include_bytes!("../../../hybrid-row/tests/captured/batch-every-operation.request");
@@ -52,7 +52,7 @@ fn stream(rows: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// Returns a bulk's row that creates an item in partition `a`.
+/// Returns a row of a bulk request that creates an item in partition `a`.
 fn create() -> Vec<u8> {
     [&ROW[..], b"\x05[\"a\"]", b"\x13{\"id\":\"1\",\"pk\":\"a\"}"].concat()
 }
@@ -208,7 +208,7 @@ async fn a_million_operations_are_refused_and_take_no_memory() {
     let before = client.everything().await;
     let record = stream(&[b""]).split_off(SEGMENT.len());
     let million = [&SEGMENT[..], &record.repeat(1_000_000)].concat();
-    // As many records as fit the largest request.
+    // The number of records that fit into the largest permitted request.
     let most = [&SEGMENT[..], &record.repeat(169_000)].concat();
     let segments = SEGMENT.repeat(200_000);
     let columns = [&create()[..], &b"\x01\x0ez".repeat(600_000)].concat();
@@ -223,7 +223,8 @@ async fn a_million_operations_are_refused_and_take_no_memory() {
     ] {
         for headers in [ATOMIC, BULK] {
             let refused = client.post_bytes(DOCS, &headers, body).await;
-            // A bulk too large to be read is answered as one operation.
+            // The response has a single status: that of the whole request, or of one operation if
+            // the bulk is too large to be read.
             assert_eq!(codes(&refused), [status], "{why}: {refused:?}");
             assert!(texts(&refused).contains(why), "{why}: {refused:?}");
             let next = client.ask("GET", "/dbs", &[], "").await;

@@ -17,7 +17,7 @@ const POLICY: &str = r#","indexingPolicy":{"includedPaths":[{"path":"/*"},{"path
     "excludedPaths":[{"path":"/out/*"}],
     "compositeIndexes":[[{"path":"/g"},{"path":"/n","order":"descending"}]]}"#;
 
-/// More items than are returned in creation order.
+/// Returns a client with more items than queries return in creation order.
 async fn filled() -> Client {
     let mut client = Client::with_container(POLICY).await;
     for first in (0..ITEMS).step_by(100) {
@@ -60,7 +60,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("SELECT VALUE c.n FROM c WHERE c.n > 2000 AND CONTAINS(c.long, 'lllll') ORDER BY c.n", "70"),
     ("SELECT VALUE c.n FROM c WHERE c.sub.n >= 2250 ORDER BY c.sub.n DESC", "50"),
     ("SELECT VALUE c.n FROM c WHERE CONTAINS(c.id, '77') ORDER BY c.n DESC", "10"),
-    // Few, widely spaced results: whether there is a next page is determined anyway.
+    // The results are few and far apart: the page must still tell whether another page follows.
     ("SELECT VALUE c.n FROM c WHERE c.last >= 0 AND c.last % 1000 = 777 ORDER BY c.last", "2"),
     ("SELECT VALUE c.n FROM c WHERE c.n < 60 ORDER BY c.g DESC, c.n", "9"),
     ("SELECT DISTINCT VALUE c.g FROM c WHERE c.n < 100", "20"),
@@ -68,7 +68,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("SELECT VALUE c.n FROM c WHERE c.pk = 'a' AND c.n < 99", "20"),
 ];
 
-/// Returns the visible parts of a page, and its token.
+/// Returns everything that a client can observe of a page, and its continuation token.
 fn shown(answer: &Answer) -> (String, Option<String>) {
     assert_eq!(answer.status, 200, "{answer:?}");
     let headers = ["x-ms-request-charge", "x-ms-cosmos-index-utilization", "x-ms-item-count"];
@@ -83,7 +83,8 @@ async fn page(client: &mut Client, text: &str, items: &str, token: Option<&str>)
     client.ask("POST", DOCS, &headers, &format!(r#"{{"query":"{text}"}}"#)).await
 }
 
-/// Returns the pages of a query from a token on, each with the token that it started with.
+/// Returns the pages of a query, from the one of this token on. Each page has the token with which
+/// it was requested.
 async fn pages(
     client: &mut Client,
     (text, items): (&str, &str),
@@ -141,7 +142,7 @@ async fn nothing_shows_whether_a_path_is_kept() {
     for (query, before) in QUERIES.iter().zip(&before) {
         let after = pages(&mut client, *query, None).await;
         assert_eq!(bare(&after), bare(before), "{query:?}");
-        // A token from before the build continues at the same position.
+        // A token issued before the build continues at the same position after the build.
         let middle = before.len() / 2;
         let rest = pages(&mut client, *query, before[middle].0.clone()).await;
         assert_eq!(bare(&rest), bare(&before[middle..]), "{query:?}");

@@ -26,8 +26,8 @@ fn token(answer: &Answer) -> Option<String> {
     answer.header("x-ms-continuation").map(str::to_owned)
 }
 
-/// Returns all visible parts of the pages of a query. With `disturbed`, an item is rewritten
-/// unchanged before each page, which invalidates the cached results.
+/// Returns everything that a client can observe of a query's pages. With `disturbed`, an item is
+/// rewritten unchanged before each page, which invalidates the cached results.
 async fn pages(client: &mut Client, query: &str, disturbed: bool) -> Vec<[String; 4]> {
     let (mut all, mut next) = (Vec::new(), None);
     loop {
@@ -89,7 +89,7 @@ async fn a_write_is_seen_by_the_next_page() {
     let query = "SELECT VALUE c.id FROM c ORDER BY c.m DESC";
     let first = page(&mut client, query, None).await;
     let second = page(&mut client, query, token(&first).as_deref()).await;
-    // The third page is cached at this point.
+    // The results of the third page are cached already, by the request for the second one.
     let all = pages(&mut client, query, false).await;
     let id = all[2][0].split('"').find(|text| text.parse::<u32>().is_ok()).unwrap().to_owned();
     assert_eq!(client.item("DELETE", &id, "").await.status, 204);
@@ -100,7 +100,7 @@ async fn a_write_is_seen_by_the_next_page() {
 
 #[tokio::test]
 async fn what_expires_between_two_pages_is_in_neither() {
-    // By its own time to live, or by a default that is set between the pages.
+    // Items expire by their own `ttl`, or by a default TTL that is set between the pages.
     for own in [true, false] {
         for query in QUERIES {
             let mut client = Client::with_container(r#","defaultTtl":-1"#).await;

@@ -1,4 +1,5 @@
-//! Tests of the API from outside, in one program to be linked once.
+//! Tests of the crate through its public interface, in one program so that they are linked only
+//! once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod batches;

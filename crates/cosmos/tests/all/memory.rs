@@ -9,8 +9,8 @@ const DOCS: &str = "/dbs/d/colls/c/docs";
 const QUERY: (&str, &str) = ("content-type", "application/query+json");
 const MB: usize = 1 << 20;
 
-/// Returns a client of an API with this much memory for requests, and an item that multiplies
-/// easily.
+/// Returns a client of an API with this much memory for requests, and one item with a long string
+/// and a long array, from which queries can compute huge results.
 async fn client(bytes: usize) -> (Client, Account) {
     let account = Account::new(bytes);
     let mut client = Client::with_memory(account.clone()).await;
@@ -45,7 +45,8 @@ async fn what_takes_too_much_is_refused_and_given_back() {
                 assert!(answer.header("x-ms-retry-after-ms").is_some(), "{answer:?}");
                 short += 1;
             }
-            // The last response counts until the connection has released it.
+            // Memory of the previous response stays reserved until the connection has sent it,
+            // which is before the next response.
             let read = client.ask("GET", "/dbs/d/colls/c/docs/1", &[PARTITION], "").await;
             assert_eq!(read.status, 200);
             assert!(account.used_bytes() < 2 * MB, "{query:.60}: {}", account.used_bytes());
@@ -62,7 +63,7 @@ async fn a_head_that_never_ends_is_cut_off() {
     let part = format!("GET /dbs HTTP/1.1\r\nhost: x\r\nx: {}", "y".repeat(300_000));
     stranger.begin_raw(part.as_bytes()).await;
     assert!(stranger.answer().await.is_none_or(|answer| answer.status != 200));
-    // A complete request head may be long.
+    // A long request head is accepted if it is complete.
     let long = format!("{}\r\n", "y".repeat(70_000));
     let answer = client.ask("GET", "/dbs", &[("x", long.trim())], "").await;
     assert_eq!(answer.status, 200);

@@ -1,4 +1,5 @@
-//! Numbers are returned in the shortest form that reads back, not in the form that a client sent.
+//! Numbers are returned in the shortest form that parses to the same number, not in the form that a
+//! client sent.
 
 use document::{Value, json};
 

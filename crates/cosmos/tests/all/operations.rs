@@ -1,5 +1,6 @@
 //! The operation of every request: each method on each kind of path, with each combination of
-//! relevant headers. `operations.txt` contains the outcomes; `EBB_UPDATE=1` writes it.
+//! relevant headers. `operations.txt` contains the expected outcomes; with `EBB_UPDATE=1` the test
+//! writes this file.
 
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
@@ -59,10 +60,11 @@ const PATHS: [&str; 39] = [
     "/offers/AAAAAQ==",
 ];
 
-/// Paths of existing resources, which are only read.
+/// Paths of existing resources, to which only GET and HEAD are sent.
 const READ_PATHS: [&str; 3] = ["/dbs/d", "/dbs/d/colls/c", "/dbs/d/users/u"];
 
-/// The headers that affect the operation, each with a letter for the table.
+/// The headers on which the operation depends, each with the letter that denotes it in
+/// `operations.txt`.
 const HEADERS: [(char, &str, &str); 6] = [
     ('q', "x-ms-documentdb-isquery", "True"),
     ('c', "content-type", "application/query+json"),
@@ -136,7 +138,8 @@ async fn every_request_is_taken_for_what_the_table_says() {
     for (method, path) in all.chain(read) {
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let every = 1_usize << HEADERS.len();
-        // For methods that headers do not affect, each header alone and all together suffice.
+        // For methods other than GET and POST, whose operation does not depend on headers, it
+        // suffices to test each header alone and all headers together.
         let few = |combination: &usize| combination.count_ones() < 2 || combination + 1 == every;
         let full = matches!(method, "GET" | "POST");
         for combination in (0..every).filter(|combination| full || few(combination)) {

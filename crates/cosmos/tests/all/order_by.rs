@@ -1,5 +1,5 @@
-//! ORDER BY with equal values: rows come in the order of `_rid`, and a client that continues a
-//! query by value and `_rid`, as SDKs do, gets each row once.
+//! ORDER BY with equal values: rows are returned in the order of `_rid`, and a client that
+//! continues a query by value and `_rid`, as SDKs do, gets each row once.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -7,14 +7,14 @@ use document::{Document, Value, array, doc, json};
 
 use crate::client::{Answer, Client};
 
-/// A client with a container.
+/// A client, and the path of its container's items.
 struct Shelf {
     client: Client,
     docs: String,
 }
 
-/// A row of a query in the form to which a client rewrites it: sort keys, the number in the `_rid`,
-/// and the selected value.
+/// A result row of a query that a client has rewritten as the query plan requires: sort keys, the
+/// number in the `_rid`, and the selected value.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     items: Vec<Option<Value>>,
@@ -22,8 +22,9 @@ struct Row {
     payload: Value,
 }
 
-/// The position of a client: the token of its current page, the last row that it used, and the
-/// number of rows up to this one in the page that have the same document and the same sort keys.
+/// The position at which a client stopped: the token of the current page, the last row that it
+/// used, and how many rows of this page, up to and including that row, have the document and the
+/// sort keys of that row.
 #[derive(Clone, Debug, Default)]
 struct Stopped {
     page: Option<String>,
@@ -137,8 +138,8 @@ impl Shelf {
         }
     }
 
-    /// Returns up to `wanted` more rows for a stopped client, from server pages of `items`, and the
-    /// client's new position, or `None` at the end.
+    /// Returns up to `wanted` rows after a client's position, read from pages of `items` rows, and
+    /// the client's new position, or `None` at the end.
     async fn continued(
         &mut self,
         (text, directions): (&str, &[bool]),
@@ -151,7 +152,7 @@ impl Shelf {
         loop {
             let (rows, next) = self.page(text, None, items, at.page.as_deref()).await;
             for row in rows.iter().map(row_of) {
-                // Rows up to and including the position were used before.
+                // The client used rows up to and including its position before.
                 let order = stopped
                     .last
                     .as_ref()
@@ -176,7 +177,7 @@ impl Shelf {
             }
             match next {
                 None => return (used, None),
-                // A page may start within the rows of a document.
+                // The next page may start with further rows of the same document.
                 next => at = Stopped { page: next, skip: 0, ..at },
             }
         }
@@ -204,7 +205,7 @@ fn value(random: &mut fastrand::Rng) -> Option<Value> {
         3 | 4 => Value::Int64(random.i64(0..2)),
         5 => Value::Double(0.5),
         6 => Value::String("a".into()),
-        // Longer than the part of a key that an index orders.
+        // Longer than the prefix of a string that index keys contain.
         7 => Value::String("long ".repeat(20) + random.choice(["a", "b"]).unwrap()),
         8 => array![random.i64(0..2)],
         9 => Value::Document(doc! { "a": random.i64(0..2) }),
@@ -229,7 +230,8 @@ const NAMED: &str = r#","indexingPolicy":{"includedPaths":[{"path":"/*"},{"path"
 const UNNAMED: &str = r#","indexingPolicy":{"includedPaths":[{"path":"/*"}],
     "compositeIndexes":[[{"path":"/v"},{"path":"/w"}],[{"path":"/v"},{"path":"/w","order":"descending"}]]}"#;
 
-/// Queries as clients rewrite them, with their directions.
+/// Queries as clients rewrite them by the query plan, with the sort directions (`true`:
+/// descending).
 fn queries() -> Vec<(String, Vec<bool>)> {
     let mut out = Vec::new();
     for (order, directions) in [
@@ -292,7 +294,7 @@ async fn a_client_that_continues_by_value_and_rid_meets_each_row_once() {
     for round in 0..5 {
         let more = if round % 2 == 0 { NAMED } else { UNNAMED };
         let (mut held, ids) = filled(&mut random, more).await;
-        // Later versions of items keep their numbers.
+        // Some items are replaced; the number in their `_rid` does not change.
         for (pk, id) in ids.iter().filter(|_| random.u8(..4) == 0).cloned().collect::<Vec<_>>() {
             let document = document(&mut random, &id);
             held.put(&pk, document).await;
@@ -304,7 +306,8 @@ async fn a_client_that_continues_by_value_and_rid_meets_each_row_once() {
             let whole: Vec<Row> = held.all(&text, None, 1000).await.iter().map(row_of).collect();
             let sorted = whole.is_sorted_by(|one, other| compare(one, other, &directions).is_le());
             assert!(sorted, "{text}: {whole:?}");
-            // With the server's tokens, and by value and `_rid`.
+            // The rows are compared between pages of the server's tokens and continuations by value
+            // and `_rid`.
             let items = random.usize(1..9);
             let pages: Vec<Row> = held.all(&text, None, items).await.iter().map(row_of).collect();
             assert_eq!(pages, whole, "{text}");
@@ -319,7 +322,7 @@ async fn a_client_that_continues_by_value_and_rid_meets_each_row_once() {
     }
 }
 
-/// The requests of other clients: the unmodified query with the server's tokens.
+/// Clients that do not rewrite queries send the unmodified query with the server's tokens.
 #[tokio::test]
 async fn pages_of_whole_queries_fit_together() {
     let mut random = fastrand::Rng::with_seed(42);
@@ -401,8 +404,8 @@ async fn writes_and_expiry_between_pages_lose_no_other_row() {
     }
 }
 
-/// An undefined selected value is no result and is not counted by TOP or OFFSET, because clients
-/// run the query in the plan.
+/// In a query plan, an undefined selected value counts neither as a result nor for TOP and OFFSET,
+/// because clients execute the plan's rewritten query.
 #[tokio::test]
 async fn the_query_of_a_plan_counts_no_row_without_a_value() {
     let mut client = Client::with_container("").await;

@@ -121,7 +121,7 @@ async fn pages_go_on_where_they_ended() {
             parts.extend((!part.is_empty()).then(|| part.to_owned()));
             token = answer.header("x-ms-continuation").map(str::to_owned);
             let Some(token) = &token else { break };
-            // A token is valid for this query only.
+            // The token is refused for another query.
             let other = [QUERY, CROSS, ("x-ms-continuation", token.as_str())];
             let other = ask(&mut client, &other, "SELECT VALUE c.id FROM c").await;
             assert_eq!(other.status, 400, "{text}");
@@ -178,7 +178,7 @@ async fn nothing_follows_the_last_full_page() {
     }
 }
 
-/// The two lists of the header's second form, as single and composite indexes.
+/// The lists of single and composite indexes in version 2 of the index metrics header.
 fn index_lists(single: &str, composite: &str) -> String {
     format!(r#"{{"SingleIndexes":[{single}],"CompositeIndexes":[{composite}]}}"#)
 }
@@ -273,7 +273,7 @@ async fn within(client: &mut Client, start: &str, end: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn bounds_that_are_longer_than_what_rows_begin_with_are_compared_whole() {
-    // The effective partition key of "a".
+    // The effective partition key of partition key `a`.
     let own = "3A5381E1114EB8D3FCC90795045B49B7";
     let mut client = filled("").await;
     let even = ["0", "2", "4", "6", "8"];
@@ -288,7 +288,8 @@ async fn bounds_that_are_longer_than_what_rows_begin_with_are_compared_whole() {
         let found = within(&mut client, &start, &end).await;
         assert_eq!(found.iter().any(|id| even.contains(&id.as_str())), has, "{start} {end}");
     }
-    // Version 1 keys continue with their text beyond the prefix in row keys.
+    // Effective partition keys of version 1 are longer than the prefix of them that row keys
+    // contain.
     let mut client = Client::new().await;
     client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await;
     let body = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
@@ -319,7 +320,7 @@ async fn bounds_that_are_longer_than_what_rows_begin_with_are_compared_whole() {
 #[tokio::test]
 async fn few_items_come_in_the_order_in_which_they_were_made() {
     let mut client = filled("").await;
-    // A replaced item keeps its position; a recreated one comes last.
+    // A replaced item keeps its position in creation order; a deleted and recreated one is last.
     let odd = [("x-ms-documentdb-partitionkey", "[\"b\"]")];
     let body = r#"{"id":"3","pk":"b","n":3,"g":0,"again":true}"#;
     assert_eq!(client.ask("PUT", &format!("{DOCS}/3"), &odd, body).await.status, 200);

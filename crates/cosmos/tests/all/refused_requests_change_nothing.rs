@@ -105,7 +105,7 @@ async fn queries_that_cannot_be_run_say_why() {
     }
 }
 
-/// A prefix of a hierarchical key covers the items of many keys.
+/// A prefix of a hierarchical key is refused, because it covers the items of many keys.
 #[tokio::test]
 async fn a_delete_by_key_wants_the_whole_of_a_hierarchical_key() {
     let mut client = Client::with_container("").await;

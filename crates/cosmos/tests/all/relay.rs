@@ -1,5 +1,5 @@
-//! Requests of authenticated senders: they need no signature and are otherwise handled like all
-//! others.
+//! Requests that the portal passes to the API after it has authenticated the sender: they need no
+//! signature and are otherwise handled like all others.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -107,7 +107,7 @@ async fn a_query_that_nobody_waits_for_ends() {
         yield_now().await;
     }
     asked.abort();
-    // The client's connection keeps one reference.
+    // One reference belongs to the client's connection.
     while 1 < client.api.strong_count() {
         yield_now().await;
     }

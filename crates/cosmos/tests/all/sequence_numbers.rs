@@ -1,5 +1,5 @@
-//! Log sequence numbers, session tokens and positions of the change feed: each container counts its
-//! own changes.
+//! Log sequence numbers, session tokens and positions of the change feed: each container reports
+//! the commit of its own last change.
 
 use crate::client::{Answer, Client, PARTITION};
 
@@ -94,7 +94,8 @@ async fn a_feed_at_its_end_stays_where_it_is() {
             let again = [("a-im", mode), ("if-none-match", etag.as_str())];
             let again = client.ask("GET", DOCS, &again, "").await;
             assert_eq!((again.status, position(&again), number(&again)), (304, own, own), "{mode}");
-            // A feed position that an earlier version of the server issued.
+            // A feed position as earlier versions of the server issued it, greater than the last
+            // change of the container.
             let old = format!("\"{}\"", own + 500);
             let old_headers = [("a-im", mode), ("if-none-match", old.as_str())];
             let answer = client.ask("GET", DOCS, &old_headers, "").await;

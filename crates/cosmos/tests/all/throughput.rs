@@ -11,7 +11,8 @@ fn container(id: &str) -> String {
     format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}}}}"#)
 }
 
-/// Writes an item of nearly two million bytes, which takes seconds of the minimum throughput.
+/// Writes an item of nearly two million bytes. Its cost takes several seconds of the minimum
+/// throughput.
 async fn spend(client: &mut Client, path: &str) -> Answer {
     let body = format!(r#"{{"id":"1","pk":"a","x":"{}"}}"#, "y".repeat(1_900_000));
     client.ask("POST", path, &[PARTITION, ("x-ms-documentdb-is-upsert", "True")], &body).await
@@ -91,8 +92,8 @@ async fn what_an_end_between_two_steps_left_is_mended() {
     let kept = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
     let api = client.api.upgrade().unwrap();
     let engine = api.engine().clone();
-    // As if the server had crashed after the first step of creating one container and of deleting
-    // another.
+    // The state after two crashes: one during the creation of a container and one during a
+    // deletion, each after the first step.
     let offers = engine.resources_below(&["offer"]);
     let own = offers.iter().find(|offer| format!("{:?}", offer.body).contains(&kept)).unwrap();
     let path: Vec<&str> = own.path.iter().map(String::as_str).collect();

@@ -269,7 +269,7 @@ async fn who_guesses_has_to_wait_and_who_knows_has_not() {
         let right = client.ask_with(own, "GET", "/dbs", &[], "").await;
         assert_eq!(right.status, 200, "{count}");
     }
-    // Wrong signatures are not throttled with the well-known key.
+    // With the well-known account key, senders of wrong signatures are not throttled.
     let mut client = Client::new().await;
     for _ in 0..30 {
         assert_eq!(client.ask_with(own, "GET", "/dbs", &[], "").await.status, 401);
@@ -345,12 +345,12 @@ async fn nothing_is_named_like_another_by_its_resource_id() {
     }
 }
 
-/// Returns a token in the emulators' form for this principal.
+/// Returns a token as emulators accept it, signed by the account key, for this principal.
 fn token_of(name: &str) -> String {
     token_signed(name, WELL_KNOWN_KEY)
 }
 
-/// Returns such a token signed with this key.
+/// Returns a token as emulators accept it, for this principal and signed by this key.
 fn token_signed(name: &str, key: &str) -> String {
     let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let header = part(r#"{"typ":"JWT","alg":"RS256","kid":"CosmosEmulatorPrimaryMaster"}"#);
@@ -432,7 +432,7 @@ async fn roles_say_what_a_token_is_for() {
         let answer = client.send(verb, path, &headers, body).await;
         assert_eq!(answer.code(), want, "{who} {verb} {path}: {answer:?}");
     }
-    // The rights of keys are unchanged.
+    // Roles do not limit the rights of account keys.
     assert_eq!(client.ask("DELETE", "/dbs/d", &[], "").await.status, 204);
 }
 
@@ -461,7 +461,7 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
     let upsert = [PARTITION, ("x-ms-documentdb-is-upsert", "true")];
     let (docs, item) = ("/dbs/d/colls/c/docs", "/dbs/d/colls/c/docs/1");
     let one = r#"{"id":"1","pk":"a"}"#;
-    // The first request for this feed makes the container keep versions.
+    // The first request for this feed starts the retention of versions, which is a write.
     let versions = [PARTITION, ("a-im", "Full-Fidelity Feed"), ("if-none-match", "*")];
     for rules in [TokenRules::default(), TokenRules { roles: roles(), ..TokenRules::default() }] {
         let with_roles = rules.roles.is_some();
@@ -486,7 +486,7 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
             assert_eq!(answer.status, want, "{with_roles} {verb} {path}: {answer:?}");
         }
     }
-    // The full key can sign for everything that the roles permit.
+    // The full key can sign tokens for everything that the roles permit.
     let token = token_of("bob");
     let headers = [("authorization", token.as_str()), PARTITION];
     assert_eq!(client.send("PUT", item, &headers, one).await.status, 200);
@@ -498,7 +498,8 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
         let answer = client.send("GET", docs, &of_versions, "").await;
         assert_eq!(answer.status, 304, "who may read reads a feed that has begun: {answer:?}");
     }
-    // Neither token is valid if the form is disabled; the error names this reason.
+    // Neither token is valid if tokens signed by account keys are disabled; the error says that
+    // they are.
     let rules = TokenRules { roles: roles(), emulator_tokens: false, ..TokenRules::default() };
     tokens.store(Arc::new(rules));
     for key in [WELL_KNOWN_KEY, reader, "none"] {

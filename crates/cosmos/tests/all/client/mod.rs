@@ -1,4 +1,5 @@
-//! A client with an API of its own: it sends raw bytes over a socket and signs requests as SDKs do.
+//! A test client, which starts its own API: it sends raw bytes over a socket and signs requests as
+//! SDKs do.
 
 use std::{
     sync::{Arc, Weak},
@@ -20,7 +21,8 @@ pub(crate) struct Client {
     pub(crate) stream: TcpStream,
     pub(crate) kit: Kit,
     pub(crate) stop: tokio::sync::watch::Sender<bool>,
-    /// The API; the reference is weak, so it is valid while the client is served.
+    /// The API; the reference is weak, so that tests can observe when the last connection releases
+    /// the API.
     pub(crate) api: Weak<NoSqlApi>,
 }
 
@@ -146,7 +148,8 @@ impl Client {
         let _ = self.stream.write_all(bytes).await;
     }
 
-    /// Returns a client of an API that calls this function during long evaluations.
+    /// Returns a client of an API that calls this function every few milliseconds of a long
+    /// evaluation.
     pub(crate) async fn with_give_way(give_way: fn()) -> Self {
         let mut client = Self::of(Settings { give_way, ..given() }).await;
         client.make_container("").await;
@@ -169,8 +172,8 @@ impl Client {
         Self { stream, kit, stop, api: held }
     }
 
-    /// Returns a client with a database `d` and a container `c` with this definition and the
-    /// partition key `/pk`.
+    /// Returns a client with a database `d` and a container `c` with the partition key `/pk` and
+    /// the further definition `more`.
     pub(crate) async fn with_container(more: &str) -> Self {
         let mut client = Self::new().await;
         client.make_container(more).await;
@@ -286,7 +289,7 @@ impl Client {
         self.ask("POST", "/dbs/d/colls/c/docs", &QUERY, &body).await
     }
 
-    /// Returns all databases, containers and items as text.
+    /// Returns all databases, offers, and the containers and items of `d` and `c` as text.
     pub(crate) async fn everything(&mut self) -> String {
         let mut all = String::new();
         for path in ["/dbs", "/dbs/d/colls", "/dbs/d/colls/c/docs", "/offers"] {

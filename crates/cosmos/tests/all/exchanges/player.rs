@@ -108,8 +108,8 @@ impl Player {
         lines
     }
 
-    /// Returns the bytes of a body. `@NAME` is a captured batch. It may be followed by an etag in
-    /// the batch (`*` for any) and the text that replaces the etag. `=` precedes base64.
+    /// Returns the bytes of a body. A body `=TEXT` is base64. A body `@NAME` is a captured batch;
+    /// `@NAME OLD NEW` replaces the etag `OLD` in it (`*`: all etags) by `NEW`.
     async fn body(&mut self, body: &str) -> Vec<u8> {
         if let Some(bytes) = body.strip_prefix('=') {
             return STANDARD.decode(bytes).unwrap();
@@ -299,9 +299,10 @@ fn masked(body: &[u8]) -> String {
     json::to_string(value.as_ref())
 }
 
-/// Replaces a value with this name, or such values inside it, by a star.
+/// Replaces a value by a star if it differs between runs, as its name `name` or its form shows;
+/// otherwise does this for the values in it.
 fn mask(name: &str, value: &mut Value) {
-    // Resource ids and links with them are base64 with padding.
+    // A base64 text with padding is a resource id or ends with one.
     let is_id = |text: &str| text.ends_with('=') || text.ends_with("=/");
     match value {
         Value::Document(fields) => fields.iter_mut().for_each(|(name, value)| mask(name, value)),

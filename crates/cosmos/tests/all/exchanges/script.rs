@@ -1,7 +1,7 @@
-//! The file format: blocks of lines, each of which is one step.
+//! Parses the files of exchanges: blocks of lines, each of which is one step.
 
 pub(super) struct Block {
-    /// The lines of the request or other step as in the file.
+    /// The lines of the step as they are in the file.
     pub(super) lines: Vec<String>,
     pub(super) step: Step,
     pub(super) answer: Vec<String>,
@@ -44,7 +44,8 @@ fn one_line(line: &str) -> Step {
         "!" => Step::Advance(rest.parse().unwrap()),
         "-" => Step::Remove(path, rest),
         "+" => {
-            // A key or a header may precede the body, which starts with a brace.
+            // Before the body, which starts with a brace, the line may have a partition key or a
+            // header.
             let at = if rest.starts_with('{') { 0 } else { rest.find(" {").unwrap() + 1 };
             let (before, body) = rest.split_at(at);
             let before = before.trim();
@@ -62,7 +63,7 @@ fn one_line(line: &str) -> Step {
     }
 }
 
-/// Adds a line to its exchange.
+/// Adds a line of the file to the request.
 fn add(request: &mut Request, line: &str) {
     if let Some(body) = line.strip_prefix("> ") {
         request.body = Some(body.to_owned());
