@@ -1,5 +1,5 @@
-//! Decimal128 (IEEE 754-2008, binary integer encoding): its parts, parsing and rounding. Operations
-//! are exact on big integers and rounded once, half to even.
+//! Decimal128 (IEEE 754-2008, binary integer encoding): its encoding, parsing and rounding.
+//! Operations are exact on big integers and rounded once, half to even.
 //!
 //! The bits, from the highest: the sign, 14 bits of exponent (biased by 6176), 113 bits of
 //! coefficient. If the first two exponent bits are `11`, the exponent is stored two bits lower, for
@@ -30,13 +30,13 @@ pub enum Rounding {
 
 /// A 128-bit decimal, stored as its BSON bits. Values are never normalized: `1.0` and `1.00` have
 /// different bits and are written as they were read. Use [`Number`](crate::Number) to compare
-/// values, for which they are equal.
+/// values: as numbers, `1.0` and `1.00` are equal.
 #[derive(Clone, Copy)]
 pub struct Decimal128(u128);
 
 /// Bias added to an exponent in the encoding.
 const EXPONENT_BIAS: i32 = 6176;
-/// Bits of the coefficient, and so the offset of the exponent.
+/// Number of bits of the coefficient, which are the lowest; the exponent follows.
 const COEFFICIENT_BITS: u32 = 113;
 /// Smallest exponent of an integer coefficient.
 const MIN_EXPONENT: i64 = -6176;
@@ -100,8 +100,8 @@ impl Decimal128 {
         if (self.0 >> 123) & 0xf == 0xf {
             return None;
         }
-        // In the long form the exponent is stored two bits lower. It is still read, since a zero of
-        // that form keeps its exponent.
+        // Here the exponent is stored two bits lower, and the coefficient is not canonical. The
+        // value reads as a zero, which keeps its exponent.
         let large = (self.0 >> 125) & 3 == 3;
         let shift = if large { 111 } else { COEFFICIENT_BITS };
         let exponent = i32::try_from((self.0 >> shift) & 0x3fff).unwrap_or(0) - EXPONENT_BIAS;
@@ -142,7 +142,8 @@ impl Decimal128 {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         // All digits as one integer; the point only shifts the exponent.
         let coefficient = BigUint::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10)?;
-        // The text is known to consist of digits, so parsing fails only if it is beyond an `i64`.
+        // The exponent is known to consist of digits, so parsing fails only if it is beyond an
+        // `i64`.
         let exponent = exponent.parse().unwrap_or(if exponent.starts_with('-') {
             -MAX_TEXT_EXPONENT
         } else {

@@ -25,7 +25,7 @@ impl Decimal128 {
                 _ => other,
             };
         };
-        // At the smaller of both exponents both coefficients are integers.
+        // With the smaller of the two exponents, both numbers have integer coefficients.
         let exponent = a.2.min(b.2);
         let scaled = |(_, coefficient, own): (bool, u128, i32)| {
             BigUint::from(coefficient) * power_of_ten(i64::from(own - exponent))
@@ -84,7 +84,7 @@ impl Decimal128 {
         if b == 0 {
             return if a == 0 { Self::NAN } else { Self::signed_infinity(negative) };
         }
-        // The ideal exponent of a quotient: that of the division without added digits.
+        // IEEE 754's preferred exponent of a quotient: the difference of the operands' exponents.
         let ideal = i64::from(e) - i64::from(f);
         // Enough digits for a quotient of 34 digits and the rounding of the last one; the remainder
         // only says whether the quotient is exact.

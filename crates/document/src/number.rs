@@ -83,7 +83,8 @@ pub fn compare_numbers(a: Number, b: Number) -> Ordering {
         (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
         (Number::Int(a), Number::Double(b)) => int_to_double(a, b),
         (Number::Double(a), Number::Int(b)) => int_to_double(b, a).reverse(),
-        // At least one is a decimal: only decimal digits represent those and doubles exactly.
+        // At least one is a decimal. Only decimal digits represent both decimals and doubles
+        // exactly.
         (a, b) => Exact::of(a).compare(&Exact::of(b)),
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Returns the rank of a type in the order. All numbers share a class, as do strings and symbols.
-/// The numbers are compared only, never stored.
+/// The ranks are only compared, never stored.
 pub fn canonical_class(kind: Kind) -> u8 {
     match kind {
         Kind::MinKey => 1,

@@ -85,7 +85,7 @@ fn check_bytes(bytes: &[u8], max_depth: usize, most_not_utf8: usize) -> Result<C
     let ends = Vec::with_capacity(8);
     let mut walk = BytesWalk { bytes, at: 0, ends, max_depth, most_not_utf8, found };
     walk.enter_document(0, bytes.len())?;
-    // Trailing bytes are refused too: the caller has split the message by the same length.
+    // Bytes after the document are refused, too: its length must be that of `bytes`.
     if walk.ends.first() != Some(&bytes.len()) {
         return Err(Invalid::Length);
     }
@@ -241,7 +241,7 @@ impl BytesWalk<'_> {
         let end = at.checked_add(len).filter(|end| *end <= limit).ok_or(Invalid::Length)?;
         let scope = self.check_string(at + 4, end)?;
         self.enter_document(scope, end)?;
-        // The scope must end with the whole value: no bytes may remain between.
+        // The scope must end where the whole value ends.
         if self.ends.last() == Some(&end) { Ok(()) } else { Err(Invalid::Length) }
     }
 }
@@ -326,7 +326,7 @@ mod tests {
         let texts: Vec<&[u8]> =
             checked.not_utf8.iter().map(|range| &bytes[range.clone()]).collect();
         assert_eq!(texts, [&[b'x', 0xff][..], &[b'n', 0xe9], &[0xed, 0xa0, 0x80]]);
-        // All other rules still apply.
+        // Only text that is not UTF-8 is accepted; all other errors are still found.
         for end in 0..bytes.len() {
             assert!(validate_but_text(&bytes[..end], 3).is_err(), "cut at {end}");
         }

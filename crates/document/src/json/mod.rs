@@ -43,8 +43,8 @@ pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a double in the shortest form that reads back. JSON has only one numeric type, so whole
-/// numbers need no fraction.
+/// Writes a double in the shortest form that parses to the same double. JSON has only one numeric
+/// type, so whole numbers need no fraction.
 fn write_double(value: f64, out: &mut Vec<u8>) {
     append(&value, out);
     if out.ends_with(b".0") {

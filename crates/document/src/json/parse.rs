@@ -42,12 +42,12 @@ pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
     })
 }
 
-/// Allowance in bytes by which escaping may lengthen a short text.
+/// Number of bytes by which escaping may lengthen a text in addition to doubling its length.
 const FEW_BYTES: usize = 1024;
 
 /// Escapes raw tabs and line breaks inside strings, which JSON forbids and Azure Cosmos DB accepts.
-/// Returns `None` if the text has none, if one follows a backslash, and if the result would be more
-/// than about twice as long as the text, which bounds the memory that a hostile text costs.
+/// Returns `None` if the text has none, if one follows a backslash, or if the result would be more
+/// than about twice as long as the text. This limit bounds the memory that a malicious text costs.
 fn escape_controls(text: &[u8]) -> Option<Vec<u8>> {
     let (mut quoted, mut escaped, mut found) = (false, false, false);
     let mut out = Vec::with_capacity(text.len());

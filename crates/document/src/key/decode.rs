@@ -22,7 +22,8 @@ pub enum Component {
 /// the bytes are not a valid key.
 ///
 /// Truncated components carry no marker. They are recognized by length: a component is
-/// self-delimiting, so one that ends within the kept length is whole, and any other was truncated.
+/// self-delimiting, so one that ends within `KEPT_KEY_COMPONENT_BYTES` is whole, and any other was
+/// truncated.
 pub fn decode(bytes: &[u8], descending: bool) -> Option<(Component, &[u8])> {
     let window = uninverted(bytes, descending);
     if let Some((value, rest)) = decode_component(&window) {
@@ -39,8 +40,8 @@ pub fn skip(bytes: &[u8], descending: bool) -> Option<&[u8]> {
     decode(bytes, descending).map(|(_, rest)| rest)
 }
 
-/// Returns the bytes in ascending form, limited to the longest component that is not truncated,
-/// which also limits the size of the copy for a descending component.
+/// Returns the start of the bytes in ascending form, up to the length of the longest component that
+/// is not truncated. This also limits the size of the copy for a descending component.
 fn uninverted(bytes: &[u8], descending: bool) -> Cow<'_, [u8]> {
     let window = bytes.get(..KEPT_KEY_COMPONENT_BYTES).unwrap_or(bytes);
     if descending {
@@ -144,8 +145,8 @@ fn decode_document(bytes: &[u8]) -> Option<(Document, &[u8])> {
     }
 }
 
-/// Decodes elements up to the terminating 0. Both orders encode arrays alike, apart from the class
-/// byte, which the caller has read.
+/// Decodes elements up to the terminating 0. Both type orders encode arrays alike, apart from the
+/// class byte, which the caller has read.
 fn decode_array(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let mut values = Vec::new();
     let mut rest = bytes;

@@ -27,8 +27,8 @@ use crate::{
 pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     push_component(value, order, out);
-    // Truncating at the kept length, not at a greater one, lets a reader recognize a truncated
-    // component without a marker.
+    // Exactly the components that are longer than the kept length are truncated, so a reader
+    // recognizes them without a marker.
     let cut = KEPT_KEY_COMPONENT_BYTES < out.len() - start;
     if cut {
         let hash = Sha256::digest(&out[start..]);
@@ -46,7 +46,7 @@ pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut
 }
 
 /// Returns the class byte of a value, which orders values of different classes. JSON's order has
-/// class bytes of its own for arrays and booleans.
+/// other class bytes than BSON's for arrays and booleans.
 fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     match value {
         ValueRef::MinKey => class::MIN_KEY,
@@ -75,7 +75,7 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
 
 /// Appends the type class of a value and its encoded content.
 fn push_component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
-    // The class is not part of the content because documents put the field's name between them.
+    // The class is not part of the content, because documents put the field's name between the two.
     out.push(class_of(value, order));
     push_content(value, order, out);
 }

@@ -6,9 +6,9 @@
 //! length, followed by a 128-bit hash of the whole: this preserves equality, but not the order
 //! among truncated values.
 //!
-//! A component is a byte for the class of the value, then its content, in which a prefix sorts
-//! first: texts escape 0 and 1 and end with 0, documents and arrays end with 0. A descending
-//! component has all its bits inverted.
+//! A component is a byte for the class of the value, then its content. A text, document or array
+//! sorts after its prefixes: texts escape 0 and 1 and end with 0, documents and arrays end with 0.
+//! A descending component has all its bits inverted.
 //!
 //! ```text
 //! "a\0b"        20  61  01 01  62  00

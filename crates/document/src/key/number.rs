@@ -52,7 +52,8 @@ pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
     // A magnitude's highest bit is unused; setting it sorts non-negative numbers above negative
     // ones.
     out[start] |= 0x80;
-    // Inverted, greater magnitudes sort first, including the terminator of the digits.
+    // Inverting all bytes, including the terminator of the digits, makes greater magnitudes of
+    // negative numbers sort first.
     if negative {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }

@@ -8,8 +8,8 @@ use hashbrown::HashTable;
 
 use super::Value;
 
-/// Number of fields from which a document may get an index. Most documents have fewer and pay
-/// nothing.
+/// Number of fields from which a document may get an index. Most documents have fewer fields;
+/// searches in them are not counted.
 const WIDE: usize = 64;
 /// The index is built once linear searches have compared this many names per field, which costs
 /// about as much as building it.
