@@ -56,8 +56,8 @@ enum Request {
     MakeBase { shard: u32 },
 }
 
-/// Returns the subcommand and its own subcommands. The flags that select the server are global, so
-/// they may be given at any position.
+/// Returns the command `admin` with its subcommands. The flags that select the server are global,
+/// so they may be given at any position.
 pub(crate) fn command() -> Command {
     Command::new("admin")
         .about("Inspect a running server and change its runtime settings")
@@ -288,7 +288,7 @@ mod tests {
         let key = folder.join("nosql").join("key.pem");
         let wrong = Client::over_tls(&address, None, Some(&key)).unwrap_err();
         assert!(wrong.contains("--tls-ca") && wrong.contains("no certificate"), "{wrong}");
-        // The system's authorities do not trust it.
+        // The server's certificate is not signed by one of the system's certificate authorities.
         let alone = typed(&["--admin-addr", &address, "--tls", "status"]).unwrap();
         let wrong = Client::from_matches(&alone).and_then(|it| ask_server(&it, &Request::Status));
         let wrong = wrong.unwrap_err();

@@ -233,7 +233,7 @@ fn no_answer(address: &str, error: &ureq::Error) -> String {
             "no answer from {address}: nothing listens there. Is the server running? 'ebb serve' \
              starts one; choose another address with --admin-addr"
         ),
-        // The server does not speak TLS, or presents another certificate.
+        // The server does not use TLS, or its certificate is not trusted.
         io::ErrorKind::InvalidData => {
             transfer::with_advice(format!("no answer from {address}: {io}"))
         }

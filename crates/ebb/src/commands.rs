@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! ebb serve         run_serve             the server, until a signal
-//! ebb quickstart    quickstart.rs         the sample, on a running server or one of its own
+//! ebb quickstart    quickstart.rs         sample data, on a running or a temporary server
 //! ebb backup        backup/               a running server's data, or a closed data directory's
-//! ebb restore       backup/restoring.rs   a data directory of backups
+//! ebb restore       backup/restoring.rs   a data directory from backups
 //! ebb export        moving/exporting.rs   a collection or container to a file
 //! ebb import        moving/importing.rs   a file to a collection or container
 //! ebb verify        verify.rs             a closed data directory, backups, an audit log
@@ -39,7 +39,7 @@ Get started:
 fn command() -> Command {
     let serve = Command::new("serve")
         .about("Run the server")
-        // Without this, each heading would be laid out differently.
+        // Without this, `--help` would format the flags differently below each heading.
         .next_line_help(true)
         .arg(
             Arg::new("config")
@@ -54,7 +54,8 @@ fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Print all settings and their sources, and exit"),
         );
-    // Added last, because those two come first in `--help`.
+    // The settings are added last, because `--config` and `--print-config` are to be first in
+    // `--help`.
     let serve = settings::add_flags(serve);
     let completions = Command::new("completions").about("Print a shell's completion script").arg(
         Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell)),

@@ -2,9 +2,9 @@
 //! defines the sample (`POST /_ebb/quickstart`).
 //!
 //! ```text
-//! a server listens at the admin address     → it creates the sample, and this process shows it
-//! none does, and the address is local       → an in-memory server is started, then the same
-//! none does, and the address is remote      → an error
+//! a server listens at the admin address     → the server creates the sample, this process shows it
+//! no server, and the address is local       → an in-memory server is started, then as above
+//! no server, and the address is remote      → an error
 //! ```
 
 mod watch;
@@ -107,11 +107,11 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
 /// shows.
 fn own_config(admin: &str, shown: Shown) -> Config {
     Config {
-        // The default ports are left to servers started on purpose.
+        // Free ports, because the default ports may be needed for a permanent server.
         mongo_addr: Some(FREE.to_owned()),
         cosmos_addr: Some(FREE.to_owned()),
         admin_addr: Some(admin.to_owned()),
-        // It holds only the sample, and the banner says that no login is required.
+        // The server holds only the sample, and the banner says that no login is required.
         mongo_no_auth: true,
         banner: match shown {
             Shown::Json => Banner::Off,

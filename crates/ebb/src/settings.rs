@@ -162,7 +162,8 @@ enum Source {
     Default,
 }
 
-/// The settings of one start, each with its text and source for `--print-config`.
+/// All settings with which the server is started, each also with its text and source for
+/// `--print-config`.
 #[derive(Debug)]
 pub(crate) struct Settings {
     values: Values,
@@ -272,7 +273,7 @@ impl Settings {
         let tls = given.listeners.checked()?;
         let usual_delay = match given.clock {
             ClockMode::System => REAP_DELAY,
-            // A manual clock is used in tests, which want to see the disk space released
+            // A manual clock is used in tests, in which expired documents must leave the disk
             // immediately.
             ClockMode::Manual => Duration::ZERO,
         };

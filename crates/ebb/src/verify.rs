@@ -103,8 +103,8 @@ fn format_found(found: &[Difference]) -> String {
     out
 }
 
-/// Runs `ebb verify --audit-file`: prints the number of lines and the last hash if the chain is
-/// valid, otherwise the first line that breaks it.
+/// Runs `ebb verify --audit-file`: prints the number of lines and the last hash if the hash chain
+/// is valid, otherwise the first line that does not match it.
 fn verify_audit(path: &str, as_json: bool) -> ExitCode {
     let wrong =
         |error: std::io::Error, code| complain(format!("--audit-file {path}: {error}"), code);

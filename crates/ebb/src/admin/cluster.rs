@@ -1,13 +1,13 @@
 //! `ebb admin cluster`: creates a cluster, shows it, and moves its data between nodes.
 //!
 //! ```text
-//! init        creates keyspace, tables and record in Cassandra, before any node starts;
+//! init        creates keyspace, tables and cluster record in Cassandra, before any node starts;
 //!             --from imports the data directory of a stand-alone server
-//! dump        writes the cluster's data as such a directory
+//! dump        writes the cluster's data into a new stand-alone data directory
 //! verify      compares the copy of a stopped node with the cluster's journal
 //! status      shows nodes, shard owners and lag
 //! hand-over   transfers a shard to another node
-//! base        makes the owner write a base now
+//! base        makes a shard's owner write a base, a full copy of the shard, now
 //! forget      removes a dead node from the lists
 //! accept-loss continues without a committed entry that is permanently lost
 //! ```
@@ -139,12 +139,12 @@ fn repair_commands() -> [Command; 2] {
     [forget, accept_loss]
 }
 
-/// Returns the admin request of `ebb cluster hand-over`.
+/// Returns the admin request of `ebb admin cluster hand-over`.
 pub(super) fn hand_over_of(matches: &ArgMatches) -> Request {
     Request::HandOver { shard: shard_of(matches), to: matches.get_one("to").cloned() }
 }
 
-/// Returns the admin request of `ebb cluster base`.
+/// Returns the admin request of `ebb admin cluster base`.
 pub(super) fn base_of(matches: &ArgMatches) -> Request {
     Request::MakeBase { shard: shard_of(matches) }
 }
@@ -153,8 +153,8 @@ fn shard_of(matches: &ArgMatches) -> u32 {
     matches.get_one("shard").copied().unwrap_or_default()
 }
 
-/// Requests a base, and waits until a base exists that contains the last entry at the time of the
-/// request.
+/// Requests a base (a full copy of a shard), and waits until one exists that includes the last
+/// journal entry at the time of the request.
 pub(super) fn make_base(client: &Client, shard: u32) -> Result<Value, String> {
     let mut body = json!({ "shard": shard });
     loop {
@@ -197,7 +197,8 @@ pub(super) fn run_dump(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Verifies a node's copy. The exit code is 0 only if there are no differences.
+/// Compares a stopped node's copy of the data with the cluster's journal. The exit code is 0 only
+/// if there are no differences.
 pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
     let directory = matches.get_one::<PathBuf>("directory").cloned().unwrap_or_default();
     let at = match cassandra_of(matches) {
@@ -270,7 +271,7 @@ fn format_loss(loss: &Loss) -> String {
     )
 }
 
-/// Prints a progress line after every `TOLD_BYTES`.
+/// Prints a progress line each time another `TOLD_BYTES` have been copied.
 struct Progress {
     of: &'static str,
     told: u64,

@@ -23,7 +23,7 @@ pub(super) fn ask(client: &Client, _: &ArgMatches) -> Result<Value, String> {
     client.get("/status")
 }
 
-/// Returns whether operations are served.
+/// Returns whether the server's state says that it serves operations.
 pub(super) fn is_served(answer: &Value) -> bool {
     answer["status"] == "ok"
 }

@@ -1,5 +1,5 @@
 //! Writes a backup into a file. The file has a temporary name until it is complete, and is removed
-//! if it does not become complete.
+//! if the backup fails.
 
 use std::{
     fs::{self, File},
@@ -107,7 +107,8 @@ impl Drop for BackupFile {
     }
 }
 
-/// Returns the name of a backup: its start time, kind and last entry, so that names sort by time.
+/// Returns the name of a backup: its start time, kind and last journal entry, so that names sort by
+/// time.
 pub(super) fn name_of(header: &Header) -> String {
     let at = jiff::Timestamp::from_millisecond(header.began_ms).unwrap_or_default();
     let (at, ms) = (at.strftime("%Y%m%dT%H%M%S"), header.began_ms.rem_euclid(1000));

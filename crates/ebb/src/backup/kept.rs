@@ -1,5 +1,5 @@
-//! Stored backups: lists the backups at a location, and selects the chain of backups that leads to
-//! a point in time.
+//! Stored backups: lists the backups at a location, and selects the chain of backups (a full backup
+//! and the incremental backups that continue it) that leads to a point in time.
 
 use std::{
     fs::{self, File},
@@ -57,7 +57,8 @@ pub(super) fn backups_at(place: &Place) -> Result<Vec<(Place, Link)>, String> {
     }
 }
 
-/// Returns the header of the newest backup of a chain. An incremental backup continues this one.
+/// Returns the header of the newest backup of a chain. The next incremental backup continues this
+/// one.
 pub(super) fn newest_in(place: &Place) -> Result<Header, String> {
     let none = || format!("there is no full backup in {place}: take one first");
     let links: Vec<Link> = backups_at(place)?.into_iter().map(|(_, link)| link).collect();
@@ -68,7 +69,7 @@ pub(super) fn newest_in(place: &Place) -> Result<Header, String> {
     chain.into_iter().next_back().map(|link| link.header).ok_or_else(none)
 }
 
-/// Reads the summary of a backup file.
+/// Reads the header and the database time of a backup file.
 fn look_at(path: &Path) -> Result<Link, String> {
     let wrong = |error: io::Error| format!("{}: {error}", path.display());
     let file = io::BufReader::new(File::open(path).map_err(wrong)?);
@@ -78,7 +79,8 @@ fn look_at(path: &Path) -> Result<Link, String> {
     link_of(path.display().to_string(), survey(file, &skip))
 }
 
-/// Reads the summary of a backup object in S3. The object is downloaded for this.
+/// Reads the header and the database time of a backup object in S3, for which the whole object is
+/// downloaded.
 fn look_at_object(store: &Bucket, place: &Place) -> Result<Link, String> {
     let Place::Object { key, .. } = place else { return Err(format!("{place} is not an object")) };
     let object = store.read(key).map_err(|error| format!("{place}: {error}"))?;

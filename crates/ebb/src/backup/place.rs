@@ -16,8 +16,8 @@ pub(super) enum Place {
         bucket: String,
         key: String,
     },
-    /// All objects whose keys have this prefix. It ends with a slash, or is empty for the whole
-    /// bucket.
+    /// All objects whose keys have this prefix. The prefix ends with a slash, or is empty for the
+    /// whole bucket.
     Prefix {
         bucket: String,
         prefix: String,

@@ -1,5 +1,5 @@
-//! `ebb restore`: creates a data directory from a backup, or from the chain of a directory up to an
-//! instant.
+//! `ebb restore`: creates a data directory from a single backup, or from the chain of backups in a
+//! directory, up to an instant.
 
 use std::{path::PathBuf, process::ExitCode};
 

@@ -84,7 +84,7 @@ impl Bucket {
 }
 
 /// Selects the backups from a listing. The length of the listing is bounded, because a faulty store
-/// may never end it.
+/// might send an endless listing.
 async fn backups_in(
     mut listed: BoxStream<'static, object_store::Result<ObjectMeta>>,
     prefix: &str,
@@ -147,7 +147,7 @@ impl Write for Upload {
 impl Drop for Upload {
     fn drop(&mut self) {
         if let Some(parts) = self.parts.take() {
-            // The store would keep, and charge for, the uploaded parts.
+            // Otherwise the store would keep the uploaded parts and charge for them.
             let _ = self.runtime.block_on(parts.abort());
         }
     }

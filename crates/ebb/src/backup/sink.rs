@@ -44,7 +44,7 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// Opens the destination. `header` may not be known yet.
+    /// Opens the destination. `header` is `None` if the header of the backup has not been read yet.
     pub(super) fn begin(
         place: &Place,
         header: Option<&Header>,

@@ -125,8 +125,8 @@ fn route_after(before: &Header) -> String {
     format!("{ROUTE}?after={last_entry}&seq={seq}&at={at}&database={lineage}")
 }
 
-/// Copies a stream of a server. Its header is read first, because the name of the target depends on
-/// it.
+/// Copies a backup that a server streams. Its header is read first, because the name of the target
+/// depends on the header.
 fn copy(
     mut stream: impl Read,
     place: &Place,
@@ -163,7 +163,7 @@ fn report(taken: &Taken, place: &Place, as_json: bool) {
     if *place == Place::Standard {
         return;
     }
-    // For users who meant a directory that does not exist yet.
+    // A target without an extension may have been meant as a directory that does not exist yet.
     let note = match place {
         Place::File(path) if path.extension().is_none() => {
             "; written to a single file: end TARGET with / for a directory of backups"

@@ -1,5 +1,5 @@
-//! `ebb verify` of backups: reads each one completely, and shows which ones of a directory form a
-//! chain.
+//! `ebb verify` of backups: reads each backup completely, and shows which backups of a directory
+//! form a chain.
 
 use std::process::ExitCode;
 

@@ -29,7 +29,8 @@ pub(super) struct Common {
     pub(super) database: String,
     pub(super) collection: String,
     pub(super) format: Format,
-    /// Server, database and collection as one text, without credentials.
+    /// Identifies the job, so that only the same job is resumed: server, database and collection as
+    /// one text, without credentials.
     pub(super) job: String,
 }
 

@@ -19,9 +19,9 @@ use super::{
 };
 use crate::{FAILED, USAGE, complain, print_text};
 
-/// Base name of the refusals file if the input is standard input.
+/// Name, without suffix, of the file of refused documents if the input is standard input.
 const STANDARD: &str = "import";
-/// Suffix of the refusals file.
+/// Suffix of the file to which the refused documents are written.
 const REFUSED: &str = ".refused";
 
 pub(crate) fn import_command() -> Command {

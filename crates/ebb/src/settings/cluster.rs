@@ -1,5 +1,5 @@
-//! Settings of a cluster node: the connection to Cassandra and the link between nodes. `ebb admin
-//! cluster init` also has the settings of the connection.
+//! Settings of a cluster node: the connection to Cassandra and the link between nodes. The settings
+//! of the connection are also flags of `ebb admin cluster`.
 
 use std::path::PathBuf;
 
@@ -67,7 +67,8 @@ pub(super) struct PeerValues {
 }
 
 impl CassandraValues {
-    /// Returns the configuration, with defaults for the link.
+    /// Returns a cluster configuration with these Cassandra settings, and with defaults for the
+    /// link between nodes.
     pub(crate) fn config(self) -> Result<ClusterConfig, Wrong> {
         let wrong = |text: &str| Err(Wrong(text.to_owned()));
         let contact_points: Vec<String> =
@@ -110,7 +111,8 @@ impl CassandraValues {
 }
 
 impl PeerValues {
-    /// Adds the Cassandra settings to a cluster configuration that has those of the link.
+    /// Adds the settings of the link between nodes to a configuration that has the Cassandra
+    /// settings.
     pub(super) fn add_to(self, mut config: ClusterConfig) -> Result<ClusterConfig, Wrong> {
         let wrong = |text: &str| Err(Wrong(text.to_owned()));
         let Some(address) = self.peer_addr.0 else {

@@ -1,6 +1,6 @@
 //! Randomly changed files and flags: each is either refused with an error that names the setting,
-//! or accepted and printed as read. `FUZZ_CASES` sets the number of cases, `FUZZ_SEED` the first
-//! seed.
+//! or accepted and printed with the same values. `FUZZ_CASES` sets the number of cases, `FUZZ_SEED`
+//! the first seed.
 
 use super::tests::gather;
 

@@ -1,5 +1,5 @@
-//! TLS settings of `ebb serve` except the certificate: which addresses speak it, and whether
-//! clients present certificates.
+//! TLS settings of `ebb serve` except the certificate: which addresses use TLS, and whether clients
+//! present certificates.
 
 use std::path::PathBuf;
 

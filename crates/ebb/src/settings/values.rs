@@ -113,7 +113,7 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "it is not a size such as 900m or 2g".to_owned())
 }
 
-/// Parses the memory of a process; too small values are refused.
+/// Parses the memory limit of the process; values that are too small are refused.
 pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     match usize::try_from(parse_bytes(text)?) {
         Err(_) => Err("it is more than this machine can address".to_owned()),
@@ -237,7 +237,8 @@ pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
 pub(super) fn banner_beside(log: Option<LogFormat>) -> Banner {
     match (std::io::stdout().is_terminal(), log) {
         (true, _) => Banner::Terminal,
-        // A reader of JSON lines may merge both outputs into one stream.
+        // No banner: programs that read JSON log lines may merge standard output and standard
+        // error.
         (false, Some(LogFormat::Json)) => Banner::Off,
         (false, _) => Banner::Lines,
     }
