@@ -12,7 +12,7 @@ use super::{
 };
 use crate::catalog::{ID_INDEX, IndexSpec};
 
-/// Maximum number of access paths of one query.
+/// Maximum number of branches, the access paths that together find the rows of one query.
 pub(super) const MAX_BRANCHES: usize = 200;
 
 /// How candidate rows are found.
@@ -56,8 +56,8 @@ impl AccessPath {
         }
     }
 
-    /// Returns whether no range bound is a truncated long value. Only then do keys give the order
-    /// of rows across ranges.
+    /// Returns false if a range bound may contain a truncated long value. Keys then do not give the
+    /// order of rows across ranges.
     pub(super) fn keys_are_whole(&self) -> bool {
         match self {
             Self::Ids(keys) => !keys.iter().any(|key| is_cut(key)),
@@ -71,7 +71,8 @@ impl AccessPath {
     }
 }
 
-/// Returns whether a component of the key was truncated because of its length.
+/// Returns whether the key may contain a truncated component: it is longer than the longest
+/// component that is not truncated.
 pub(super) fn is_cut(key: &[u8]) -> bool {
     KEPT_KEY_COMPONENT_BYTES < key.len()
 }
@@ -83,7 +84,7 @@ pub(crate) struct ChosenAccess {
     pub(crate) direction: Direction,
     /// Whether rows arrive in the sort order.
     pub(crate) sorted: bool,
-    /// The part of the filter to check on the rows.
+    /// The part of the filter that remains to be checked on each row.
     pub(crate) residual: Residual,
 }
 
@@ -94,13 +95,14 @@ impl ChosenAccess {
         let one_each = match &self.access {
             AccessPath::Index { index, .. } => !index.multikey,
             AccessPath::Rows(_) => true,
-            // A listed row may not exist, and several branches may reach the same row.
+            // A row with a listed id may not exist, and several branches may find the same row.
             AccessPath::Ids(_) | AccessPath::Branches { .. } => false,
         };
         one_each && matches!(self.residual, Residual::Nothing)
     }
 
-    /// Returns whether leading rows can be skipped by their keys alone.
+    /// Returns whether the first rows of the result can be skipped (`skip`) by reading only their
+    /// keys.
     pub(crate) fn is_skipped_by_keys(&self) -> bool {
         match &self.access {
             AccessPath::Branches { branches, disjoint } => {
@@ -111,8 +113,8 @@ impl ChosenAccess {
     }
 
     /// Returns the index used. The primary key counts as used if ids are listed or bounded, if its
-    /// order is the requested one, or if a hint names it. `None` for a full scan and for branches,
-    /// which each use their own.
+    /// order is the requested one, or if a hint names it. `None` for a full scan, and for branches,
+    /// since each has an index.
     pub(crate) fn used_index(&self, sort: Option<&Sort>, hint: &Hint) -> Option<u32> {
         let is_meant = match &self.access {
             AccessPath::Index { index, .. } => return Some(index.id),
@@ -142,7 +144,7 @@ pub(super) struct ScoredAccess<'a> {
     pub(super) merged: Option<Vec<usize>>,
     /// Paths that the ranges bound and at which no document has more than one value.
     pub(super) ranged: Vec<&'a str>,
-    /// The filter of a partial index, which all documents in the index meet.
+    /// The filter of a partial index, which all documents in the index match.
     pub(super) partial: Option<&'a Filter>,
 }
 

@@ -19,7 +19,7 @@ use pipeline::{
     filter::{Comparison, PathTest},
 };
 
-/// Sorts after all components: none starts with this byte.
+/// A key component that sorts after all others: no component starts with this byte.
 const END: [u8; 1] = [0xff];
 /// Maximum number of spans in a complement; more would not be selective enough to be worth it.
 const MAX_LEFT_SPANS: usize = 100;
@@ -63,7 +63,7 @@ pub(super) fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
             };
             Bounds::Points(points.into_iter().filter(inside).collect())
         }
-        // Both inputs are ascending and disjoint, so the intersections are too.
+        // The spans of each input are in order and disjoint, so their intersections are, too.
         (Bounds::Spans(a), Bounds::Spans(b)) => {
             let mut spans = Vec::new();
             for x in &a {
@@ -168,8 +168,8 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
             if descending {
                 start.iter_mut().for_each(|byte| *byte = !*byte);
             }
-            // A pattern also matches stored patterns equal to it, which belong to a type class of
-            // their own.
+            // A pattern also matches stored regular expressions equal to it, which have a separate
+            // type class.
             let own = ValueRef::Regex { pattern: "", options: "" };
             let mut spans =
                 vec![Span { end: prefix_successor(&start), start }, class_span(own, descending)];
@@ -180,9 +180,8 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
     }
 }
 
-/// Returns the key component of every scalar that meets a test of equality; `None` for other tests.
-/// Documents without the field do not meet a test of equality; an array meets it through one of its
-/// elements.
+/// Returns the key component of every scalar that matches an equality test; `None` for other tests.
+/// Documents without the field do not match; an array matches if one of its elements does.
 pub(crate) fn equality_component(test: &PathTest) -> Option<Vec<u8>> {
     match test {
         PathTest::Compare(Comparison::Eq, value)
@@ -202,7 +201,7 @@ fn is_point(value: &Value) -> bool {
 /// Returns the bounds that a comparison other than equality implies.
 fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Option<Bounds> {
     let nan = document::Number::of(value.as_ref()).is_some_and(document::Number::is_nan);
-    // Comparisons with these cross types or match a missing value.
+    // Comparisons with values of these types also match values of other types, or missing fields.
     let open = matches!(
         value.kind(),
         Kind::Array | Kind::Undefined | Kind::Regex | Kind::MinKey | Kind::MaxKey | Kind::Null
@@ -255,7 +254,8 @@ fn cut_span(
     Bounds::Spans(vec![span])
 }
 
-/// Returns the span of all components that comparisons with this value may match.
+/// Returns the span of the components of this value's type class, outside of which a comparison
+/// with the value matches nothing.
 fn class_span(value: ValueRef<'_>, descending: bool) -> Span {
     let class = encode_component(value, descending).first().copied().unwrap_or(0);
     let mut span = Span { start: vec![class], end: prefix_successor(&[class]) };

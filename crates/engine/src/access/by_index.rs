@@ -13,7 +13,7 @@ use crate::{
     keys,
 };
 
-/// Maximum number of combinations of points that a plan expands into ranges.
+/// Maximum number of key ranges into which the equality values of an index's fields are combined.
 const MAX_RANGES: usize = 4_000;
 
 /// Bounds that the filter implies for the leading fields of an index.
@@ -78,14 +78,15 @@ pub(super) fn index_access<'a>(
 ) -> ScoredAccess<'a> {
     let BoundFields { prefixes, spans, points, equal, several_cut, score: bound } =
         bound_fields(index, parts);
-    // Only leading fields without a gap are bounded, so their number is the number used.
+    // The bounded fields are the first ones of the key without a gap, so this is the number used.
     let used = points + usize::from(spans.is_some());
     let spans_each = spans.as_ref().map_or(1, Vec::len);
     let ranges = index_ranges(&prefixes, spans);
     let whole = || !ranges.iter().any(|range| is_cut(&range.start));
     let order = sort.and_then(|sort| direction_for_sort(index, equal, sort));
     let order = order.filter(|_| !several_cut);
-    // The ranges of each combination of points are ordered by the remaining fields.
+    // For each combination of equality values the entries are ordered by the remaining fields, so
+    // merging the combinations yields the sort order.
     let merged = match sort {
         Some(sort) if order.is_none() && (2..=MAX_BRANCHES).contains(&prefixes.len()) => {
             direction_for_sort(index, points, sort).filter(|_| whole())
@@ -93,11 +94,12 @@ pub(super) fn index_access<'a>(
         _ => None,
     };
     let order = order.or(merged);
-    // A sparse index lacks rows that a filter for missing values matches.
+    // A sparse index lacks documents without the field, so the filter must exclude them.
     let usable = !index.sparse || first_excludes_missing(parts, &index.key);
     let full = points == index.key.len();
     let mut score = bound + usize::from(full && index.unique) * 5_000;
-    // A bound that excludes little counts as none.
+    // The sort order adds less to the score without bounds; bounds that exclude few rows count as
+    // none.
     score += usize::from(order.is_some()) * if MISSING <= score { 600 } else { 100 };
     if !usable || !(0 < used || order.is_some()) {
         score = 0;

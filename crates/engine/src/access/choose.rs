@@ -38,9 +38,10 @@ use crate::{
     error::{Error, HintRefusal, Kind},
 };
 
-/// Margin by which the score of a set of branches differs from that of its worst branch. It is
-/// added if one branch has better bounds than the best single path and none has worse ones.
-/// Otherwise it is deducted, so that a single path with the same bounds is preferred.
+/// The alternatives of an `$or` may each use an access path, its branch. The score of such a set of
+/// branches is that of the worst branch plus this margin, if one branch has better bounds than the
+/// best single path and none has worse ones. Otherwise the margin is deducted, so that a single
+/// path with the same bounds is preferred.
 const BRANCHES_MARGIN: usize = 10;
 
 /// Chooses the access path for a filter and a sort. Fails if the hint cannot be followed.
@@ -82,7 +83,8 @@ pub(crate) fn choose_access(
     })
 }
 
-/// Returns the best access path that reaches every row the filter matches: by id or by one index.
+/// Returns the best single access path, by id or by one index, that finds every row that matches
+/// the filter.
 fn best_path<'a>(
     state: &'a CollectionState,
     filter: &Filter,
@@ -104,8 +106,8 @@ fn best_path<'a>(
 }
 
 /// Returns one access path per alternative of a disjunctive conjunct, or `None` if there is no
-/// disjunction or an alternative has no bounds. `single` is the score of the bounds of the best
-/// single access path.
+/// disjunction or an alternative has no bounds. `single` is the score that the best single access
+/// path has for its bounds alone.
 fn branches_access(
     state: &CollectionState,
     parts: &[&Filter],
@@ -231,7 +233,8 @@ fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
     order.is_eq()
 }
 
-/// Returns the access path by ids if the filter fixes them, otherwise a scan of all rows.
+/// Returns the access path by id: the listed ids, the ranges of ids, or all rows if the filter does
+/// not bound the id.
 fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     let by_id = sort.and_then(|sort| sort.parts.first()).filter(|part| part.path.as_str() == "_id");
     let direction = match by_id {
