@@ -3,7 +3,7 @@
 /// A number of documents and their total size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// Number of documents that are counted.
+    /// Number of documents in this amount.
     pub documents: i64,
     /// Total size of the documents' bodies in bytes.
     pub bytes: i64,

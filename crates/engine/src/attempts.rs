@@ -1,8 +1,9 @@
-//! Bounds the attempts of one operation. Every retry loop of the engine counts here.
+//! Bounds the attempts of one operation. Every retry loop of the engine counts its attempts with
+//! [`Attempts`].
 //!
-//! A writer that keeps losing conflicts, or a view that stays undecidable, fails with
-//! [`Kind::Conflict`] instead of retrying forever. The bound is far above what contention alone
-//! causes.
+//! A writer whose commits are refused again and again, or a reader that cannot decide which
+//! documents have expired, fails with [`Kind::Conflict`] instead of retrying forever. The bound is
+//! far above the number of attempts that contention alone causes.
 
 use crate::{
     error::{Error, Kind},
@@ -13,7 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Attempts {
     left: usize,
-    /// Number of further attempts permitted after a view was ended.
+    /// Number of further attempts permitted after views were ended for using too much disk space.
     ended_views_left: usize,
     /// Description of the conflict, for the error when attempts are exhausted.
     contention: &'static str,
@@ -52,8 +53,8 @@ impl Attempts {
     }
 
     /// Counts a view that was ended because old versions kept for it used too much disk space.
-    /// Returns whether the operation may try again: a short operation rarely meets this twice, and
-    /// one that lasts long would meet it again and again.
+    /// Returns whether the operation may try again: the views of a short operation are rarely ended
+    /// twice, while those of a long one would be ended again and again.
     pub(crate) fn may_follow_ended_view(&mut self) -> bool {
         let left = self.ended_views_left.checked_sub(1);
         self.ended_views_left = left.unwrap_or_default();

@@ -12,8 +12,9 @@
 //!    bucket     level 3,         3    + [1, 100]      (262,144 s)
 //! ```
 //!
-//! A replacement subtracts by the old header and adds by the new one. Both use headers only, so the
-//! amount subtracted always equals the amount added, even if the settings have changed in between.
+//! A replacement subtracts by the old header and adds by the new one. Both steps use headers only,
+//! so the amount subtracted always equals the amount added, even if the settings have changed in
+//! between.
 
 use expiry::{Class, Header};
 use store::{Mutation, Space};
@@ -34,7 +35,8 @@ pub(crate) struct Counted {
     pub(crate) ts: i64,
     /// Size of the document's body.
     pub(crate) bytes: i64,
-    /// Earliest dates by index, milliseconds.
+    /// Id of each date index that contains the document, with the document's earliest date in
+    /// milliseconds.
     pub(crate) dates: Vec<(u32, i64)>,
 }
 
@@ -59,12 +61,12 @@ pub(crate) fn count_document(
     count_sums(record, counted, sign, out);
 }
 
-/// Updates the sums only, without the totals.
+/// Updates the buckets only, not the totals.
 pub(crate) fn count_sums(record: &Record, counted: &Counted, sign: i64, out: &mut Vec<Mutation>) {
     let by = [sign, sign.saturating_mul(counted.bytes)];
     let class = Buckets::Class(keys::class_code(counted.class));
     match counted.class {
-        // Nothing expires by class, so these buckets are not kept.
+        // Nothing expires by the default or own TTL, so buckets by class are not kept.
         _ if !record.sums_classes() => {}
         Class::Never => {}
         Class::Inherit => count_second(record, class, counted.ts, by, out),

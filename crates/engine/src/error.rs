@@ -127,7 +127,8 @@ pub enum Kind {
     /// The store was reopened during the read. Reads that can retry in a new view do
     /// ([`Halt::LookAgain`]), so few callers see this.
     Reopened,
-    /// The view was ended because it retained too much disk space; the operation can be repeated.
+    /// The view (a snapshot at one instant) was ended because it retained too much disk space; the
+    /// operation can be repeated.
     ViewEnded,
     /// Stored data is damaged or cannot be decoded.
     Corrupt,

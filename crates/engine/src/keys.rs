@@ -6,8 +6,8 @@
 //!           n                                          next collection id
 //!           g <collection>                             dropped; its data may still exist
 //!           f <collection>                             what copies may drop of it
-//! counts    <collection> c <class>                     totals of a class
-//!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
+//! counts    <collection> c <class>                     totals of an expiry class
+//!           <collection> s <build> <class> <level> <bucket>   sums per second and longer
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
 //!           <collection> t                             written by each trim of the counters
 //!           <collection> l                             stamp of the last change of an item
@@ -125,12 +125,12 @@ pub(crate) fn item_path(id: u32, path: &[PathStep]) -> Vec<u8> {
     key
 }
 
-/// Appends the encoded step to the property with this name.
+/// Appends the encoding of a path step that leads to the property with this name.
 pub(crate) fn push_property(name: &str, path: &mut Vec<u8>) {
     encode(ValueRef::String(name), TypeOrder::Json, false, path);
 }
 
-/// Appends the encoded step to the elements of an array.
+/// Appends the encoding of a path step that leads to the elements of an array.
 pub(crate) fn push_elements(path: &mut Vec<u8>) {
     path.push(1);
 }
@@ -148,7 +148,8 @@ pub(crate) fn change(stamp: u64, row_key: &[u8]) -> Bytes {
     Bytes::from(key)
 }
 
-/// Returns the key prefix of the changes of the commit with this stamp.
+/// Returns the key prefix of the changes of the commit with this stamp, which is also the start of
+/// a range of this commit and later ones.
 pub(crate) fn changes_after(stamp: u64) -> Vec<u8> {
     let mut key = index_prefix(CHANGES);
     key.extend_from_slice(&stamp.to_be_bytes());
@@ -160,7 +161,8 @@ pub(crate) fn stamp_of_change(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(*key.get(4..)?.first_chunk()?))
 }
 
-/// Returns the key prefix of a class's entries in the index of expirations, from this second on.
+/// Returns the key prefix of an expiry class's entries in the index of expirations, from this
+/// second on.
 pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
     let mut key = index_prefix(id);
     key.push(class);
@@ -266,7 +268,7 @@ pub(crate) fn bucket_prefix(collection: u32, build: u64) -> Vec<u8> {
 /// The points in time that counters of expiring documents are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Buckets {
-    /// Second of the write or of the deadline, for documents of this class.
+    /// Second of the write or of the deadline, for documents of this expiry class.
     Class(u8),
     /// Dates in the date index with this id.
     Date(u32),

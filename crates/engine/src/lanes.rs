@@ -7,8 +7,9 @@
 //!                                                                  +- waits in the queue
 //! ```
 //!
-//! An operation is long once it has yielded. It waits for a lane between two steps and never while
-//! it holds one, so that anything a step waits for can make progress.
+//! An operation is long once it has yielded. It waits for a lane (the permission to compute)
+//! between two steps (polls) and never while it holds a lane, so that anything a step waits for can
+//! make progress.
 
 use std::{
     cell::{Cell, RefCell},

@@ -101,8 +101,9 @@ impl Engine {
         Ok(matches!(outcomes.first(), Some(Outcome::Committed(_))))
     }
 
-    /// Stores the last change if these floors allow its entry to be dropped. Returns whether the
-    /// floors may take effect: false if the container was changed in the meantime.
+    /// Stores the last change if these reap floors (bounds of the data that may be dropped) allow
+    /// its entry to be dropped. Returns whether the floors may take effect: false if the container
+    /// was changed in the meantime.
     ///
     /// Entries written after the floors were taken are unaffected, since they have not expired by
     /// them.

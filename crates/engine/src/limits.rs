@@ -1,4 +1,4 @@
-//! Sizes, counts and depths of the engine, with the values of the systems it is compatible with.
+//! Limits of the engine: sizes, counts and depths, with MongoDB's limits in parentheses.
 
 /// Maximum number of rows in a page that a scan reads ahead.
 pub const PAGE_ROWS: usize = 256;
@@ -31,8 +31,8 @@ pub const MAX_EXPIRY_POSITION_BYTES: usize = 16 << 10;
 pub const CANDIDATE_WORK: usize = 1024;
 /// Maximum number of attempts of an operation that conflicts with others.
 pub const MAX_ATTEMPTS: usize = 10_000;
-/// Maximum number of attempts of an operation that follow the end of its view for too much disk
-/// space.
+/// Maximum number of further attempts of an operation whose views were ended for using too much
+/// disk space.
 pub const MAX_ENDED_VIEWS: usize = 8;
 /// Maximum indexes of a collection (MongoDB: 64).
 pub const MAX_INDEXES: usize = 64;
@@ -44,10 +44,11 @@ pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 /// Maximum bytes of another collection's documents joined to one row (MongoDB: 100 MB per stage).
 pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
-/// Approximate bytes of documents written in one commit with their receipt, or in one group of
-/// statements.
+/// Approximate bytes of documents written in one commit with their receipt (`write/receipt.rs`), or
+/// in one group of statements (`write/group.rs`).
 pub const UNIT_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum documents that a statement of a group may write; one with more runs alone.
+/// Maximum documents that a statement may write within a group; a statement that writes more runs
+/// alone.
 pub const GROUP_MATCHES: usize = 256;
 /// Age of a view in milliseconds from which a group accepts no more statements.
 pub const GROUP_VIEW_MS: i64 = 100;
@@ -66,7 +67,7 @@ pub const MAX_INDEXED_PATHS: usize = 64;
 /// Maximum items of a container that is scanned in creation order, for which each page reads all
 /// creation stamps.
 pub const FEW_ITEMS: usize = 2_000;
-/// Maximum number of expirations of a class that one commit publishes in the feed.
+/// Maximum number of expirations of an expiry class that one commit publishes in the feed.
 pub const PUBLISHED_AT_ONCE: usize = 256;
 /// Maximum entries collected for an item in an index by path; at most half of them may be distinct.
 /// An item of 2 MB has fewer.

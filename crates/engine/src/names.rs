@@ -10,7 +10,7 @@ pub enum Model {
     Documents,
     /// JSON items with an `id` and a partition key.
     Items,
-    /// Receipts of writes, which belong to no API's databases.
+    /// Receipts of writes (`write/receipt.rs`), which belong to no API's databases.
     Receipts,
 }
 

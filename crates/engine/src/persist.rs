@@ -1,4 +1,5 @@
-//! Makes moves of the clock durable. The engine does no I/O, so its user provides this.
+//! Makes moves of the clock durable. The engine does no I/O, so the program that uses it provides
+//! this.
 
 use std::{future::Future, pin::Pin};
 

@@ -1,5 +1,5 @@
-//! Reads with retries: while a view is undecidable, resolves the reason and reads again in a new
-//! view.
+//! Reads with retries: as long as a read halts because its view cannot decide which documents are
+//! live, or another condition is not met, resolves the reason and reads again in a new view.
 //!
 //! Apart from failures there are four reasons ([`Halt`]): commits in flight (or a reopening of the
 //! store, for which the next view's snapshot waits), a view that was ended for too much disk space,
@@ -13,7 +13,7 @@ use crate::{
     view::LiveView,
 };
 
-/// Reads in a view, retrying in new views while undecidable. Evaluates to the result and the view,
+/// Reads in a view, retrying in a new view after each halt. Evaluates to the result and the view,
 /// whose instant and `seq` apply to it, or to an error:
 /// [`Kind::Conflict`](crate::error::Kind::Conflict) after too many attempts.
 ///
@@ -71,7 +71,8 @@ impl Engine {
             }
             // The writer waits for the memory when its next attempt begins.
             Halt::NeedsMemory => Ok(()),
-            // A separate commit; the retried write then finds the index marked.
+            // The indexes are marked in a separate commit; the retried write then finds them
+            // marked.
             Halt::Multikey(indexes) => self.set_multikey(&view.collection, indexes).await,
             // Boxed, because publishing opens views and so may call this function recursively.
             Halt::Unpublished => Box::pin(self.publish_expirations(&view.collection)).await,

@@ -93,7 +93,7 @@ pub struct Item {
     pub body: Bytes,
     /// Stamp of the item's last write, which is its version.
     pub stamp: u64,
-    /// Creation number: unique, and larger than those of items created before.
+    /// Stamp of the item's creation: unique, and larger than the stamps of items created before.
     pub creation_stamp: u64,
     /// Second of the item's last write.
     pub ts: i64,

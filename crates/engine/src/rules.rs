@@ -53,7 +53,7 @@ rules! {
     epoch,
     /// A write is refused if its row changed after its view.
     versions,
-    /// Open views limit the reap floors.
+    /// Open views limit the reap floors (bounds of the data that may be dropped).
     read_guards,
     /// A change of settings does not make documents live again that had expired.
     floors,

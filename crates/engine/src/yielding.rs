@@ -1,5 +1,6 @@
-//! Yielding of long operations: a future that is pending once, and the check whether it is due.
-//! Work is measured in bytes examined, so that rows and keys are charged by their approximate cost.
+//! Yielding of long operations: a future that is pending once, and the check whether a yield is
+//! due. Work is measured in bytes examined, so that rows and keys are charged by their approximate
+//! cost.
 
 use std::{
     future::poll_fn,

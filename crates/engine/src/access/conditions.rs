@@ -57,8 +57,8 @@ pub(super) fn bounds_on_path(
 ) -> Option<PathBounds> {
     let field = Field { path, descending, single };
     if !single && has_position(path) {
-        // A filter reads a numeric part as both position and name; an index contains only one of
-        // them.
+        // A filter applies a numeric part both as an array index and as a field name; an index has
+        // entries for only one of the two.
         return None;
     }
     field.of_all(conjuncts.iter().copied())
@@ -110,7 +110,7 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// Returns the bounds of the field that the conjunction of these filters implies.
+    /// Returns the bounds that the conjunction of these filters implies for the field.
     fn of_all<'f>(self, parts: impl IntoIterator<Item = &'f Filter>) -> Option<PathBounds> {
         let parts = parts.into_iter().filter_map(|part| self.of_part(part));
         parts.reduce(|held, found| self.combine(held, found))
@@ -164,7 +164,8 @@ impl Field<'_> {
         let mut parts = Vec::new();
         collect_conjuncts(inner, &mut parts);
         let found = parts.into_iter().filter_map(|part| match part {
-            // An element without a value, such as a nested array, may have no corresponding entry.
+            // An element without a value at the rest of the path, such as a nested array, may have
+            // no entry. So only tests that such elements fail give bounds.
             Filter::Path(at, test) if rejects_missing(test) => below.of_test_at(at.as_str(), test),
             _ => None,
         });
@@ -188,7 +189,7 @@ impl Field<'_> {
         }
     }
 
-    /// Returns the bounds implied by a negated condition: no value of the document meets it.
+    /// Returns the bounds implied by the negation of `part`: no value of the document meets `part`.
     fn of_negation(self, part: &Filter) -> Option<PathBounds> {
         match part {
             Filter::Not(part) => self.of_part(part),
@@ -203,7 +204,7 @@ impl Field<'_> {
                     Some(PathBounds { bounds: Bounds::Points(vec![null]), score: MISSING })
                 }
                 // With arrays, a null entry may belong to an element without the field or to an
-                // empty array.
+                // empty array, so the complement of a test that null passes could be too small.
                 test if is_exact(test) && (self.single || rejects_missing(test)) => {
                     self.without(test)
                 }
@@ -273,7 +274,7 @@ fn may_hold_for_array(comparison: Comparison, value: &Value) -> bool {
     }
 }
 
-/// Scores bounds by their kind.
+/// Scores bounds by their kind (points or spans).
 fn scored(bounds: Bounds) -> PathBounds {
     let score = match &bounds {
         Bounds::Points(_) => POINTS,
@@ -292,7 +293,8 @@ fn scored_by_shape(found: PathBounds) -> PathBounds {
 fn intersect(held: PathBounds, found: PathBounds) -> PathBounds {
     let score = held.score.max(found.score);
     let both = PathBounds { bounds: intersect_bounds(held.bounds, found.bounds), score };
-    // Points within a weak span still count as points.
+    // The result has the higher score, but at most that of its kind: points within a span of low
+    // score keep the score of points.
     let shape = scored(both.bounds);
     PathBounds { score: score.min(shape.score), bounds: shape.bounds }
 }

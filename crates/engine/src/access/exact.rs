@@ -8,8 +8,9 @@
 //!                 filter {a: /^x/}                      all remains: the range is a superset
 //! ```
 //!
-//! This applies only where no document has more than one value at a path: each array element has an
-//! entry, and different elements may meet different parts.
+//! Parts are dropped only where no document has more than one value at a path: each array element
+//! has an entry, and different elements may meet different parts. A component is the encoding of a
+//! value in an index key.
 
 use document::{Kind, Number, Value, key::KEPT_KEY_COMPONENT_BYTES};
 use pipeline::{
@@ -67,8 +68,8 @@ fn is_said_by_range(part: &Filter, ranged: &[&str]) -> bool {
     }
 }
 
-/// Returns whether the ranges that `bounds` derives from a test contain exactly the components of
-/// the values that meet it.
+/// Returns whether the ranges that `bounds` derives from a test contain exactly the components
+/// (encodings in index keys) of the values that meet the test.
 pub(super) fn is_exact(test: &PathTest) -> bool {
     match test {
         PathTest::Compare(Comparison::Eq, value) => is_plain(value) || value.kind() == Kind::Null,
@@ -81,8 +82,8 @@ pub(super) fn is_exact(test: &PathTest) -> bool {
     }
 }
 
-/// Returns whether the components of a value's type sort like its values, and no value of another
-/// type has a component among them.
+/// Returns whether the components of all values of this value's type sort like the values, with no
+/// component of another type among them.
 pub(super) fn is_plain(value: &Value) -> bool {
     match value.kind() {
         Kind::Int32 | Kind::Int64 | Kind::Double | Kind::Decimal128 => {
@@ -93,7 +94,8 @@ pub(super) fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// Returns whether a value's component is not truncated; truncated ones sort only by their prefix.
+/// Returns whether a value's component is not truncated; a truncated component sorts only by the
+/// prefix that it keeps.
 fn is_whole(value: &Value) -> bool {
     encode_component(value.as_ref(), false).len() <= KEPT_KEY_COMPONENT_BYTES
 }

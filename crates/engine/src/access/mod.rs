@@ -4,9 +4,9 @@
 //!
 //! ```text
 //!  filter --> conditions  what the filter implies for each field of an index
-//!         --> bounds      the same as ranges of key bytes
+//!         --> bounds      these conditions as ranges of key bytes
 //!         --> implied     whether a partial index contains every row that the filter matches
-//!         --> by_index    evaluates one index for that
+//!         --> by_index    evaluates one index for the filter
 //!         --> choose      scores the access paths and picks the best
 //!         --> exact       the part of the filter that must be checked on the rows
 //! ```

@@ -184,7 +184,8 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
 }
 
 /// Decodes the state of the counters. Records of versions without counters by date have an empty
-/// document for disabled counters. `dates` is true if the settings contain rules of date indexes.
+/// document for disabled counters. If the settings contain rules of date indexes (`dates`), the
+/// counters of such a record still have to be built.
 fn decode_counters(tree: Document, dates: bool) -> Result<CounterState, Error> {
     if tree.is_empty() {
         return Ok(if dates { CounterState::Building(0) } else { CounterState::Off });

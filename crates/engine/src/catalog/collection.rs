@@ -217,7 +217,8 @@ impl Collection {
         }
     }
 
-    /// Returns the collection's state and a `seq` at which that state was in effect.
+    /// Returns the collection's state and the `seq` (the number of the newest visible commit) at
+    /// which that state was in effect.
     pub(crate) async fn settled_state(
         &self,
         published: impl Fn() -> u64,
@@ -244,7 +245,7 @@ impl Collection {
 
     /// Makes a state visible to new views; `now` is the start of statistics of new indexes.
     fn put_state(&self, state: Arc<CollectionState>, now: Instant) {
-        // First, so that every index found in the state has its figures.
+        // Statistics are updated first, so that every index found in the state has some.
         self.figures.follow(&state.record, now);
         self.state.store(state);
     }
@@ -326,7 +327,7 @@ impl Fence for RecordChange {
                 None => {}
             }
         }
-        // Names and counters change before the first view opens under the new state.
+        // The callback changes names and counters before the first view opens under the new state.
         (self.after)(published.is_some());
         self.collection.lower_fence();
         self.replaced.iter().for_each(|replaced| replaced.lower_fence());

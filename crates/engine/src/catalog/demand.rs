@@ -1,4 +1,4 @@
-//! Paths for lack of whose index queries have examined many items since the server started. Kept in
+//! Paths whose missing index made queries examine many items since the server started. Kept in
 //! memory only; indexes are added by `item/indexed_paths.rs`.
 
 use parking_lot::Mutex;

@@ -35,7 +35,7 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
         IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
         IndexShape::Timeline => tree.push("timeline", true),
     }
-    // Omitted if false, so that earlier versions can read such records.
+    // The field is omitted if false, so that earlier versions can read such records.
     if index.by_creation {
         tree.push("by_birth", true);
     }
@@ -93,8 +93,8 @@ pub(super) fn decode_index(value: Value) -> Result<IndexSpec, Error> {
     Ok(index)
 }
 
-/// Decodes the shape of an index, given by at most one field. Older records have "wild", a complete
-/// index of all paths.
+/// Decodes the shape of an index, given by at most one field. Only older records have the field
+/// `wild`, for an index of all paths of a policy.
 fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
     if let Some(policy) = fields.take_optional("allowed") {
         return Policy::from_array(policy)

@@ -17,7 +17,7 @@ use clock::Instant;
 
 use super::Record;
 
-/// Stands for the primary key, in whose order rows are stored. Other indexes have ids from 1.
+/// Id of the primary key, in whose order rows are stored. Other indexes have ids from 1.
 pub const ID_INDEX: u32 = 0;
 
 /// How often an index was used.
@@ -25,7 +25,7 @@ pub const ID_INDEX: u32 = 0;
 pub struct IndexUsage {
     /// Number of operations that read the index.
     pub count: u64,
-    /// Second of the last use since 1970; 0 if the index was not used.
+    /// Second of the last use, counted from 1970; 0 if the index was not used.
     pub last_s: i64,
     /// Start of counting, milliseconds of database time.
     pub since_ms: i64,

@@ -1,9 +1,9 @@
-//! Determines which paths of a container's items have index entries. A policy defines the
-//! candidates; this module alone selects from them.
+//! Determines which paths of a container's items have index entries. The indexing policy defines
+//! the candidates; this module alone selects from them.
 //!
 //! ```text
-//!  policy /*   -- allows -->  /a/?   /b/?   /c/[]/?   ...          alone has no entries
-//!  kept        -- one index per path -->  /a/?  ready    /c/[]/?  being built
+//!  policy /*      -- allows -->  /a/?   /b/?   /c/[]/?   ...   itself has no entries
+//!  indexed paths  -- one index each -->  /a/?  ready    /c/[]/?  being built
 //! ```
 //!
 //! A path comes from the query that requests it, whether or not any item has it, so a wildcard is
@@ -15,7 +15,7 @@ use select::sarg::PathStep;
 use super::{IndexShape, IndexSpec, IndexedPath, Policy, Record};
 use crate::keys;
 
-/// Whether a path of a container may have an index and has one.
+/// Whether a container's policy allows an index of a path, and the state of that index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PathState<'a> {
     /// The policy excludes the path.

@@ -49,7 +49,8 @@ impl CollectionMap {
         database: &str,
     ) -> Result<PendingCreation, String> {
         let mut pending = self.pending.lock();
-        // Announcements are read first: each is dropped only after its collection is in the map.
+        // Announcements are read before the map: each is dropped only after its collection is in
+        // the map, so no collection is missed.
         let announced = pending.iter().map(|(model, database)| (*model, database));
         let names = self.names.load();
         let held = names.keys().map(|(model, namespace)| (*model, &namespace.database));
@@ -112,7 +113,7 @@ impl CollectionMap {
         });
     }
 
-    /// Removes a name. Operations that hold the collection find it dropped.
+    /// Removes a name. Operations that still use the collection find it dropped.
     pub(crate) fn remove(&self, model: Model, namespace: &Namespace) {
         self.names.rcu(|names| {
             let mut names = Names::clone(names);

@@ -6,7 +6,7 @@
 //!  collection        its last published state, and the fence that protects it
 //!  map               collections by name          ids   assigned once
 //!  policy            which paths of items may be indexed
-//!  kept              which of them are          demand    which ones queries request
+//!  indexed_paths     which of them are          demand    which ones queries request
 //!  reap_floors       what may be dropped          index_figures   how often indexes were used
 //! ```
 

@@ -1,5 +1,6 @@
-//! The rule by which data may be dropped from a collection: one rule for compactions of the owner
-//! and of copies, which read it from the catalog. `expire::reap` decides when it takes effect.
+//! The rule by which compactions may drop data of a collection: the same for the node that owns the
+//! store and for the copies on other nodes, which read it from the catalog. `expire::reap` decides
+//! when it takes effect.
 
 use document::{DocRef, Value, doc, validate};
 use expiry::{DateFloor, Floors, Header};
@@ -15,7 +16,8 @@ use crate::{error::Error, keys};
 /// once may always be dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReapFloors {
-    /// Rows and entries that have expired by these floors may be dropped.
+    /// Rows and entries that have expired by these floors (times up to which documents have
+    /// permanently expired) may be dropped.
     pub(crate) floors: Floors,
     /// Dropped indexes whose remaining entries may be removed by compactions.
     pub(crate) dropped: Vec<u32>,

@@ -29,8 +29,8 @@ pub enum IndexShape {
         /// Whether uniqueness applies within a logical partition.
         scoped: bool,
     },
-    /// Each item that may expire, by class and by the second of its write or deadline; expirations
-    /// are published from this index.
+    /// Each item that may expire, by expiry class (default or own TTL) and by the second of its
+    /// write or deadline; expirations are published from this index.
     Timeline,
 }
 
@@ -65,7 +65,7 @@ pub struct IndexSpec {
     pub name: String,
     /// Paths in order; true means descending.
     pub key: Vec<(String, bool)>,
-    /// Whether live documents must not share a value.
+    /// Whether no two live documents may have the same value.
     pub unique: bool,
     /// Whether documents that have none of the indexed fields are left out.
     pub sparse: bool,
@@ -96,8 +96,8 @@ impl IndexSpec {
         !self.system_ttl && !matches!(self.shape, IndexShape::Allowed(_))
     }
 
-    /// Returns whether the keys of its entries end with the document's `_id`, so that entries with
-    /// equal values are ordered by `_id`.
+    /// Returns whether the keys of the index's entries end with the document's `_id`, so that
+    /// entries with equal values are ordered by `_id`.
     pub(crate) fn ends_with_id(&self) -> bool {
         self.shape == IndexShape::Fields
             && !self.unique
@@ -128,7 +128,7 @@ impl IndexSpec {
 /// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterState {
-    /// No counters by class are maintained; the counters of date indexes are complete.
+    /// No counters by expiry class are maintained; the counters of date indexes are complete.
     Off,
     /// Writers maintain the counts; rows written before are being added. The number identifies the
     /// build.
@@ -157,7 +157,8 @@ pub struct Record {
     pub model: Model,
     /// Names of the database and the collection.
     pub namespace: Namespace,
-    /// Default TTL and expiry floors.
+    /// Default TTL, rules of date indexes, and expiry floors: times up to which documents have
+    /// permanently expired.
     pub settings: Settings,
     /// The collection's indexes, except the primary key.
     pub indexes: Vec<IndexSpec>,
@@ -192,7 +193,7 @@ pub struct ItemSettings {
     pub feed: Option<FeedSettings>,
 }
 
-/// A feed of all versions and expirations.
+/// Settings of a feed of all versions and expirations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedSettings {
     /// How long events are kept, seconds.
@@ -216,9 +217,10 @@ impl FeedSettings {
 pub struct FeedStart {
     /// Only commits with a larger stamp have events.
     pub since: u64,
-    /// Items of class inherit written up to this second had expired before the start.
+    /// Items that expire by the default TTL and were written up to this second had expired before
+    /// the start.
     pub inherit_s: i64,
-    /// Items with a deadline up to this second had expired before the start.
+    /// Items with a deadline of their own up to this second had expired before the start.
     pub explicit_s: i64,
 }
 
@@ -231,7 +233,7 @@ impl FeedStart {
 }
 
 impl Record {
-    /// Returns whether writers maintain per-second counts by class.
+    /// Returns whether writers maintain per-second counts by expiry class.
     pub(crate) fn sums_classes(&self) -> bool {
         self.counters != CounterState::Off && self.settings.by_class()
     }

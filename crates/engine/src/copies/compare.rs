@@ -27,7 +27,7 @@ pub struct CopyComparison {
 }
 
 /// Compares two copies of a store, both of the same moment. Rows that have expired at `at` may be
-/// missing from either; no owner's clock may have passed that instant.
+/// missing from either, so `at` must be no earlier than any time that an owner's clock has reached.
 pub async fn compare_copies(
     copy: &dyn Store,
     other: &dyn Store,
@@ -52,7 +52,7 @@ pub async fn compare_copies(
     Ok(found)
 }
 
-/// Returns the floors by which rows of a collection may have been removed at an instant.
+/// Returns the bounds of the data of a collection that may have been dropped by an instant.
 fn expired_at(record: &Record, at: Instant) -> ReapFloors {
     let feed = record.running_feed();
     ReapFloors {

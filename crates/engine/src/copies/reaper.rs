@@ -32,7 +32,7 @@ impl DropPredicate for CommittedFloors {
     }
 }
 
-/// Removes the data from a copy that its owner has declared removable.
+/// Removes from a copy the data that the store's owner has declared removable.
 #[derive(Debug, Default)]
 pub struct CopyReaper {
     floors: Arc<CommittedFloors>,
@@ -65,7 +65,8 @@ impl CopyReaper {
         // Dropped collections have no floors.
         self.floors.0.lock().retain(|id, _| found.contains_key(id));
         let Some(compacted) = &mut self.compacted else {
-            // After a start, tables are compacted as they grow, each under these floors.
+            // The first pass compacts nothing: since the start the store itself compacts tables as
+            // they grow, from now on under these floors.
             self.compacted = Some(found);
             return Ok(0);
         };

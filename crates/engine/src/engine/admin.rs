@@ -40,7 +40,8 @@ pub(crate) type RecordApply = dyn Fn(&mut Record, Stamp) + Send + Sync;
 
 /// The result of an attempt to change a collection's record.
 pub(crate) enum ChangeOutcome<T> {
-    /// The record was changed; the second part lists rows to be counted if counters were started.
+    /// The record was changed; the backfill contains the rows to be counted if the change started
+    /// counters.
     Done(T, Option<Backfill>),
     /// The record already has the requested contents, so no commit was made.
     Nothing,
@@ -137,7 +138,8 @@ impl Engine {
             )));
             out
         });
-        // Changing the TTL or dropping an index frees space, and a record is small.
+        // Changing the TTL or dropping an index frees space, and a record is small, so the commit
+        // is accepted even on a full disk.
         if self.commit_one(commit.freeing().with_fence(change)).await?.is_none() {
             return Ok(ChangeOutcome::Refused);
         }

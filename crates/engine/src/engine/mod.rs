@@ -5,7 +5,7 @@
 //!  names     creates, renames and drops collections
 //!  admin     changes collection records
 //!  resources small records of the APIs
-//!  reload    re-reads all of it after the store was reopened
+//!  reload    re-reads the cached catalog after the store was reopened
 //! ```
 
 mod admin;
@@ -71,7 +71,7 @@ impl Engine {
         self.inner.clock()
     }
 
-    /// Returns database time; waits while it may not be used.
+    /// Returns database time; waits while the clock may not be used.
     ///
     /// # Errors
     ///

@@ -114,10 +114,10 @@ impl Engine {
         if held.is_some() {
             return Ok(None);
         }
-        // Taken even if the attempt fails: ids are never reused.
+        // The id is used up even if the attempt fails: ids are never reused.
         let id = ids.take_next()?;
-        // Spaces are created first: a record without spaces would be damage, while spaces without a
-        // record are removed at a start.
+        // The collection's key spaces are created first: a record without them would be damage,
+        // while key spaces without a record are removed at a start.
         self.inner.store().create_space(Space::Rows(id))?;
         self.inner.store().create_space(Space::Index(id))?;
         let record = Record {
@@ -143,7 +143,8 @@ impl Engine {
             RecordChange::new(Arc::clone(&collection), move |published| {
                 let _until_it_is_in_the_map = &pending;
                 if published {
-                    // On publication, so that the name exists once the commit is acknowledged.
+                    // The name is added when the commit is published, so that it exists once the
+                    // commit is acknowledged.
                     map.insert(model, namespace.clone(), Arc::clone(&made));
                 }
             })
@@ -166,7 +167,7 @@ impl Engine {
             out
         });
         let committed = self.commit_one(commit.with_fence(change)).await?;
-        // No other operation knows the id, so its spaces can be dropped at once.
+        // No other operation knows the id, so its key spaces can be dropped at once.
         if committed.is_none() {
             self.inner.store().drop_space(Space::Rows(id))?;
             self.inner.store().drop_space(Space::Index(id))?;
@@ -254,7 +255,7 @@ impl Engine {
 
     /// Deletes data of dropped collections whose deletion failed before.
     pub(crate) async fn free_left(&self) -> Result<(), Error> {
-        // Cleared before the attempt, so that failures during it are recorded again.
+        // The flag is cleared before the attempt, so that failures during it are recorded again.
         if self.inner.unfreed.swap(false, Ordering::SeqCst) {
             let freed = self.free_unfinished().await;
             if freed.is_err() {
@@ -349,7 +350,8 @@ impl Engine {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
-            // In the same commit, so that the name always denotes exactly one collection.
+            // The replaced collection is dropped in the same commit, so that the name always
+            // denotes exactly one collection.
             out.extend(replaced.map(mark_dropped));
             let state = CollectionState::with_filters(record, state.partial.clone());
             prepared.prepare_publication(Publication::State(Box::new(state)));
@@ -359,7 +361,7 @@ impl Engine {
     }
 }
 
-/// Returns the mutation that marks a collection as dropped while its spaces may still exist.
+/// Returns the mutation that marks a collection as dropped while its key spaces may still exist.
 fn mark_dropped(id: u32) -> Mutation {
     Mutation::Put { space: Space::Catalog, key: keys::dropped_collection(id), value: Bytes::new() }
 }

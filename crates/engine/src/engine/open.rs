@@ -43,8 +43,8 @@ pub struct Options {
     pub persist: Arc<dyn Persist>,
     /// Size of the row cache in bytes; 0 disables it.
     pub row_cache_bytes: usize,
-    /// Memory in bytes that writes of large documents together may hold, besides the accounts of
-    /// their operations. A single write may always proceed.
+    /// Memory in bytes that writes of large documents together may hold, in addition to the memory
+    /// that is charged to their operations. A single write may always proceed.
     pub large_write_bytes: usize,
     /// Whether to open despite missing or orphaned rows, as accepted by an operator.
     pub accept_loss: bool,
@@ -72,7 +72,8 @@ impl Options {
         }
     }
 
-    /// Sets the rules. Tests disable one at a time to show that the other tests detect its absence.
+    /// Sets the rules of views and of the commit order. Tests disable one at a time to show that
+    /// another test fails without it.
     #[cfg(feature = "switchable-rules")]
     pub fn with_rules(self, rules: Rules) -> Self {
         Self { rules, ..self }
@@ -94,8 +95,8 @@ impl Engine {
         store.create_space(Space::Counts)?;
         let records = stored_records(&store).await?;
         check_spaces(&store, &records, options.accept_loss).await?;
-        // Stored separately from the records: a dropped collection has none, but its id must not be
-        // reused.
+        // The next id is stored separately from the records: a dropped collection has no record,
+        // but its id must not be reused.
         let next_id = next_id(&store, &records).await?;
         let (map, now) = (Arc::new(CollectionMap::default()), options.clock.last_used());
         // Existing spaces are unchanged; after an accepted loss, missing ones are created empty.
@@ -108,7 +109,8 @@ impl Engine {
         }
         let resources = Resources::open(&store).await?;
         let reaper = Arc::new(Reaper::new(options.reap_delay));
-        // Installed before anything is compacted; without floors it drops nothing.
+        // The predicate is installed before anything is compacted; it drops nothing while it has no
+        // floors.
         store.set_drop_predicate(reaper.predicate());
         let views = ViewFactory::new(store, options.clock, map, options.rules);
         let inner = Inner {

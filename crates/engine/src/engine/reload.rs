@@ -56,8 +56,8 @@ impl Engine {
             names.insert(name, collection);
         }
         self.inner.map().replace_all(names);
-        // Marked as dropped after the names were replaced, so that a dropped collection is no
-        // longer found by name.
+        // Missing collections are marked as dropped after the names were replaced, so that no
+        // dropped collection is found by name.
         gone.into_values().for_each(|held| held.take_reloaded(None, now));
         Ok(())
     }

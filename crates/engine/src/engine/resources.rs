@@ -57,11 +57,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Changes records atomically: in one commit, or not at all if one of them does not meet its
-    /// expectation. Returns the records that were set, in the order of their paths.
+    /// Changes records atomically: in one commit, or not at all if a stored record is not in the
+    /// state that its change requires. Returns the records that were set, in the order of their
+    /// paths.
     ///
-    /// Fails with [`Kind::Invalid`] if two changes concern the same record, or with the error of
-    /// the unmet expectation.
+    /// Fails with [`Kind::Invalid`] if two changes concern the same record, or with the error for
+    /// the record in another state.
     pub async fn change_resources(
         &self,
         changes: Vec<ResourceChange>,

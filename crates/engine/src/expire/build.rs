@@ -2,7 +2,7 @@
 //! while writers maintain them; then corrects the totals to the documents found.
 //!
 //! ```text
-//!  change of TTL        commits of writers: counted in the new buckets by themselves
+//!  change of TTL        commits of writers: each also updates the new buckets
 //!  ─────●───────────────────────────────────────────────────────────────────▶ commits
 //!       └ frozen snapshot: rows that no writer has counted in the new buckets
 //!         ──page──page──page──▶ added to the buckets, then `Building` becomes `Ready`

@@ -47,7 +47,7 @@ impl Engine {
 
 /// Sets the default TTL in a record; documents that have expired at the stamp stay expired.
 pub(crate) fn apply_default(record: &mut Record, default: DefaultTtl, stamp: Stamp, floors: bool) {
-    // Evaluated before the change: only a collection without class counters starts them.
+    // Evaluated before the change: only a collection without counters by expiry class starts them.
     let summed = record.settings.by_class();
     if floors {
         record.settings.change_default(default, Instant::from_ms(stamp.at_ms));

@@ -23,7 +23,7 @@ use crate::{
     view::{LiveView, open_all},
 };
 
-/// Seconds of the three horizons.
+/// Lengths of the three forecast horizons in seconds.
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
 const WEEK_S: i64 = 604_800;
@@ -157,8 +157,8 @@ impl Engine {
                         live = live.plus(of);
                         deaths.iter_mut().zip(up_to).for_each(|(sum, of)| *sum = sum.plus(of));
                     }
-                    // If one collection is undecidable, all start over, since they need the same
-                    // instant.
+                    // If the view of one collection cannot decide which documents have expired, all
+                    // collections are read again, since they need the same instant.
                     Err(halt) => {
                         self.resolve(view, halt, &mut attempts).await?;
                         continue 'again;
@@ -281,7 +281,8 @@ impl LiveView {
             );
         };
         let mut settings = record.settings.clone();
-        // All rows of the view are older than the simulated change.
+        // The simulated change is stamped after the view, so that it applies to all rows of the
+        // view.
         let stamp = self.seq.saturating_add(1);
         settings.date_rule(found.id).change_at(Some(after_s), stamp, self.instant);
         self.preview_of(&settings).await
@@ -289,8 +290,8 @@ impl LiveView {
 
     /// Returns the effect of replacing the settings by these at the view's instant.
     async fn preview_of(&self, settings: &Settings) -> Result<Preview, Halt> {
-        // The amount by the current settings, which is compared below with that by the given ones
-        // at the same instant.
+        // The amount that is live by the current settings; compared below with the amount that is
+        // live by the given settings at the same instant.
         let before = self.count_live().await?;
         let (after, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
         Ok(Preview { expires_now: before.minus(after), expires_within: by_horizon(&deaths) })

@@ -35,8 +35,9 @@ fn is_retired(record: &Record, rule: &DateRule) -> bool {
 /// Returns whether compactions under these reap floors drop all rows that a retired rule has
 /// expired.
 ///
-/// A pair of a stamp and a floor covers rows older than the stamp with dates up to the floor. An
-/// unbounded floor at least as high, or a pair at least as late and as high, drops all of them.
+/// A pair of a stamp and a floor covers rows older than the stamp with dates up to the floor. They
+/// are all dropped by an equal or higher floor for rows of any stamp, or by a pair whose stamp and
+/// floor are both equal or higher.
 fn covers_rule(floors: &Floors, rule: &DateRule) -> bool {
     let floor = floors.dates.iter().find(|floor| floor.index == rule.index);
     rule.pairs.iter().all(|pair| {
@@ -67,8 +68,8 @@ pub(super) fn would_forget(record: &Record, allowed: &ReapFloors) -> bool {
 
 impl Engine {
     /// Removes the rules and index ids that a compaction under the reap floors `allowed` has made
-    /// unnecessary. Documents expired by a removed rule are still in the totals and perhaps in
-    /// buckets, so the counters are rebuilt.
+    /// unnecessary. Documents expired by a removed rule are still counted in the totals and perhaps
+    /// in buckets, so the counters are rebuilt.
     pub(super) async fn forget_retired(
         &self,
         collection: &Arc<Collection>,

@@ -53,8 +53,8 @@ const CLASSES: [u8; 3] = [0, 1, 2];
 pub(crate) enum CountBy<'s> {
     /// No document expires, so that all documents are live.
     None,
-    /// Documents expire by class: live documents are the totals minus the documents in expired
-    /// buckets.
+    /// Documents expire by expiry class (default or own TTL): live documents are the totals minus
+    /// the documents in expired buckets.
     Classes,
     /// Documents expire by one date index: live documents are the totals minus the buckets of
     /// expired dates and minus the documents that have expired within the last, incomplete second.
@@ -190,8 +190,8 @@ impl LiveView {
             for row in &page.items {
                 let Some(header) = row.header() else { continue };
                 let expires_at = settings.expires_at(&header);
-                // Counted at the last instant at which it is live; the loop below accumulates from
-                // the end.
+                // A row is counted at the last instant at which it is live; the loop below
+                // accumulates from the end.
                 let last = instants.partition_point(|at| *at < expires_at).checked_sub(1);
                 if let Some(amount) = last.and_then(|last| live.get_mut(last)) {
                     *amount = amount.plus(Amount::of_body(row.body()));
@@ -264,8 +264,8 @@ impl LiveView {
         Ok(amount)
     }
 
-    /// Returns the amount in all buckets that have expired by these floors, by class or by the
-    /// dates of an index. A bucket counts only when its whole second has expired.
+    /// Returns the amount in all buckets that have expired by these floors, by expiry class or by
+    /// the dates of an index. A bucket counts only when its whole second has expired.
     pub(crate) async fn expired_amount(&self, floors: &Floors) -> Result<Amount, Halt> {
         let mut amount = Amount::default();
         for (of, second) in expired_buckets(floors) {

@@ -7,7 +7,7 @@
 //!  floors of a view, taken every second ──▶ samples (waiting for `--reap-delay`)
 //!                                               │ the newest that is old enough
 //!                                               ▼
-//!         lowered to what every open view allows, to what the clock may not have jumped over,
+//!         lowered to what every open view allows, to the time before an unconfirmed clock jump,
 //!         and to the expirations that the feed has published
 //!                                               │
 //!                                               ▼
@@ -88,7 +88,7 @@ impl Engine {
     /// Runs one pass; `elapsed` is the machine's monotonic clock. Returns when the next pass is
     /// due.
     pub async fn reap_once(&self, elapsed: Duration) -> Result<Duration, Error> {
-        // First, because expirations that are not published are not reaped.
+        // Expirations are published first, because unpublished ones are not reaped.
         self.publish_all_expirations().await?;
         let reaper = Arc::clone(&self.inner.reaper);
         let all = self.inner.map().all_collections();
@@ -108,7 +108,8 @@ impl Engine {
             }
         }
         reaper.passes.fetch_add(1, Ordering::Relaxed);
-        // Last, so that a failed deletion does not delay other collections.
+        // Dropped collections are deleted last, so that a failed deletion does not delay other
+        // collections.
         self.free_left().await?;
         Ok(elapsed.saturating_add(SAMPLE_EVERY.min(reaper.delay.max(Duration::from_millis(100)))))
     }
@@ -203,7 +204,8 @@ impl Engine {
     ) -> Result<(), Error> {
         let estimate = {
             let mut all = self.inner.reaper.lock();
-            // Under the lock, since a pause withdraws the floors, which must not be set again.
+            // Checked under the lock: a pause withdraws the floors under it, and they must not be
+            // set again.
             if self.inner.reaper.is_paused() {
                 return Ok(());
             }
@@ -241,7 +243,7 @@ impl Engine {
         if self.inner.store().has_copies() {
             self.commit_floors(collection, &allowed).await?;
         }
-        // Read before the compaction starts, which filters everything up to here.
+        // Read before the compaction starts, which filters all data up to this commit.
         let seq = self.inner.store().published();
         self.inner.store().reap_space(collection.entries_space()).await?;
         self.inner.store().reap_space(collection.rows_space()).await?;

@@ -1,5 +1,5 @@
-//! Samples of a collection for the reaper: the floors of a view, and an estimate of the amount that
-//! has expired by them.
+//! Samples of a collection for the reaper: the floors of a view (times up to which documents have
+//! permanently expired), and an estimate of the amount that has expired by them.
 
 use clock::Instant;
 use expiry::Floors;
@@ -21,8 +21,8 @@ pub(super) struct Estimate {
     pub(super) expired: Amount,
     pub(super) live: Amount,
     pub(super) oldest_expired_s: i64,
-    /// Bytes of events beyond the retention of a feed, as far as they decide whether the collection
-    /// is compacted; 0 unless they were scanned.
+    /// Bytes of events beyond the retention of a feed, counted only as far as needed to decide
+    /// whether the collection is compacted; 0 unless they were scanned.
     pub(super) event_bytes: i64,
 }
 

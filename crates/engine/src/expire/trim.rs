@@ -147,14 +147,15 @@ impl Engine {
     }
 }
 
-/// Returns how the buckets up to a second are trimmed: `None` if they are left, otherwise the class
-/// from whose totals their amount is subtracted, or `Some(None)` if only the buckets are cleared.
+/// Returns how the buckets up to a second are trimmed: `None` if they are left, otherwise the
+/// expiry class from whose totals their amount is subtracted, or `Some(None)` if only the buckets
+/// are cleared.
 fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Option<Option<u8>> {
     match (way, of) {
         // The amount is subtracted from the totals of the class as well as from its buckets.
         (CountBy::Classes, Buckets::Class(class)) => Some(Some(class)),
         (CountBy::Date(rule), Buckets::Date(index)) if rule.index == index => {
-            // An extended rule may have made older dates live again; these are not folded.
+            // An extended rule may have made older dates live again; their buckets are not trimmed.
             let floor = now.dates.iter().find(|floor| floor.index == index)?;
             let has_expired = rule.after_s.is_none() || second <= last_whole_second(floor.floor_ms);
             has_expired.then_some(Some(0))
@@ -213,8 +214,8 @@ impl LiveView {
     }
 }
 
-/// Returns how many seconds ago the documents in this second's bucket expired by the current rule,
-/// or how many seconds before the last change they had expired by a former one, whichever is more.
+/// Returns for how many seconds the documents in this second's bucket have been expired: by the
+/// current rule until now, or by a former rule until the rule was changed, whichever is longer.
 fn expired_for_s(settings: &Settings, of: Buckets, second: i64, now_s: i64) -> i64 {
     let since = |after_s: i64| now_s.saturating_sub(second.saturating_add(after_s));
     match of {

@@ -1,7 +1,7 @@
 //! A feed event, its stored form, and the event that a write records with its item.
 //!
-//! An event is stored among the index entries, under a header that never expires; the reaper drops
-//! it by the second in which it was recorded. Its body is a small BSON document:
+//! An event is stored among the index entries, with a row header that never expires; the reaper
+//! drops it by the second in which it was recorded. Its body is a small BSON document:
 //!
 //! ```text
 //!  k  kind (1 create, 2 replace, 3 delete, 4 expire)      t  when, milliseconds
@@ -53,7 +53,8 @@ impl EventKind {
 pub struct Event {
     /// Whether the item was created, changed, deleted or expired.
     pub kind: EventKind,
-    /// Stamp of the commit that recorded the event; feeds continue after it.
+    /// Stamp of the commit that recorded the event; a reader of the feed continues after this
+    /// stamp.
     pub stamp: u64,
     /// Time of the change; for an expiration, the instant at which the item expired.
     pub at: Instant,
@@ -112,7 +113,7 @@ impl Event {
     }
 }
 
-/// Encodes a record that never expires: a header of class never, and a body.
+/// Encodes a record that never expires: a header of the expiry class never, and a body.
 pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
     let draft = HeaderDraft {
         lifetime: Lifetime::Never,
@@ -158,7 +159,8 @@ pub(crate) fn put_event(
     // replaced.
     let kind = match (&before, &after) {
         (None, _) => EventKind::Create,
-        // A different creation stamp: the previous document was deleted and this one is new.
+        // With equal creation stamps the item has a new version; otherwise the previous item was
+        // deleted and this one is new.
         (Some(before), Some(after)) if before.creation_stamp == after.creation_stamp => {
             EventKind::Replace
         }

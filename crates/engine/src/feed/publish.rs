@@ -9,8 +9,10 @@
 //!              deleted; the floors up to which all is published are stored
 //! ```
 //!
-//! Floors are the times up to which documents have expired. Concurrent publishers build the same
-//! commit; the second is refused, since the timeline entries are already deleted, and retries.
+//! The expiry class says whether an item expires by the default TTL (inherit) or by its own TTL
+//! (explicit). Floors are the times up to which documents have expired. Concurrent publishers build
+//! the same commit; the second is refused, since the timeline entries are already deleted, and
+//! retries.
 
 use std::sync::Arc;
 
@@ -34,7 +36,7 @@ use crate::{
     view::{LiveView, Pages},
 };
 
-/// Class codes of items in the index of upcoming expirations, which lacks class never.
+/// Class codes of items in the index of upcoming expirations, which has no items of class never.
 const INHERIT: u8 = 0;
 const EXPLICIT: u8 = 2;
 
@@ -51,7 +53,8 @@ struct Unpublished {
 impl Engine {
     /// Publishes everything that has expired by now in the feed of a container, if it has one.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        // Refused commits and rounds with more to publish count alike.
+        // Each round counts as an attempt, whether its commit is refused or more remains to be
+        // published.
         let mut attempts = Attempts::new("too many concurrent writes to a feed");
         loop {
             attempts.begin_next()?;
@@ -173,7 +176,8 @@ impl LiveView {
         let Some((_, begun)) = record.running_feed() else { return Ok(None) };
         let floors = record.settings.floors_at(self.stable_instant());
         if floors != record.settings.floors_at(self.instant) {
-            // A write in flight may have postponed an expiry between the two instants.
+            // A write in flight may have postponed an expiry between the view's stable instant and
+            // its instant.
             return Err(Halt::LookAgain);
         }
         let published = self.published_up_to(begun).await?;

@@ -226,7 +226,7 @@ impl Engine {
                 out.push(Mutation::Put { space, key, value });
             }
         }
-        // Moves the document from the buckets of its old dates to those of the new ones.
+        // Moves the document from the counter buckets of its old dates to those of the new ones.
         if changed {
             let (before, after) = (row.header(), Counted::of_row(&header, row.body()));
             if let Some(before) = before {

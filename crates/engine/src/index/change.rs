@@ -283,7 +283,8 @@ fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Sta
         record.indexes[at].hidden = hidden;
     }
     let Some(seconds) = change.expire_after else { return };
-    // The TTL is shown at once; it takes effect through the rule.
+    // Clients see the new TTL in the index at once; it takes effect through the index's expiry
+    // rule.
     let (id, system, was) = {
         let index = &mut record.indexes[at];
         (index.id, index.system_ttl, index.expire_after.replace(seconds))
@@ -315,7 +316,8 @@ pub(super) fn change_rule(
     }
 }
 
-/// Returns the default TTL that the index of the default represents; -1 means on without a default.
+/// Returns the default TTL that the index of the default TTL represents; -1 means that TTL is
+/// enabled without a default.
 fn default_of(seconds: i64) -> DefaultTtl {
     if seconds == -1 { DefaultTtl::Infinite } else { DefaultTtl::Seconds(seconds) }
 }

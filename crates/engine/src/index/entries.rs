@@ -56,7 +56,8 @@ pub(crate) fn draft_entries(
         IndexShape::Path(kept) => {
             return values::draft_by_path(index, &kept.steps, document, row).map(Some);
         }
-        // A policy has no entries, and those of a timeline are derived from headers.
+        // An index that only holds a policy has no entries, and those of the index of upcoming
+        // expirations (timeline) are derived from headers.
         IndexShape::Allowed(_) | IndexShape::Timeline => return Ok(None),
     }
     if let Some(filter) = partial

@@ -1,8 +1,9 @@
 //! Derives an item's entries: one per value at an included path, or one for a tuple of paths.
-//! Arrays are expanded only at paths where the policy has `[]`; a missing value has no entry.
+//! Arrays are expanded only at paths where the indexing policy has `[]`; a missing value has no
+//! entry.
 //!
 //! ```text
-//!  item {a: 1, b: [2, 2]}    policy: all
+//!  item {a: 1, b: [2, 2]}    policy: all paths included
 //!    /a    1  row key        /b  array  row key        /b/[]  2  row key      (once)
 //! ```
 //!
@@ -274,7 +275,8 @@ mod tests {
             DocRef::Tree(&document),
             row,
         );
-        // a, b, b.c, its two different scalars, the object in it, its d, e
+        // Entries of `a`, `b` and `b.c`, of the two different scalars and the object in `b.c`, of
+        // the object's `d`, and of `e`.
         assert_eq!(drafted.unwrap().entries.len(), 8);
         let mut policy = everything();
         policy.0.push(PolicyRule {

@@ -1,7 +1,7 @@
-//! The part of a condition and of an order that a container's policy allows indexes to serve,
-//! whether or not these indexes exist at present. The items that a scan charges and the indexes
-//! that are named to clients depend only on this part, so neither changes when an index is added or
-//! dropped.
+//! The part of a condition and of an order that a container's indexing policy allows indexes to
+//! serve, whether or not these indexes exist at present. The items that a scan charges and the
+//! indexes that are named to clients depend only on this part, so neither changes when an index is
+//! added or dropped.
 //!
 //! ```text
 //!  policy: /* without /c       condition: a = 1 and (b = 2 or c = 3) and d > 4
@@ -99,7 +99,8 @@ pub(super) fn order_path<'a>(
     scan: &'a Scan,
 ) -> Option<(PathSteps, Option<&'a ValueTest>)> {
     let [(names, descending)] = scan.order.as_slice() else { return None };
-    // Entries of all partitions are mixed, so a single partition has fewer rows.
+    // The index mixes the entries of all partitions, so for one partition reading its rows is
+    // cheaper.
     if !scan.range.is_all() {
         return None;
     }

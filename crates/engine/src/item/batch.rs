@@ -90,7 +90,8 @@ impl<'a> ItemBatch<'a> {
         }
         let default = self.draft.view.state.record.settings.default;
         let held = self.item_so_far(key);
-        // Compared with the pending state; a version written by this batch has no stamp yet.
+        // The item after the earlier actions is compared; a version written by this batch has no
+        // stamp yet.
         check_version(write.if_match, held.as_ref())?;
         let (body, lifetime) = match (&write.action, &held) {
             (ItemAction::Create(_), Some(_)) => {
@@ -154,8 +155,8 @@ impl<'a> ItemBatch<'a> {
         }
         let view = self.draft.view;
         let stored = view.get_row(key).await?;
-        // The expired row is the previous image of its event and must not be overwritten before
-        // that.
+        // The expired row is the previous image of its expiration event and must not be overwritten
+        // before that event is published.
         if stored.is_none() && view.is_unpublished(key).await? {
             return Err(Halt::Unpublished);
         }
@@ -252,7 +253,8 @@ impl<'a> ItemBatch<'a> {
             let Some(index) = index else { continue };
             let held = self.draft.view.unique_entry(index, unique).await?;
             let held = held.is_some_and(|held| {
-                // If this batch rewrites the stored holder, its new entries are among the claims.
+                // If this batch rewrites the stored item that has the value, the item's new entries
+                // are among the claims.
                 let rewritten = |pending: &PendingItem| pending.written;
                 held.row_key != *key && !self.pending.get(&held.row_key).is_some_and(rewritten)
             });
@@ -302,7 +304,7 @@ impl<'a> ItemBatch<'a> {
                     commits.extend(gone.map(|gone| draft.remove_document(gone)));
                     Some(draft.previous_version(row).await?)
                 }
-                // A new item in place of a deleted one.
+                // The new item in place of a deleted one gets a creation stamp of its own.
                 None => gone.map(PreviousVersion::without_creation_stamp),
             };
             let position = Some(position);

@@ -180,8 +180,8 @@ pub(super) fn test_ranges(prefix: &[u8], test: &ValueTest) -> Vec<KeyRange> {
         }
         ValueTest::Prefix(text) => {
             let mut start = kept_component(ValueRef::String(text));
-            // Without its terminator, the encoding of a string is a prefix of those of its
-            // extensions.
+            // Without its terminator, the encoding of a string is a prefix of the encodings of all
+            // strings that start with it.
             start.pop();
             start.truncate(KEPT_PATH_COMPONENT_BYTES);
             vec![KeyRange::with_prefix(&after(&start))]

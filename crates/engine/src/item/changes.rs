@@ -57,7 +57,7 @@ impl Engine {
         wanted: &ChangeQuery,
         context: &Context,
     ) -> Result<ChangePage, Error> {
-        // The position after a page is that of the last change, which must be known.
+        // The page's end position is the stamp of the last change, so that stamp must be known.
         self.last_change(collection).await?;
         let change =
             read_in_view!(self, collection, |view| view.read_changes(wanted, context).await);
@@ -65,7 +65,7 @@ impl Engine {
     }
 }
 
-/// Returns a description of the order of changes as an index.
+/// Returns the specification of the index that stores the order of changes.
 pub(crate) fn changes_index() -> IndexSpec {
     IndexSpec { id: keys::CHANGES, ready: true, ..IndexSpec::new("changes", Vec::new()) }
 }
@@ -79,8 +79,8 @@ impl LiveView {
         let index = changes_index();
         let mut found = ChangePage { next: wanted.after, seq: self.seq, ..ChangePage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
-        // Not bounded by `seq`: the snapshot may be newer, and an item written since then appears
-        // only there.
+        // Not bounded by `seq`: the snapshot may be newer, and an item written after `seq` has only
+        // an entry after `seq`.
         let mut pages = Pages::of(KeyRange {
             start: keys::changes_after(wanted.after.saturating_add(1)),
             ..KeyRange::with_prefix(&keys::index_prefix(keys::CHANGES))

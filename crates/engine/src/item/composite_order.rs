@@ -15,12 +15,13 @@ pub(super) struct CompositeScan<'a> {
     pub(super) index: &'a IndexSpec,
     /// Entries to scan: all entries of the index, or the entries from a position on.
     pub(super) range: KeyRange,
-    /// Backward if the requested order is the reverse of the index's.
+    /// Direction of the scan: backward if the requested order is the reverse of the index's order.
     pub(super) direction: Direction,
 }
 
-/// Returns a scan of the index with these paths in these or all inverted directions. Items with
-/// equal values are ordered by creation, reversed if the first path is descending.
+/// Returns a scan of an index over the paths of the requested order, whose directions are the
+/// requested ones or all inverted. Items with equal values are ordered by creation, reversed if the
+/// first path is descending.
 pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<CompositeScan<'a>> {
     if scan.order.is_empty() || !scan.range.is_all() {
         return None;

@@ -1,9 +1,9 @@
 //! Creates and changes containers: collections of items, each with its definition in one commit.
 //!
 //! A changed definition takes effect at once except for what needs work on stored items: indexes of
-//! newly indexed paths, and a feed, which starts once every existing item is in its timeline. If a
-//! container has a feed, expirations due by the old definition are published first
-//! (`feed/publish.rs`).
+//! newly indexed paths, and a feed, which starts once every existing item is in its index of
+//! upcoming expirations (timeline). If a container has a feed, expirations due by the old
+//! definition are published first (`feed/publish.rs`).
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let floors = self.inner.rules().floors();
         let wanted = definition.clone();
-        // Checked within the change, so that no other change can intervene.
+        // The version is checked within the change, so that no other change can intervene.
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let changed = state.record.items.map(|items| items.changed);
             if version.is_some() && version != changed {
@@ -109,7 +109,8 @@ impl Engine {
         retention_s: i64,
         permits: fn(&Document) -> bool,
     ) -> Result<(), Error> {
-        // Checked within the change, so that no other definition can intervene.
+        // Feed and options are checked within the change, so that no other definition can
+        // intervene.
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             let has_none = state.record.items.is_some_and(|items| items.feed.is_none());
             if !has_none || !permits(&state.record.options) {

@@ -8,9 +8,9 @@
 //!  stamps:  7 3 9 1 5 ...   --> the first FEW_ITEMS after the last position --> emit --> repeat
 //! ```
 //!
-//! This suits only small containers, since each round reads all creation stamps. The backward
-//! direction, from the newest item, yields the items without a value at the end of a descending
-//! order.
+//! This suits only small containers, since each round reads all creation stamps. A descending order
+//! of a property ends with the items that lack it, which are scanned backward, from the newest
+//! item.
 
 use std::{
     cmp::Ordering,
@@ -66,7 +66,7 @@ impl Nearest<'_> {
             Direction::Forward => Ordering::Greater,
             Direction::Backward => Ordering::Less,
         };
-        // Returned by an earlier page.
+        // The row was returned by an earlier page.
         if self.after.is_some_and(|after| place.as_slice().cmp(after) != behind) {
             return;
         }
@@ -133,7 +133,7 @@ impl LiveView {
             let (keys, last) = nearest.into_order();
             for key in keys {
                 let row = self.get_row(&key).await?;
-                // The row was live when this same view was scanned.
+                // The row was live when this same view was scanned, so a missing row means damage.
                 let row =
                     row.ok_or_else(|| Error::corrupt("a row is missing from its snapshot"))?;
                 if emitter.emit_item(row).await? == Flow::Enough {
@@ -155,7 +155,8 @@ impl LiveView {
         let mut pages = match source {
             CreationSource::Keys(keys) => {
                 for key in keys {
-                    // Only the header of each row is used.
+                    // Charged like a candidate, not like a row, since only the row's header is
+                    // used.
                     yield_if_due(context, CANDIDATE_WORK).await?;
                     let row = self.get_row(key).await?;
                     let row = row.ok_or_else(|| Error::corrupt("an index entry has no row"))?;

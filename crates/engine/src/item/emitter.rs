@@ -50,7 +50,7 @@ impl Emitter<'_> {
 impl Scanned {
     /// Requests indexes for the missing paths if they would have saved examining many items.
     pub(super) fn request_missing(&mut self, collection: &Collection) {
-        // Entries of a less selective index count like rows.
+        // Entries of a less selective index that were examined in vain count like rows.
         let spared = match self.ordered {
             true => self.examined,
             false => self.examined + self.entries - self.items,

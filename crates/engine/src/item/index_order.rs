@@ -134,7 +134,8 @@ impl IndexOrderScan<'_> {
         if place.first().is_some_and(|class| self.inner.contains(class)) {
             return place.get(..1).unwrap_or_default();
         }
-        // A short value is completely contained in its entry, with what follows it in the token.
+        // The entry of a short value contains the whole value, followed by the creation stamp as in
+        // the position, so the whole position can be used.
         let whole = skip(place, false).is_some_and(|rest| place.len() - rest.len() <= kept);
         if whole { place } else { place.get(..kept).unwrap_or(place) }
     }
@@ -192,10 +193,11 @@ pub(super) async fn walk_index_order(
     Ok(WalkOutcome::On)
 }
 
-/// Consecutive items whose index entries have equal values, to be sorted by creation.
+/// Consecutive items whose index entries have equal components, to be sorted by their whole values,
+/// then by creation.
 #[derive(Default)]
 struct EqualRows {
-    /// The encoded value that the entries share.
+    /// The component, or its prefix, that the entries share.
     what: Vec<u8>,
     /// Each row with its encoded value.
     rows: Vec<(Vec<u8>, Row)>,
@@ -236,7 +238,7 @@ impl IndexOrderWalk<'_, '_> {
         let key = unnamed_key(self.along.index, &entry.key, &entry.row_key);
         let component = key.get(self.along.prefix.len()..).unwrap_or_default();
         let what = self.along.equal_prefix(component).unwrap_or_default();
-        // The group of equal components has ended; its items come first.
+        // The group of equal components has ended; its items are emitted first.
         if !self.equal.rows.is_empty() && what != self.equal.what {
             let outcome = self.emit_equal_sorted().await?;
             if outcome != WalkOutcome::On {
@@ -258,7 +260,8 @@ impl IndexOrderWalk<'_, '_> {
         Ok(if MAX_EQUAL_BYTES < self.equal.bytes { WalkOutcome::Fallback } else { WalkOutcome::On })
     }
 
-    /// Emits the collected items with equal values in order of creation.
+    /// Emits the collected items in order of their whole values, and of creation where those are
+    /// equal.
     async fn emit_equal_sorted(&mut self) -> Result<WalkOutcome, Halt> {
         let mut rows = std::mem::take(&mut self.equal).rows;
         rows.sort_unstable_by(|(one, row), (other, other_row)| {

@@ -9,8 +9,8 @@
 //!        +--> index_order             the entries of one path, in its order
 //!        +--> composite_order         an index of several paths, in its order
 //!        +--> creation_order          small containers, in order of creation
-//!  allowed     what a policy lets indexes serve      emitter emits the items that count
-//!  kept_paths  adds and drops indexes of requested paths
+//!  allowed     what a policy lets indexes serve      emitter filters items for the sink
+//!  indexed_paths  adds and drops indexes of requested paths
 //!  changes     the latest version of each item, by its last write
 //! ```
 

@@ -44,7 +44,7 @@ impl ActionOutcomes {
     pub(super) fn into_results(self, stamp: Option<Stamp>) -> Vec<ItemDone> {
         let done = |outcome: ActionOutcome| {
             let item = match (outcome.read, outcome.body, stamp) {
-                // An item read after a write of the same commit has its stamp.
+                // An item read after the same commit has written it gets the stamp of the commit.
                 (Some(item), _, Some(stamp)) if item.stamp == 0 => Some(stamped_item(
                     item.key,
                     item.body,

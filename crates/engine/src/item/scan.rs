@@ -113,13 +113,14 @@ pub trait ItemSink: Send {
     /// Receives the next item of the scan.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
 
-    /// Receives an item that an index would have excluded. A sink that stops continues after it.
+    /// Receives an item that an index would have excluded. If the sink stops the scan here, its
+    /// next page starts after this item.
     fn pass_over(&mut self, _item: &Item) -> Result<Flow, Error> {
         Ok(Flow::More)
     }
 }
 
-/// How an index may serve a scan under the policy.
+/// How an index may serve a scan under the container's indexing policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexUse {
     /// Entries of the values at a path.
@@ -222,7 +223,8 @@ impl Engine {
             each.into_iter().for_each(|index| collection.figures.count_use(index, now_s));
         }
         let ((), view) = walked?;
-        // If a newer commit had been stamped, the view may or may not include it.
+        // If a newer commit had been stamped, the view might or might not include it, so there is
+        // no basis.
         let basis = (begun <= view.seq).then(|| ScanBasis {
             state: Arc::clone(&view.state),
             begun,

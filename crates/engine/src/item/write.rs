@@ -194,7 +194,8 @@ impl Engine {
         range: &ItemRange,
         context: &Context,
     ) -> Result<usize, Error> {
-        // A page is complete when none of its deletions was refused; each page has all attempts.
+        // A page is complete when none of its deletions was refused; the attempts are counted for
+        // each page separately.
         let (mut removed, mut pages) = (0, Pages::of(range.0.clone()));
         let mut attempts = Attempts::new("too many concurrent writes to the items being deleted");
         while !pages.is_done() {

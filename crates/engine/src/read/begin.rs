@@ -35,7 +35,7 @@ impl Engine {
         Ok(cursor)
     }
 
-    /// Creates a query without a plan.
+    /// Creates a query whose access path is not planned yet.
     pub(super) fn unplanned_cursor(
         &self,
         model: Model,

@@ -13,9 +13,9 @@
 //! carries the number of the view that found it live, and a batch in a later view first rechecks
 //! its stored documents (`fill.rs`).
 //!
-//! If the view of the first batch is undecidable because of a commit in flight, the batch restarts,
-//! since nothing was returned and all of it can have one instant. A later batch returns the
-//! documents read so far, or waits and continues.
+//! If the view of the first batch cannot decide whether a document has expired, because of a commit
+//! in flight, the batch restarts, since nothing was returned and all of it can have one instant. A
+//! later batch returns the documents read so far, or waits and continues.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -121,7 +121,8 @@ impl Cursor {
             }
         }
         if let Some(finder) = &mut self.finder
-            // A count subtracts skipped rows from its result.
+            // Rows before a count are not skipped by keys: the count subtracts them from its
+            // result.
             && CountPipeline::of_stages(&stages).is_none()
         {
             skip_by_keys(finder, &mut stages);
@@ -178,7 +179,7 @@ impl Cursor {
     /// # Errors
     ///
     /// [`Kind::Gone`] if the collection or the scanned index was dropped; errors of the stages;
-    /// [`Kind::Conflict`] if no view was decidable within the attempts.
+    /// [`Kind::Conflict`] if in every attempt a commit in flight left open what had expired.
     pub async fn next_batch(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
         // Must be read before the loop, which opens views.
         let is_first = self.view == 0;
@@ -242,7 +243,7 @@ impl Cursor {
         Ok(self.share.set(CURSOR_BYTES + held.sum::<usize>())?)
     }
 
-    /// Reserves additional memory for the cursor's lifetime, such as that of the request.
+    /// Reserves additional memory for the cursor's lifetime, such as the memory of the request.
     pub fn keep_memory(&self, bytes: usize) -> Result<(), Error> {
         Ok(self.context.operation_memory.keep_for_operation(bytes)?)
     }

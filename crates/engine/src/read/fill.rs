@@ -112,8 +112,8 @@ impl Cursor {
         }
     }
 
-    /// Adds held documents that were found in this view to the batch, which needs no waiting.
-    /// Returns whether they fit.
+    /// Adds documents of `pending` that were found in this view to the batch, which needs no
+    /// waiting. Returns whether they fit.
     fn put_checked(
         &mut self,
         batch: &mut Batch,
@@ -320,8 +320,8 @@ async fn count_on(
     Ok(())
 }
 
-/// Returns whether stored documents can reach the output, so that their origins have to be
-/// recorded. The stages listed here create new documents: a group's result stays valid when a
+/// Returns whether stored documents can reach the output, so that their origins (`origin.rs`) have
+/// to be recorded. The stages listed here create new documents: a group's result stays valid when a
 /// source document expires later, since it was live when read.
 fn carries_origin(stages: &[Stage]) -> bool {
     let makes = |stage: &Stage| {

@@ -32,7 +32,7 @@ impl Find {
 /// Properties of an index, for `explain`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexTraits {
-    /// Whether live documents must not share a value.
+    /// Whether no two live documents may have the same value.
     pub unique: bool,
     /// Whether the index omits documents that have none of its fields.
     pub sparse: bool,
@@ -100,7 +100,7 @@ impl Explain {
         explain
     }
 
-    /// Names the primary key, of which `ranges` ranges are scanned.
+    /// Describes a scan of `ranges` ranges of the primary key.
     fn walk_ids(&mut self, ranges: usize) {
         self.index = Some("_id_".to_owned());
         self.ranges = ranges;

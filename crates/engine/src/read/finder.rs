@@ -16,8 +16,8 @@
 //!
 //! With several access paths, `branches` runs one finder for each.
 //!
-//! If the view is undecidable ([`Halt::LookAgain`]), the scan stops before that candidate. Rows
-//! found so far are certain and are returned.
+//! If the view cannot decide whether a candidate has expired ([`Halt::LookAgain`]), the scan stops
+//! before this candidate. Rows found so far are certain and are returned.
 
 mod ahead;
 mod branches;
@@ -195,8 +195,8 @@ impl Finder {
         Ok(found)
     }
 
-    /// Reads the row of a candidate and returns it if it matches. If the view is undecidable, the
-    /// candidate stays the next one.
+    /// Reads the row of a candidate and returns it if it matches. If the view cannot decide whether
+    /// the row has expired, the candidate stays the next one.
     async fn look_at(
         &mut self,
         candidate: Candidate,

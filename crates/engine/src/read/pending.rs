@@ -60,7 +60,7 @@ impl ResultSource {
         }
     }
 
-    /// Converts to the form that stages use.
+    /// Converts to the [`Source`] that stages use.
     pub(super) fn into_source(self) -> Source {
         match self {
             Self::Row { view_index, key, header } => {
@@ -125,7 +125,7 @@ async fn is_still_live(views: &Views, origin: &[u8]) -> Result<bool, Halt> {
     // An unreadable origin counts as expired.
     let Some((view_index, key, header)) = origin::split_origin(origin) else { return Ok(false) };
     let Some(view) = views.view_at(view_index) else { return Ok(false) };
-    // Common case without a read.
+    // Common case, in which no row has to be read.
     if !view.state.record.settings.can_expire() {
         return Ok(true);
     }

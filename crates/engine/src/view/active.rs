@@ -26,7 +26,8 @@ use slab::Slab;
 use super::row_cache::RowCache;
 use crate::catalog::CollectionState;
 
-/// More than the threads of most servers; threads of the same shard merely share a lock.
+/// Number of shards, more than the threads of most servers; threads of the same shard merely share
+/// a lock.
 const SHARDS: usize = 32;
 
 /// A view that is open or being opened.
@@ -101,7 +102,7 @@ impl ActiveViews {
         let mut limited = (floors, dropped);
         for shard in &self.shards {
             for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
-                // A view that is being opened allows nothing.
+                // While a view is being opened, nothing may be reaped.
                 let (instant, seq, state) = held.at.as_ref()?;
                 // The floors of rows that had expired at the view's instant by its settings. The
                 // view cannot see rows written later, so floors by date apply only to rows that it

@@ -55,7 +55,7 @@ pub struct LiveView {
     /// Instant up to which no commit can become visible later; see
     /// [`stable_instant`](Self::stable_instant).
     pub(super) stable: Instant,
-    /// The newest batch that was in flight when the view was opened.
+    /// The newest batch of commits that was in flight when the view was opened.
     pub(super) in_flight: Option<u64>,
     /// Private to this module, because it contains expired documents, too.
     pub(super) snapshot: Arc<dyn Snapshot>,

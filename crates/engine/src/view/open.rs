@@ -48,7 +48,7 @@ impl<'a> Opening<'a> {
 /// The shared properties of views opened together.
 pub(super) struct Opened {
     pub(super) instant: Instant,
-    /// Stamp of the oldest commit in flight, and the batch to wait for.
+    /// Stamp of the oldest commit in flight, and the batch of commits to wait for.
     oldest: Option<(i64, u64)>,
     seq: u64,
     pub(super) snapshot: Arc<dyn Snapshot>,

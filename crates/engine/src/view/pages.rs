@@ -64,7 +64,8 @@ impl Pages {
     ) -> Result<Option<Page>, store::Error> {
         let Some(range) = &self.remaining else { return Ok(None) };
         let page = snapshot.scan(space, range, self.direction, self.limit).await?;
-        // The store may report more where there is nothing; an extra empty page is harmless.
+        // The store may report that more rows follow where none do; an extra empty page is
+        // harmless.
         let last = page.rows.last().filter(|_| page.more);
         self.remaining = last.map(|(key, _)| range.remaining_after(key, self.direction));
         self.limit.rows = self.limit.rows.saturating_mul(PAGE_GROWTH).min(PAGE_ROWS);

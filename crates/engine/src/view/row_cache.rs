@@ -2,7 +2,8 @@
 //! cached rows like stored ones.
 //!
 //! Writes do not invalidate entries. Instead the cache records the commit at which a row was read
-//! and the commit that wrote it last, and uses it only if both agree:
+//! and the commit that wrote it last. A view uses the row only if that last write precedes both the
+//! reading and the view:
 //!
 //! ```text
 //!  commits   ──── 7 ───────── 9 ──────────── 12 ─────▶
@@ -62,8 +63,8 @@ impl Equivalent<RowKey> for RowKeyRef<'_> {
 
 #[derive(Clone, Debug)]
 struct CachedRow {
-    /// Header and document, both verified, in an allocation of its own that keeps no block of the
-    /// store.
+    /// Header and document, both verified, in an allocation of its own, so that no block of the
+    /// store is kept in memory.
     value: Bytes,
     /// The view that read the row from the store.
     read_by: Reader,

@@ -157,7 +157,8 @@ impl Storage {
         self.store.disk_bytes()
     }
 
-    /// Does periodic work, called every half second.
+    /// Does the store's periodic work, such as recording how far commits are durable; called every
+    /// half second.
     ///
     /// # Errors
     ///
@@ -216,7 +217,7 @@ impl SystemView {
 }
 
 /// The counters of collections in a snapshot. They include expired documents until those are
-/// trimmed; see `expire`.
+/// subtracted (`expire/trim.rs`).
 pub(crate) struct Counters<'a> {
     snapshot: &'a dyn Snapshot,
 }

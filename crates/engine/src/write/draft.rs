@@ -360,7 +360,7 @@ impl<'a> WriteDraft<'a> {
 
     /// Returns the commit that deletes a live row.
     ///
-    /// The deletion frees space in the end and is therefore accepted on a full disk.
+    /// The deletion frees space after a compaction and is therefore accepted on a full disk.
     pub(crate) fn remove_document(&self, previous: PreviousVersion) -> Commit {
         let mut conditions = self.row_conditions(&previous.row.key);
         conditions.extend(self.not_newer(&previous.unsure));

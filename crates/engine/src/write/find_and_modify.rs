@@ -23,7 +23,7 @@ use crate::{
 /// A document before and after an edit.
 #[derive(Clone, Debug, Default)]
 pub struct Edited {
-    /// The document before the edit; `None` for an upsert.
+    /// The document before the edit; `None` if it was not found or an upsert inserted it.
     pub before: Option<Bytes>,
     /// The document after the edit; `None` if it was deleted or not found.
     pub after: Option<Bytes>,

@@ -182,7 +182,8 @@ impl WriteGroup<'_> {
         }
         let positions: Vec<usize> = writes.iter().map(|write| write.at).collect();
         let mut commits: Vec<Commit> = writes.into_iter().map(|write| write.commit).collect();
-        // A write with the effects of two statements must not be committed without those between.
+        // A write with the effects of two statements must not be committed without the statements
+        // between them, so all of them become one commit.
         if !rewrites.is_empty() {
             commits = vec![as_one(commits)];
         }
@@ -194,7 +195,7 @@ impl WriteGroup<'_> {
         Ok(refused.and_then(|refused| positions.get(refused).copied()))
     }
 
-    /// Returns the index of a collection's part, creating it if missing; `None` if the group
+    /// Returns the index in `parts` of a collection, which is added if missing; `None` if the group
     /// accepts no more statements.
     async fn part(&mut self, collection: &Arc<Collection>) -> Result<Option<usize>, Error> {
         if self.max_statements <= self.writes.len() + self.rewrites.len()
@@ -203,8 +204,8 @@ impl WriteGroup<'_> {
             return Ok(None);
         }
         if let Some(part) = self.parts.iter().position(|p| p.view.collection.id == collection.id) {
-            // An older view shows documents that have expired since, and is more likely to be
-            // refused.
+            // An older view shows documents that have expired since, and its commits are more
+            // likely to be refused.
             let age = |view: &LiveView| {
                 let now = self.engine.inner.clock().try_now();
                 now.map_or(0, |now| now.since_ms(view.instant))

@@ -207,7 +207,8 @@ impl CollectionPart {
             None => None,
         };
         let entries = draft.entries_of(document.as_ref(), &key)?;
-        // First, because the view does not show unique values that the group changes.
+        // Unique keys are claimed first, because the view does not show the keys that the group
+        // changes.
         if !drafted.claim(written, draft.unique_keys_of(Some(&entries), previous.as_ref())) {
             return Ok(false);
         }

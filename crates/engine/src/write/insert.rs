@@ -116,7 +116,7 @@ impl Engine {
         let mut attempts = Attempts::to_write();
         while !waiting.is_empty() {
             attempts.begin_next()?;
-            // Limited, so that the committer takes a round in one batch.
+            // The round is limited, so that the store commits it in one batch.
             let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
             let batch = InsertBatch::new(ordering, receipts);
             let mut refused =
@@ -174,7 +174,8 @@ impl Engine {
                         break;
                     }
                 }
-                // Resolved at once, so that the next round can continue; the document is retried.
+                // The reason of the halt is resolved at once, so that the next round can retry the
+                // document.
                 Err(halt) => {
                     self.resolve(&view, halt, attempts).await?;
                     again.push((at, new));

@@ -1,6 +1,6 @@
 //! The mutations of a document's write besides its row: index entries, positions in the order of
-//! changes and the timeline, and counters. All of this runs where commits are ordered, so it avoids
-//! work that could be done earlier.
+//! changes and in the index of upcoming expirations, and counters. All of this runs where commits
+//! are ordered, so it avoids work that could be done earlier.
 
 use bytes::Bytes;
 use expiry::Header;
@@ -42,7 +42,8 @@ pub(crate) fn item_stamp(stamp: u64, position: usize) -> u64 {
 
 /// Moves an item to its new position in the index of upcoming expirations (timeline).
 ///
-/// The position is the second of the write or the deadline, by class, so most writes move it.
+/// The position is the second of the write or the deadline, by expiry class, so most writes move
+/// it.
 pub(super) fn put_timeline(
     record: &Record,
     space: Space,

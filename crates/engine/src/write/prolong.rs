@@ -1,5 +1,5 @@
-//! Extends lifetimes: rewrites all live documents of a collection with a later second. For stores
-//! that are not in use otherwise, such as restored ones.
+//! Extends lifetimes: rewrites all live documents of a collection with a later second as the time
+//! of their last write. For stores that are not in use otherwise, such as restored ones.
 
 use std::sync::Arc;
 

@@ -79,7 +79,7 @@ impl Engine {
             for outcome in self.inner.store().commit(commits).await? {
                 match outcome {
                     Outcome::Committed(_) => removed.count += 1,
-                    // Written or expired since; a new view decides.
+                    // The row was written or has expired since it was found; a new view decides.
                     Outcome::Refused(_) => clean = false,
                 }
             }

@@ -225,8 +225,8 @@ impl Engine {
         draft.put_document(key, edited, lifetime, Some(previous)).await
     }
 
-    /// Returns the first matching row in sort order; records the indexes used. Large rows need memory
-    /// of `turns`.
+    /// Returns the first matching row in sort order; records the indexes used. Fails with
+    /// [`Halt::NeedsMemory`] for a large row without memory reserved in `turns`.
     pub(super) async fn first_row(
         &self,
         view: &LiveView,
@@ -273,7 +273,7 @@ struct EditedRows {
 
 impl EditedRows {
     /// Records an edited row of a multi-document update. The key is copied, so that it does not
-    /// keep its block in memory.
+    /// keep a block of the store in memory.
     fn record_edited(&mut self, key: &[u8], many: bool) -> Result<(), Error> {
         if many && self.keys.insert(key.into()) {
             self.held.grow(key.len() + SEEN_BYTES)?;

@@ -71,7 +71,8 @@ pub(super) enum Overlap {
     /// Only this document, which an update wrote alone. The filter selects it by `_id` and matches
     /// its new version.
     Document(Rewritten),
-    /// Other documents, or documents that were not compared. The filter may also fail.
+    /// The filter may match other documents or documents that were not compared, or its evaluation
+    /// may fail.
     Possible,
 }
 

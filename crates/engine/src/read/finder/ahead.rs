@@ -34,7 +34,8 @@ impl Finder {
         Ok(true)
     }
 
-    /// Records the access path, and counts a use of its index the first time.
+    /// Records the access path in the operation's statistics, and counts one use of the scan's
+    /// index.
     pub(super) fn record_access(&mut self, view: &LiveView, context: &Context) {
         context.budget.record_access(|| self.chosen.access.label());
         if let Some((used, index)) = self.uncounted.take() {

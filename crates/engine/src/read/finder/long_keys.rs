@@ -38,7 +38,7 @@ pub(super) struct LongKeys {
     sort: Sort,
     /// For each key component that is part of the order: whether it is descending.
     components: Vec<bool>,
-    /// Bytes before the first component.
+    /// Number of key bytes before the first component.
     before: usize,
     /// The run whose rows are being returned.
     run: Option<Run>,
@@ -182,8 +182,8 @@ impl Finder {
         }
     }
 
-    /// Reads and sorts all rows of the run that starts with the next candidate. If the view is
-    /// undecidable, the scan's position is restored.
+    /// Reads and sorts all rows of the run that starts with the next candidate. If the view cannot
+    /// decide whether a row has expired, the scan's position is restored.
     pub(super) async fn gather_long(
         &mut self,
         view: &LiveView,
