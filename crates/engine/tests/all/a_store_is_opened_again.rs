@@ -24,7 +24,7 @@ fn what_took_place_unknown_is_known_when_writes_are_taken_again() {
     let dropped = held(&name("dropped")).unwrap();
     let other = kit.other_engine();
     ready(other.rename_collection(MODEL, &name("moved"), &name("away"), false)).unwrap();
-    // Another collection takes its old name at once.
+    // Another collection takes the old name of the renamed one at once.
     ready(other.ensure_collection(MODEL, &name("moved"))).unwrap();
     assert!(ready(other.drop_collection(MODEL, &name("dropped"))).unwrap());
     let timed = other.expect_collection(MODEL, &name("timed")).unwrap();

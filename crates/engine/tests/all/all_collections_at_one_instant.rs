@@ -13,8 +13,8 @@ use test_kit::{
     Kit, Setup, Task, default_ttl, find_all, first_failure, insert_one, ready, replace_one,
 };
 
-/// The other collection, whose documents expire 10 s after their last write; the kit's do not
-/// expire.
+/// Name of a second collection, whose documents expire 10 s after their last write; those of the
+/// kit's own collection do not expire.
 fn other() -> Namespace {
     Namespace::new("db", "other")
 }
@@ -65,7 +65,7 @@ fn graph() -> Stage {
     }))
 }
 
-/// All ways to reach another collection.
+/// All stages that can read another collection, each with a name for messages.
 fn ways() -> Vec<(&'static str, Stage)> {
     let join = Some((Path::new("to"), Path::new("_id")));
     let inner = Some((Path::new("from"), Path::new("from")));
@@ -119,7 +119,8 @@ fn a_commit_while_a_pipeline_runs_is_seen_by_none_of_it() {
     }
 }
 
-/// An extension in the other collection is stamped before the deadline and published after it.
+/// Returns whether a query sees the extension of a document of the other collection that is stamped
+/// before its deadline and published after it.
 fn last_moments(stage: &Stage, rules: Rules) -> bool {
     let kit = kit(rules);
     kit.move_to(9_999);

@@ -1,5 +1,5 @@
-//! With a single date index, counts come exactly from the counters, and compacted documents leave
-//! them.
+//! With a single date index, the exact count of live documents comes from the counters, and
+//! compacted documents are removed from the counters.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ fn scanned(kit: &Kit) -> Amount {
     Amount { documents: found.len() as i64, bytes }
 }
 
-/// Counts, and returns how many row reads that took.
+/// Returns the amount of live documents, and how many row reads counting them took.
 fn counted(kit: &Kit) -> (Amount, u64) {
     let before = kit.store.turnstile().row_reads();
     (kit.live_amount(), kit.store.turnstile().row_reads() - before)
 }
 
-/// Returns the number of counter keys of all collections, without totals.
+/// Returns the number of buckets in the counters of all collections.
 fn sums(kit: &Kit) -> usize {
     let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
     let snapshot = kit.store.snapshot();

@@ -86,7 +86,7 @@ fn count() -> Stage {
     add("n", Expr::Call(size, vec![Expr::Field(Path::new("f"))]))
 }
 
-/// `{_id: "$_id", f: "$f"}` with another name for `f`.
+/// Returns a stage that creates `{_id: "$_id", f: "$f"}` with another name for the field `f`.
 fn renamed(name: &str) -> Stage {
     let field = |path: &str| Expr::Field(Path::new(path));
     let root = Expr::Object(vec![("_id".into(), field("_id")), (name.into(), field("f"))]);
@@ -144,7 +144,7 @@ fn check(cases: Vec<(&str, Vec<Stage>, &[&str])>) {
 }
 
 const UNWOUND: &[&str] = &["1(1)at=0", "1(3)at=2", "1(4)at=3", "2(3)at=0", "2(4)at=1"];
-/// All rows were created in the first batch.
+/// The expected result if all rows were created in the first batch.
 const WAITED: &[&str] = &["1(1)at=0", "1(3)at=2", "1(4)at=3", "2(3)at=2", "2(4)at=3"];
 const WHOLE: &[&str] = &["1[1 2 3 4]", "2[3 4]"];
 

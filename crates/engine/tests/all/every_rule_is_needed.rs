@@ -1,5 +1,5 @@
-//! Runs each rule of views and commit order in one schedule: correct with the rule, wrong without
-//! it.
+//! Runs one schedule for each rule of views and commit order. Its function returns whether the
+//! outcome was correct, which it is with the rule and is not without it.
 
 use document::{Document, doc};
 use engine::{Hint, Plan, Rules};

@@ -153,7 +153,7 @@ fn events_beyond_their_time_leave_the_disk_without_expirations_too() {
         held.upsert("a", "1", doc! { "n": 300 });
         let bytes = || held.kit.store.space_bytes(Space::Index(held.container().id));
         let full = bytes();
-        // Far apart, since scans are limited to a share of the time.
+        // Passes are far apart, since the reaper limits its scans to a share of the time.
         let pass = |number: u64| {
             ready(held.engine().reap_once(Duration::from_secs(1_000 * number))).unwrap();
         };
@@ -186,7 +186,8 @@ impl Model {
         }
     }
 
-    /// Expires everything due by now, no earlier than `since`.
+    /// Removes all items whose deadline has passed and records their expirations, none with an
+    /// earlier time than `since_s`.
     fn bury(&mut self, since_s: i64) {
         let mut expired: Vec<(i64, String)> = Vec::new();
         for id in self.live.keys() {

@@ -3,7 +3,8 @@
 use document::{Value, doc};
 use test_kit::{Kit, START_MS, date_index, plain_index, system_index, unique_index};
 
-/// Three documents, one per class; the default expires the first at 10 s, its own `ttl` the second.
+/// Three documents, one per expiry class; the default expires the first at 10 s, its own `ttl` the
+/// second.
 fn kit() -> Kit {
     let kit = Kit::default();
     kit.set_default(Some(10));

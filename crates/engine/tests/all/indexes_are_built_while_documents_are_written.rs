@@ -8,7 +8,7 @@ fn at(ms: i64) -> Value {
     Value::DateTime(START_MS + ms)
 }
 
-/// Starts a build that stops at this read; the first read is that of the first page of rows.
+/// Starts a build that stops at the read with this number; read 1 reads the first page of rows.
 fn build(kit: &Kit, spec: IndexSpec, read: u64) -> Task<Result<(usize, usize), engine::Error>> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());
     kit.store.turnstile().stop_nth(read);

@@ -25,7 +25,7 @@ impl ItemWriter for Honour {
     }
 }
 
-/// A sink that collects all items.
+/// A sink that collects all items, and whether they come in the requested order.
 #[derive(Default)]
 pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
 
@@ -232,7 +232,8 @@ fn a_batch_sees_itself_and_is_all_or_nothing() {
     assert_ne!(creation_order[0], creation_order[1]);
     assert_eq!(done[5].item.as_ref().unwrap().creation_stamp, creation_order[0]);
     held.check();
-    // Released and taken values belong to the items as the batch left them.
+    // The items as the batch left them have the unique values 1, 3 and 4; the value 2 is free
+    // again.
     for (u, free) in [(1, false), (2, true), (3, false), (4, false)] {
         let made = held.one(ItemAction::Create(body("a", "new", doc! { "u": u })), "a", "new");
         assert_eq!(made.is_ok(), free, "{u}");
@@ -528,7 +529,7 @@ fn a_walk_by_creation_goes_on_whatever_is_made_meanwhile() {
     };
     let (mut items, comes) = page(CreationOrder::WhereFew, None, 500);
     assert_eq!(comes, ScanOrder::ByCreation);
-    // Too many to start in creation order now, but a running scan continues.
+    // There are now too many items to start a scan in creation order, but a running scan continues.
     make(1_990, 4_500);
     assert_eq!(page(CreationOrder::WhereFew, None, 1).1, ScanOrder::ByKey);
     let (rest, _) = page(CreationOrder::Always, items.last(), usize::MAX);

@@ -107,8 +107,8 @@ fn encoded(value: ValueRef<'_>) -> Vec<u8> {
     out
 }
 
-/// Returns whether an item certainly meets a condition; only the index treats long strings with a
-/// common prefix as equal.
+/// Returns whether an item certainly meets a condition. Unlike the index, this distinguishes long
+/// strings with a common prefix.
 fn meets(item: &Item, sarg: &Sarg) -> bool {
     match sarg {
         Sarg::All => true,
@@ -292,7 +292,7 @@ fn equal_values_come_in_the_order_of_creation() {
         let ids: Vec<String> = ids(&found.0).into_iter().filter(|id| !id.ends_with('-')).collect();
         assert_eq!((ids, found.1), (want.iter().map(|id| (*id).to_owned()).collect(), true));
     }
-    // Items without a value come last, in the same order.
+    // Items without a value come last, also in reverse order of creation.
     let all = held.scan_all(&Scan { order: vec![(path("a"), true)], ..Scan::of(ItemRange::all()) });
     let without = created.iter().rev().map(|id| format!("{id}-"));
     let want: Vec<String> = backward.iter().map(|id| (*id).to_owned()).chain(without).collect();

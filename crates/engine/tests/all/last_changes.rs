@@ -26,7 +26,7 @@ fn write_elsewhere(shelf: &Shelf, other: &Arc<Collection>) {
     shelf.kit.insert(doc! { "_id": id }).unwrap();
 }
 
-/// Returns the position after all changes.
+/// Returns the end position of the page that contains all changes after `after`.
 fn feed_end(shelf: &Shelf, after: u64) -> u64 {
     let (since_s, range) = (i64::MIN, ItemRange::all());
     let wanted = ChangeQuery { after, since_s, range, items: 100, bytes: 1 << 20 };
@@ -47,7 +47,8 @@ fn other_collections_do_not_move_it() {
     assert!(empty < item.stamp);
     write_elsewhere(&shelf, &other);
     assert_eq!((last(&shelf), feed_end(&shelf, 0)), (item.stamp, item.stamp));
-    // A later position is kept: earlier versions used stamps of the whole store.
+    // A position after the last change is kept, since positions of earlier versions are stamps of
+    // the whole store.
     assert_eq!(feed_end(&shelf, item.stamp + 1000), item.stamp + 1000);
     // A batch of reads changes nothing.
     shelf.write(&[write(ItemAction::Read, "a", "1")]).unwrap();

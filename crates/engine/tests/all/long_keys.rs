@@ -5,7 +5,7 @@ use engine::{BatchLimit, Cursor, IndexSpec, Plan};
 use pipeline::{Filter, exec::Stage, filter::Comparison, sort::Sort};
 use test_kit::{Kit, compare, plain_index, ready, sort_by};
 
-/// A value longer than what keys keep.
+/// Returns a value with this end that is longer than the part that index keys contain.
 fn long(end: &str) -> String {
     "k".repeat(1200) + end
 }

@@ -12,8 +12,8 @@ use crate::items::{Shelf, key};
 /// Upper bound of an operation's number of reads.
 const MOST_READS: u64 = 500;
 
-/// Runs an operation on a new world with its snapshots ended at each read until there are no more.
-/// Compares its result and the state after it with an undisturbed run.
+/// Runs an operation once for each of its reads, each time in a new `world`, and ends the snapshots
+/// at that read. Compares the result and the final state with those of an undisturbed run.
 struct Runs<W> {
     world: fn() -> W,
     kit: fn(&W) -> &Kit,

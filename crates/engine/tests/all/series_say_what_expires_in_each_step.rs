@@ -1,5 +1,5 @@
 //! A series predicts what expires in each step: counting at the end of each step gives the same, by
-//! class, by date indexes and by both, for one collection and for all.
+//! expiry class, by date indexes and by both, for one collection and for all.
 
 use document::{Document, Value, doc};
 use engine::{Amount, DefaultTtl, Hint, Model, Namespace, SeriesSteps};

@@ -55,7 +55,7 @@ fn a_statement_about_a_document_of_the_group_is_left() {
     let mut group = kit.engine.write_group(1_000);
     assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "a": 2 }));
     assert!(put(&kit, &mut group, 1, doc! { "_id": 2, "a": 3 }));
-    // A document before a write, after a write, and a new one.
+    // The filters match a document before a write, the same after the write, and a new document.
     for a in [1, 2, 3] {
         let find = Find::new(equal("a", a));
         let put = put_where(&kit, &mut group, 2, find, doc! { "_id": 9, "a": 9 });
@@ -83,7 +83,8 @@ fn updates_of_one_document_by_id_become_one_write() {
     // Nothing changes: it is no write, and the next statement sees the document as it is.
     assert!(put(&kit, &mut group, 301, doc! { "_id": 1, "a": 300 }));
     assert_eq!(group.positions(), (1..=300).collect::<Vec<_>>());
-    // Other statements must match neither the document of the view nor its last version.
+    // Other statements must match neither the document as the view shows it nor as the group has
+    // written it last.
     for a in [0, 300] {
         let find = Find::new(equal("a", a));
         assert!(!put_where(&kit, &mut group, 302, find, doc! { "_id": 9 }).unwrap(), "{a}");

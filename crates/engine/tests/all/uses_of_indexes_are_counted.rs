@@ -100,7 +100,7 @@ fn later_batches_and_walks_that_begin_again_count_no_more() {
 }
 
 /// An extension is stamped before a deadline and published after it: a scan that reaches that
-/// document is undecidable, waits, and restarts with another plan.
+/// document cannot decide whether it has expired, waits, and restarts with another plan.
 #[test]
 fn a_read_that_begins_again_counts_once() {
     let kit = kit();
@@ -132,7 +132,7 @@ fn a_write_that_is_refused_and_looks_again_counts_once() {
         engine.remove(&collection, &Find::new(equal("a", 3)), true, &context()).await
     });
     assert!(removal.poll().is_none(), "it has found some");
-    // All of them are rewritten in between, and one no longer matches.
+    // All matching documents are rewritten in between, and one of them no longer matches.
     for id in (3..100).step_by(10) {
         kit.replace(doc! { "_id": id, "a": if id == 3 { 4 } else { 3 } }, false).unwrap();
     }

@@ -62,7 +62,8 @@ fn looks(contexts: &[Arc<Context>]) -> u64 {
     spent.div_ceil(alone.budget.spent())
 }
 
-/// Each writer scans at most twice: concurrently with the others, and in its turn.
+/// Maximum work of all writers, in full scans: three per writer. Each scans at most twice,
+/// concurrently with the others and in its turn.
 const MOST: u64 = 3 * WRITERS as u64;
 
 #[test]
@@ -155,7 +156,8 @@ fn writers_of_large_documents_wait_for_memory() {
                 assert!(operation.as_mut().poll(&mut waking).is_pending());
             }
         }
-        // Everyone has read a row without memory, and those with memory have read theirs again.
+        // Every writer has read a row without memory, and those with memory have read their rows
+        // again.
         let reads = kit.store.turnstile().row_reads() - before;
         assert_eq!(reads, u64::try_from(WRITERS + admitted).unwrap());
         kit.store.gate().open();
@@ -201,6 +203,6 @@ fn large_documents_are_written_in_an_order_and_by_many_at_a_time() {
         });
     }
     let done: usize = at_once(operations).into_iter().map(Result::unwrap).sum();
-    // Every writer of the first document found one of its own.
+    // Each writer found a first document of its own.
     assert_eq!(done, WRITERS);
 }
