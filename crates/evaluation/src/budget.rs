@@ -1,7 +1,7 @@
 //! The budget of an operation's evaluation work, in units of about one byte copied. It limits one
 //! evaluation (of an expression over one document) and optionally all evaluations together. It also
-//! decides when to check the deadline, when the task should yield, and when the thread should be
-//! handed over.
+//! decides when to check the deadline, when the task should yield, and when the other tasks of the
+//! thread should be handed to another thread.
 //!
 //! There are two kinds of work. Bounded work is the evaluation of expressions: it counts towards
 //! [`MAX_WORK`] of the current evaluation, so that no expression can run for minutes on one
@@ -198,7 +198,8 @@ impl Budget {
         self.checked.store(done, Relaxed);
         match &self.watch {
             Some(watch) => watch.give_way(),
-            // No watch can end the operation, but it lets other tasks run.
+            // Without a watch nothing can end the operation, but other tasks of the thread have to
+            // run.
             None => crate::give_way(),
         }
         self.check()

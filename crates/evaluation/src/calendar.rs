@@ -91,7 +91,7 @@ pub fn days_of_date(year: i64, month: i64, day: i64) -> Option<i64> {
     era.checked_mul(146_097)?.checked_add(of_era_days)?.checked_sub(719_468)
 }
 
-/// Returns year, month and day of a day since 1970.
+/// Converts a day, counted from 1970, to year, month and day of the month.
 pub fn date_of_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,5 +1,6 @@
-//! Failures of evaluation, classified by what the caller does next. Failures of one language have
-//! that language's numbers; the numbers of failures that both share are in [`numbers`].
+//! Failures of evaluation, classified by what the caller does next. A failure in only one of the
+//! two query languages has a number of that language; the numbers of failures in both languages are
+//! in [`numbers`].
 
 use std::fmt;
 
@@ -60,8 +61,8 @@ impl std::error::Error for Error {}
 /// Error numbers that both evaluators share. They are stable, because logs and applications may
 /// store them.
 ///
-/// Only one of the two APIs exposes error numbers, so they are taken from that API's list: its
-/// drivers depend on them, and its server endpoint returns them unchanged.
+/// Only the MongoDB API exposes error numbers, so they are taken from MongoDB's list: its drivers
+/// depend on them, and the server's MongoDB endpoint returns them unchanged.
 pub mod numbers {
     /// Error code: a limit on memory or work was exceeded.
     pub const LIMIT_EXCEEDED: i32 = 146;

@@ -7,15 +7,15 @@ use crate::size::Size;
 
 /// The result of an expression.
 ///
-/// Two variants have no value. `Missing` is a missing field in one language and undefined in the
-/// other. `Absent` is an optional argument that the query does not contain.
+/// Two variants have no value. `Missing` is a missing field in MongoDB's language and undefined in
+/// Cosmos DB's. `Absent` is an optional argument that the query does not contain.
 #[derive(Clone, Debug)]
 pub enum Evaluated<'a> {
     /// An optional argument that was not given.
     Absent,
     /// A missing or undefined value.
     Missing,
-    /// A part of the document, of a variable or of the expression itself.
+    /// A borrowed value: a part of the document, of a variable or of the expression itself.
     Ref(ValueRef<'a>),
     /// A computed value, which is owned.
     Own(Value),

@@ -16,8 +16,8 @@ use crate::{
 pub const MAX_HELD_BYTES: usize = 100 * 1024 * 1024;
 /// Size up to which a buffer needs no memory reservation, in bytes.
 const SMALL_BUFFER: usize = 64 * 1024;
-/// Maximum memory of a growing buffer, as a multiple of its contents: twice the capacity, and the
-/// previous buffer.
+/// Maximum memory of a growing buffer, as a multiple of its contents: a new buffer of up to twice
+/// their size, and the old buffer until they are moved.
 const BUFFER_COPIES: usize = 3;
 
 /// The size of a value under construction.
@@ -60,9 +60,9 @@ impl<'a> Growth<'a> {
         self.add_size(Size { bytes: 0, memory })
     }
 
-    /// Appends a value that was added already to the array under construction. When the vector is
-    /// full it is moved to one of twice the capacity, and during the move both exist. That memory
-    /// is reserved but not added to the value.
+    /// Appends a value whose size was already added to the array under construction. When the
+    /// vector is full it is moved to one of twice the capacity, and during the move both exist.
+    /// That memory is reserved but not added to the value.
     pub fn push_value(&self, values: &mut Vec<Value>, value: Value) -> Result<(), Error> {
         if values.len() == values.capacity() {
             let room = values.len().saturating_mul(2 * size_of::<Value>());

@@ -171,8 +171,8 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns whether a named set starts here, after an opening bracket, as the character at both of
-/// its ends.
+/// Returns the character (`:`, `.` or `=`) at both ends of the named set that starts here, after an
+/// opening bracket; `None` if no named set starts here.
 fn posix_end(text: &Text<'_>) -> Option<char> {
     let mut rest = text.rest.clone();
     let kind = rest.next().filter(|c| matches!(c, ':' | '.' | '='))?;

@@ -40,7 +40,7 @@ pub struct Pattern {
     /// Patterns that must match (true) or must not match (false) at the start of the text, in
     /// addition to `regex`.
     guards: Vec<(bool, Regex)>,
-    /// The form of a pattern with look-ahead elsewhere; replaces `regex`.
+    /// The compiled form of a pattern with look-ahead after its start; replaces `regex`.
     lookahead: Option<Arc<LookaheadPattern>>,
     /// Memory reserved for the compiled forms, which clones share.
     _held: Arc<Vec<Share>>,
@@ -64,8 +64,8 @@ impl Pattern {
     /// the automata of `lookahead`.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
-            // The automata support more. Patterns that they do not support fail with the same
-            // message.
+            // The automata support more patterns than the guards. A pattern that neither supports
+            // fails with the same message.
             Err(error) if error.kind == Kind::Unsupported => Self::with_machines(source, options),
             built => built,
         }
@@ -107,8 +107,8 @@ impl Pattern {
     /// Compiles a pattern with its look-ahead at the start split off. Without such look-ahead it is
     /// compiled as by `new`.
     fn with_guards(source: &str, options: &str) -> Result<Self, Error> {
-        // With `m` the pattern may start at any line, and with `x` it contains blanks and comments,
-        // which the splitting does not handle.
+        // With `m` the anchor matches at the start of any line, and with `x` it contains blanks and
+        // comments, which the splitting does not handle.
         let split = match options.contains(['m', 'x']) {
             true => None,
             false => leading::split_guards(source),
@@ -289,7 +289,7 @@ fn short_enough(source: &str) -> Result<(), Error> {
 fn compile_regex(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
     let translated = translate(source, flags)?;
     let mut builder = RegexBuilder::new(&translated);
-    // Only this option, since the translation has already applied the others.
+    // Only this option is set, since the translation has already applied the others.
     builder.case_insensitive(flags.ignore_case);
     program::build_regex(&mut builder)?.map_err(refused_build)
 }

@@ -30,7 +30,7 @@ use crate::{budget::Budget, error::Error};
 
 /// Maximum number of cached patterns.
 const KEPT: usize = 8;
-/// Units of work charged for compiling a pattern, besides its length.
+/// Units of work charged for compiling a pattern, in addition to one per byte of its source.
 const COMPILE: usize = 1 << 16;
 
 /// Compiled patterns, the most recently used first.

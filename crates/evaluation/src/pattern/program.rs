@@ -1,8 +1,9 @@
-//! The memory of compiled patterns: an estimate for each, the limit of those of one program, and
-//! the account of the process from which all are reserved.
+//! The memory of compiled patterns: an estimate for each, the limit for all patterns of one program
+//! (a filter, an edit or a pipeline, parsed at once), and the account of the process from which all
+//! are reserved.
 //!
-//! The engine does not report the size of a compiled pattern. So a pattern is built with increasing
-//! size limits until it fits, and the limit that it fits is taken as its size.
+//! The regex library does not report the size of a compiled pattern. So a pattern is built with
+//! increasing size limits until it fits, and the limit that it fits is taken as its size.
 
 use std::cell::Cell;
 

@@ -82,7 +82,7 @@ pub(super) fn run(
         for (id, mut slots) in now.list.drain(..) {
             let state = machine.nfa.state(id);
             if matches!(state, State::Match { .. }) {
-                // The paths after this one have lower preference.
+                // The paths after this one have lower preference and are dropped.
                 found = Some(slots);
                 break;
             }
