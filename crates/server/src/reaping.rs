@@ -1,6 +1,6 @@
 //! Pausing of the reaper: an operator pauses it at run time, and a file in the data directory
-//! preserves that over restarts. Expired documents stay invisible; only the removal of their bytes
-//! stops. The engine implements the pause.
+//! preserves the pause over restarts. Expired documents stay invisible; only the removal of their
+//! bytes stops. The engine implements the pause.
 
 use std::{
     fs::{self, File},
@@ -128,7 +128,7 @@ mod tests {
         write_pause(folder.path(), None).unwrap();
         assert_eq!(kept(), None);
         write_pause(folder.path(), None).unwrap();
-        // Torn or of another version: still a pause.
+        // A file that is torn or of another version still pauses reaping.
         for text in ["", "{", r#"{"since_ms":"x"}"#] {
             fs::write(folder.path().join(FILE), text).unwrap();
             assert_eq!(kept(), Some(Pause { since_ms: None }), "{text}");

@@ -10,7 +10,7 @@ const MAX_LINES: usize = 1024;
 /// Maximum length of a kept line in bytes; longer ones are truncated.
 const MAX_LINE_BYTES: usize = 1024;
 
-/// The lines of the process's logger.
+/// The kept lines of the process's log.
 static LINES: Mutex<Ring> = Mutex::new(Ring::new());
 
 /// Returns a snapshot of the kept lines.

@@ -1,5 +1,5 @@
 //! Calls the portal makes to the APIs, without a connection if the data are in this process. The
-//! portal has authenticated the senders. Calls are aborted when the server stops.
+//! portal has authenticated its users. When the server stops, calls have a second to complete.
 
 use std::{
     pin::Pin,
@@ -21,8 +21,8 @@ use tokio::sync::watch;
 
 use crate::background;
 
-/// How long calls in progress may continue after the stop. The portal's connection then has one
-/// more second to send the reply (`admin/serve.rs`).
+/// How long calls in progress may continue after the server has begun to stop. The portal's
+/// connection then has one more second to send the reply (`admin/serve.rs`).
 const STOP_TIME: Duration = Duration::from_secs(1);
 
 /// The APIs of this process. An API is `None` if it is off, or its data are on another node.
@@ -56,7 +56,7 @@ pub(crate) trait Relay: Send + Sync {
     fn problems(&self) -> Vec<String>;
 }
 
-/// The access to other nodes once it is set; without it, all data is in this process.
+/// The access to other nodes. While it is not set, all data is in this process.
 pub(crate) type RelayOnce = Arc<OnceLock<Arc<dyn Relay>>>;
 
 /// The APIs that are open now, and the signal that cancels requests.

@@ -20,7 +20,8 @@ struct RoleFile {
     /// Issuer that tokens must have, if given.
     #[serde(default)]
     issuer: Option<String>,
-    /// Whether to accept tokens in the emulators' form; by default only without `keys`.
+    /// Whether to accept tokens as clients of the emulators create them, signed with an account
+    /// key; by default only without `keys`.
     #[serde(default)]
     emulator_tokens: Option<bool>,
     #[serde(default)]

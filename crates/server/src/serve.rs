@@ -130,7 +130,8 @@ impl Running {
                 own.stop(context).await
             }
             Data::Shared(node) => {
-                // A hand-over ends the node's terms and with them the connections of clients.
+                // Handing over the shards ends the node's periods as their owner, and with them the
+                // connections of clients.
                 node.hand_over().await;
                 stop.send_replace(true);
                 end_tasks(tasks).await;
@@ -139,7 +140,7 @@ impl Running {
                 node.stop().await
             }
         };
-        // Last, because requests in progress are traced too.
+        // Closed last, because requests in progress are traced too.
         traces.end().await;
         stopped
     }
@@ -150,7 +151,7 @@ impl Own {
     async fn stop(self, context: Arc<ServerContext>) -> Result<(), Failure> {
         let Self { term, timekeeper, data_dir } = self;
         term.end(&context).await;
-        // After the tasks, so that no request can still write.
+        // Closed after the tasks have ended, so that no request can still write.
         let closed = term.shared.engine.store().close().await;
         // Commits pending in the store may need a new lease of the clock, so the clock is stopped
         // after the store and the engine.
@@ -179,7 +180,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
 }
 
-/// Starts a node of the cluster with this ledger.
+/// Starts a node of the cluster whose data are in `ledger`.
 pub(crate) async fn start_node<L: Ledger>(
     config: &Config,
     cluster: &ClusterConfig,
@@ -207,10 +208,11 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     let Opened { data_dir, timekeeper, engine, measured, images } =
         timed.open_engine(config).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
-    // A damaged file refuses the start before any client is accepted.
+    // A damaged file of feature switches makes the start fail before any client is accepted.
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     if let Some(folder) = kept.filter(|_| config.accept_loss) {
-        // Lost entries' numbers are assigned again, which ends the chain of backups.
+        // The numbers of lost journal entries are assigned again, so no incremental backup may
+        // continue an earlier backup.
         begin_lineage(folder)?;
     }
     let term =
@@ -223,7 +225,7 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     let shared = term.shared.clone();
     let gather = move || admin::figures::gathered(&shared);
     tasks.push(tokio::spawn(figures::keep(Arc::clone(&context.figures), gather, stopped)));
-    // Last: a reader of the ready file may connect at once.
+    // Announced last, because a reader of the ready file may connect at once.
     announce_ready(&context, began)?;
     context.note("start");
     let data = Data::Own(Own { term, timekeeper, data_dir });

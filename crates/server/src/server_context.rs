@@ -43,7 +43,7 @@ pub(crate) struct ServerContext {
     /// Spill area of sorts and groups; `None` without a data directory.
     pub(crate) files: Option<Area>,
     pub(crate) explorer: Arc<Explorer>,
-    /// Whether the reaper is paused, and until when.
+    /// Whether the reaper is paused, and since when.
     pub(crate) reaping: Arc<Reaping>,
     /// Statistics of the last day.
     pub(crate) figures: Arc<Figures>,
@@ -67,7 +67,7 @@ pub(crate) struct ServerContext {
     pub(crate) apis: watch::Sender<Apis>,
     /// Exporter of traces to a collector.
     pub(crate) traces: Traces,
-    /// Forwards requests to the owners of all shards, if there are several.
+    /// Forwards requests to the owners of all shards, if the cluster has several.
     pub(crate) elsewhere: RelayOnce,
 }
 
@@ -145,7 +145,7 @@ impl ServerContext {
         let (plan, memory, strangers) = open_accounts(config);
         let files = data_dir.map(temporary_area).transpose().map_err(failed)?;
         let kept = data_dir.map(|directory| directory.path.as_path());
-        // A node's copy follows the owner, so reaping is never paused there.
+        // Reaping cannot be paused in a cluster: other nodes remove expired documents, too.
         let own = kept.filter(|_| config.cluster.is_none());
         let reaping = Reaping::open(own).map_err(failed)?;
         let account = CurrentKeys::new(nosql::read_keys(config.key_file.as_deref())?);

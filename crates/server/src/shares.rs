@@ -18,8 +18,8 @@ pub(crate) fn plan_memory(config: &Config) -> Plan {
     }
 }
 
-/// Returns the area for operations that exceed their memory: in the data directory, with a part of
-/// the descriptors. Leftovers of an earlier process are removed.
+/// Returns the area for data of operations that exceed their memory: in the data directory, and
+/// limited to a fraction of the file descriptors. Files that an earlier process left are removed.
 pub(crate) fn temporary_area(directory: &DataDir) -> io::Result<Area> {
     let most = listen::descriptor_limit().map_or(u64::MAX, |limit| limit / DESCRIPTORS);
     let limits = Limits::default();
@@ -28,13 +28,13 @@ pub(crate) fn temporary_area(directory: &DataDir) -> io::Result<Area> {
 }
 
 /// Returns the memory plan, the account of all operations, and a sub-account for clients before
-/// their first request. That limit is separate so that connections which send only half a request
-/// cannot take memory from operations.
+/// their first request. The sub-account has its own limit, so that connections which send only half
+/// a request cannot take memory from operations.
 pub(crate) fn open_accounts(config: &Config) -> (Plan, Account, Account) {
     let plan = plan_memory(config);
     let memory = Account::of_process(plan.operations_bytes(), plan.process, machine::own_bytes);
-    // Some memory is shared by all operations, so it belongs to no operation's account. Only the
-    // first server of a process has an effect here.
+    // Some memory of the MongoDB API is shared by all operations, so it belongs to no operation's
+    // account. Only the first server of a process has an effect here.
     mongo::serve_process(&memory, give_way);
     let strangers = memory.split_off(plan.handshake_bytes());
     (plan, memory, strangers)

@@ -49,7 +49,7 @@ pub(crate) struct Shards {
 pub(crate) struct Term {
     /// State of the admin routes, including the engine and the APIs.
     pub(crate) shared: Shared,
-    /// Routes of the admin address, inside the portal.
+    /// Routes of the admin address, inside the portal's access control.
     routes: Option<Router>,
     /// The routes of the admin address for requests that are already authorized.
     known_routes: Router,
@@ -144,8 +144,8 @@ impl Term {
         end_tasks(tasks).await;
     }
 
-    /// Serves a client of the MongoDB API with the given identity; another node may take over the
-    /// client later.
+    /// Serves a client of the MongoDB API with the given identity. When the term ends, another node
+    /// may continue to serve the client.
     pub(crate) async fn serve_movable(
         &self,
         client: &mut mongo::ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
@@ -197,7 +197,7 @@ impl Entrance for Term {
 /// Waits for tasks that were signalled to end, and aborts the remaining ones.
 pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
     for mut task in tasks {
-        // One second more than `listen::DRAIN`, after which a listener ends without being aborted.
+        // A listener ends within `listen::DRAIN` without being aborted; waits one second longer.
         if tokio::time::timeout(Duration::from_secs(9), &mut task).await.is_err() {
             task.abort();
             let _ = task.await;

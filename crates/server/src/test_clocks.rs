@@ -36,8 +36,8 @@ struct TestClocks {
 struct BootLine {
     /// Content of the file at the last reading.
     text: String,
-    /// Reading of the machine's boot clock when `text` was last read. `shown_ns` is that of the
-    /// simulated clock.
+    /// Reading of the machine's boot clock when `text` last changed; `shown_ns` is the reading of
+    /// the simulated clock at that time.
     real_ns: i64,
     shown_ns: i64,
     pace: f64,

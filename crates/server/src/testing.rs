@@ -28,7 +28,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Parses the body as JSON; panics if it is not.
+    /// Parses the body as JSON; panics if the body is not JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -90,7 +90,7 @@ impl Server {
         answer.json()
     }
 
-    /// Advances the manual clock; documents that expire by that are invisible on return.
+    /// Advances the manual clock; on return, the documents that have expired by then are invisible.
     pub(crate) async fn move_forward(&self, seconds: f64) {
         let body = format!("{{\"advance_seconds\": {seconds}}}");
         self.ask_well("POST", "/_ebb/clock", &body).await;

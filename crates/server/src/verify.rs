@@ -53,7 +53,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
             clock: ClockMode::System,
             ..Config::for_tests()
         };
-        // Before opening the store, which cleans up and could remove damaged files.
+        // Checked before the store is opened, which cleans up and could remove damaged files.
         let beside = damage_beside_store(data_dir)?;
         // Expiry has to be judged by the kind of clock that the directory was created with.
         let opened = match open_store(&config, true).await {
@@ -63,7 +63,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
             }
             opened => opened?,
         };
-        // Only to check that the file is readable.
+        // The file of feature switches is opened only to check that it is readable.
         Features::open(Some(data_dir), None).map_err(Failure::Refused)?;
         let mut found = Vec::from_iter(beside);
         for model in [Model::Documents, Model::Items, Model::Receipts] {
@@ -81,8 +81,8 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
     })
 }
 
-/// Returns damage that walking rows would not find: in parts of tables that the walk does not read,
-/// and in the files of the NoSQL API.
+/// Returns damage that walking the rows would not find: in blocks of table files that the walk does
+/// not read, and in the files of the NoSQL API.
 fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     let tables = match store_tree::damaged_tables(&data_dir.join("store")) {
         Ok(tables) => tables,

@@ -1,5 +1,5 @@
-//! The sample's sessions, always the same except for their start. Times to live are spread over a
-//! minute, so that about one expires each second or two.
+//! The sessions of the sample data, always the same except for their start times. Their times to
+//! live are spread over a minute, so that one session expires every second or two.
 
 use clock::Instant;
 
@@ -30,7 +30,7 @@ pub(super) struct Session {
     pub(super) ttl: Option<i64>,
 }
 
-/// Returns all sessions; each started within the half hour before `now`.
+/// Returns all sessions, which started within the half hour before `now`.
 pub(super) fn sample_sessions(now: Instant) -> Vec<Session> {
     let one = |at: usize| Session {
         id: format!("session-{:02}", at + 1),

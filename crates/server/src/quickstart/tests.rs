@@ -1,4 +1,4 @@
-//! The sample as seen by clients, second by second.
+//! Tests the sample data over both APIs while its sessions expire.
 
 use document::{array, doc};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ async fn sessions_disappear_one_after_another_within_a_minute() {
     assert_eq!(before, [2, 2]);
     let clock = server.ask_well("GET", "/_ebb/clock", "").await;
     assert!(last <= clock["now_ms"].as_i64().unwrap());
-    // The sample can be created again from the start.
+    // The sample can be created again after most of its sessions have expired.
     made(&server).await;
     for door in DOORS {
         assert_eq!(live(&server, door).await, 40, "{door}");

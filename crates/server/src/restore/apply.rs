@@ -1,5 +1,5 @@
-//! Reads backups into a store: the pieces of a full backup, or the entries of an incremental
-//! backup. Data count as valid only when the end of the backup was read.
+//! Reads backups into a store: the pieces of the store's image in a full backup, or the journal
+//! entries of an incremental one. The data count as valid only when the backup's end was read.
 
 use std::io::Read;
 
@@ -60,8 +60,8 @@ pub(super) fn apply_pieces(
     }
 }
 
-/// Returns an error that makes the store stop reading pieces. Its text is never shown: the caller
-/// reports the reason for which the pieces ended.
+/// Returns the error that makes the store stop reading pieces when the backup has no more. Its text
+/// is never shown: the caller reports why the backup ended.
 fn ended_early() -> store::Error {
     store::Error::new(store::Kind::Invalid, "the backup ends early")
 }

@@ -22,7 +22,7 @@ pub struct BackupChecked {
     pub header: Header,
     /// Clock at the end of the backup, milliseconds since 1970.
     pub clock_ms: i64,
-    /// Number of rows and changes.
+    /// Number of rows in the pieces, or of changes in the entries.
     pub rows: u64,
     /// Uncompressed bytes of the data.
     pub bytes: u64,
@@ -33,7 +33,8 @@ pub fn clock_of_backup(bytes: &[u8]) -> Option<i64> {
     Some(Checkpoint::decode_whole(bytes)?.ms)
 }
 
-/// Verifies a backup; the error describes the damage. `tell` gets the uncompressed bytes so far.
+/// Verifies a backup; the error describes the damage. `tell` gets the uncompressed bytes read so
+/// far.
 pub fn verify_backup(
     name: &str,
     input: Box<dyn Read + Send>,

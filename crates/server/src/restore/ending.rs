@@ -1,4 +1,4 @@
-//! The records that a backup contains after its data: clock and switches.
+//! The records that a backup contains after its data: the clock and the server's feature switches.
 
 use backup::{Header, Part};
 use clock::Checkpoint;
@@ -6,16 +6,16 @@ use clock::Checkpoint;
 use super::stopped_clock::stopped_clock;
 use crate::{failure::Failure, features::Features};
 
-/// Clock and switches, which a backup contains after the data.
+/// Clock and feature switches, which a backup contains after the data.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ending {
     pub(super) clock: Option<Checkpoint>,
-    /// Stored switch for documents' own `ttl`, if any.
+    /// Whether documents' own `ttl` counts in the MongoDB API; `None` if not in the backup.
     pub(super) per_document_ttl: Option<bool>,
 }
 
 impl Ending {
-    /// Records a part that is neither a piece nor an entry.
+    /// Stores the clock or the feature switches of a part; does nothing for a part with data.
     pub(super) fn note(&mut self, part: Part) -> Result<(), Failure> {
         match part {
             Part::Clock(bytes) => {

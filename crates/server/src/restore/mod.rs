@@ -1,5 +1,6 @@
-//! Restores a data directory from backups: pieces go directly into trees, then entries are applied.
-//! Clock and format file are written last, so that an interrupted restore leaves no data directory.
+//! Restores a data directory from backups: pieces of the store's image go directly into trees, then
+//! journal entries are applied. Clock and format file are written last, so that an interrupted
+//! restore leaves no data directory.
 //!
 //! ```text
 //!  directory marked "being restored" → pieces → entries → engine at the backup's instant

@@ -1,5 +1,5 @@
-//! Reads and unpacks the parts of a backup on a separate thread. Pending parts are bounded in
-//! bytes: a part that exceeds the limit is processed alone.
+//! Reads and unpacks the parts of a backup on a separate thread. The total size of pending parts is
+//! limited: a part that alone exceeds the limit is processed while no other part is pending.
 
 use std::{
     io::Read,
@@ -99,7 +99,7 @@ fn read_parts(mut reader: Reader<impl Read>, parts: SyncSender<Sent>, room: &Mem
         });
         let Some(part) = part.map_err(failed).transpose() else { return };
         let is_last = part.is_err();
-        // Sending fails if the consumer has ended.
+        // Sending fails if the consumer has stopped.
         if parts.send((part, bytes)).is_err() || is_last {
             return;
         }
@@ -126,7 +126,7 @@ mod tests {
             room.change(|taken| taken.bytes -= ROOM * 3);
             assert_eq!(taken.recv(), Ok(1));
             assert!(taken.try_recv().is_err());
-            // Once the consumer has ended, the reader no longer waits.
+            // Once the consumer has stopped, the reading thread no longer waits for memory.
             room.change(|taken| taken.is_closed = true);
             assert_eq!(taken.recv(), Ok(2));
         });

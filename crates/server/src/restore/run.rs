@@ -114,8 +114,8 @@ pub fn restore(
     made
 }
 
-/// Removes the created files, except folders of the file system. The file that marks the directory
-/// as incomplete is removed last, so that a partial removal is never taken for a data directory.
+/// Removes the files that the restore created, but not `lost+found`. The file that marks the
+/// directory as incomplete is removed last, so that the rest is never taken for a data directory.
 fn remove(path: &Path, was_there: bool) {
     let parts = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
     let parts = parts.filter(|part| !is_of_file_system(&part.file_name()));
@@ -144,7 +144,7 @@ fn make(
     let seconds = if rebase_ttl { seconds_since(&clock) } else { 0 };
     let standing = open_standing(&config, &options, &clock, seconds);
     let documents = runtime.block_on(standing)?;
-    // Time continues from the instant to which those lives were extended.
+    // If lives were extended, the clock is moved by the same time.
     let moved_ms = clock.ms.saturating_add(seconds.saturating_mul(1_000));
     let clock = Checkpoint { ms: moved_ms, wall_ms: Some(moved_ms), ..clock };
     if let Some(on) = ending.per_document_ttl {
@@ -168,8 +168,8 @@ fn seconds_since(clock: &Checkpoint) -> i64 {
     if clock.manual { 0 } else { passed_ms.saturating_add(999) / 1_000 }
 }
 
-/// Applies all backups. Returns the clock and the switches, which follow the data of the last
-/// backup.
+/// Applies all backups. Returns the clock and the feature switches, which follow the data of the
+/// last backup.
 fn apply_all(
     runtime: &tokio::runtime::Runtime,
     sources: Vec<Source>,
@@ -260,7 +260,7 @@ mod tests {
             (200, None, 200),
             (200, Some(150), 150),
             (200, Some(250), 200),
-            // The previous clock of a closed directory was ahead by a lease.
+            // The clock of an earlier backup of a closed directory may be ahead by a lease.
             (80, None, 100),
             (80, Some(100), 100),
         ] {

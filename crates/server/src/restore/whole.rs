@@ -1,5 +1,5 @@
-//! Validity checks of a backup's data, shared by restore and verify, so that both refuse the same.
-//! The end records are checked in `ending.rs`, pieces by the store built from them.
+//! Validity checks of a backup's data, shared by restore and verify, so that both refuse the same
+//! backups. `ending.rs` checks the records at the end, the store the pieces that it is built from.
 
 use backup::{Header, Kind};
 use bytes::Bytes;
@@ -45,7 +45,7 @@ pub(super) struct EntryOrder {
 }
 
 impl EntryOrder {
-    /// Creates the check. The first entry that it accepts is the one after number `entry`.
+    /// Creates the check for entries that must follow number `entry`.
     pub(super) fn behind(entry: u64) -> Self {
         Self { last: entry }
     }

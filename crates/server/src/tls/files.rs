@@ -56,7 +56,8 @@ impl Source {
         }
     }
 
-    /// Reads the certificate; generates and stores one if missing, so that it can be trusted once.
+    /// Reads the certificate. If it is missing, generates one and, with a data directory, stores
+    /// it, so that clients can trust the same certificate after a restart.
     pub(super) fn open(&self) -> Result<Certificate, Failure> {
         let wrong =
             |error: &dyn std::fmt::Display| failed(format!("cannot create a certificate: {error}"));
@@ -72,7 +73,7 @@ impl Source {
         let made = made.map_err(|error| wrong(&error))?;
         if let Self::Kept(folder) = self {
             fs::create_dir_all(folder).map_err(|error| wrong(&error))?;
-            // Certificate last: its existence implies the key's.
+            // The certificate is written last, so that its existence implies that of the key.
             checksummed::write_text(folder, KEY, made.key().bytes())
                 .map_err(|error| wrong(&error))?;
             let text = made.certificate().as_bytes();
@@ -94,8 +95,8 @@ impl Source {
     }
 }
 
-/// Returns damage to the two files in a data directory that no server has open. Missing files are
-/// not damage: the next start generates them.
+/// Returns damage to the generated certificate and key in a data directory that no server has open.
+/// Missing files are not damage: the next start generates them.
 pub(crate) fn find_damage(data_dir: &Path) -> Vec<io::Error> {
     let folder = data_dir.join(SECRETS_FOLDER);
     let read = |name: &str| checksummed::read_text(&folder.join(name)).map(Secret::from_text);

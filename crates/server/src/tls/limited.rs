@@ -19,7 +19,7 @@ const MOST_BYTES: usize = 64 * 1024;
 /// Memory of the handshake's state.
 const STATE_BYTES: usize = 16 * 1024;
 
-/// The socket below TLS, limited as the module describes until the handshake is done.
+/// The socket below TLS, which limits its client and charges memory until the handshake is done.
 #[derive(Debug)]
 pub(crate) struct Limited<T = TcpStream> {
     io: T,

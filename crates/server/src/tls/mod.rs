@@ -89,8 +89,8 @@ impl Tls {
         self.current.clone()
     }
 
-    /// Reloads all files. New connections use them, existing ones are unaffected. Unusable files
-    /// change nothing and are logged.
+    /// Reloads certificate, key and authority. New connections use the reloaded files, existing
+    /// connections are unaffected. Unusable files change nothing and are logged.
     pub(crate) fn reload(&self) {
         match self.read_again() {
             Ok(()) => tracing::info!("certificate and key reloaded"),
@@ -100,7 +100,7 @@ impl Tls {
         }
     }
 
-    /// Reloads all certificate files; on an error, the current ones stay in use.
+    /// Reloads certificate, key and authority; on an error, the current ones stay in use.
     fn read_again(&self) -> Result<(), String> {
         let certificate = match self.source.read() {
             Some(read) => read?,

@@ -7,8 +7,9 @@
 //! anything else   the listener's protocol without TLS
 //! ```
 //!
-//! A MongoDB message starts with its length, so one of 22 or 278 bytes also starts with byte 16.
-//! With the three bytes its length would be above 66,000, more than a first message may have.
+//! A MongoDB message starts with its length, so a message of 22 or 278 bytes also starts with byte
+//! 16. If its first three bytes were those of a handshake, its length would be above 66,000, more
+//! than a first message may have.
 
 use std::{
     io,
@@ -122,8 +123,9 @@ impl ClientAcceptor {
         Self(Arc::new(Inner { listener, mode, tls, strangers, refusals, portal }))
     }
 
-    /// Waits for a client's first bytes and accepts it; `None` if it leaves, speaks a wrong
-    /// protocol, or the server stops. A silent client has no buffers: its bytes are only peeked.
+    /// Waits for a client's first bytes and accepts the client. Returns `None` if the client
+    /// leaves, speaks a wrong protocol, or the server stops. A silent client has no buffers: it is
+    /// only peeked.
     pub(crate) async fn open(
         &self,
         stream: TcpStream,
@@ -206,7 +208,7 @@ async fn wait_until_begun(stream: &TcpStream) -> Option<DetectedProtocol> {
         if HANDSHAKE_TIME < pause {
             return None;
         }
-        // Without a pause, peek would return the same bytes at once.
+        // Without a pause, this loop would peek at the same bytes again and again.
         background::wait_for(pause).await;
         pause *= 2;
     }
@@ -256,7 +258,7 @@ mod tests {
         (opened.is_some(), strangers.used_bytes())
     }
 
-    /// A handshake that does not continue is given up; the paused clock advances when all tasks
+    /// A handshake that does not continue is given up. Tokio's paused clock advances when all tasks
     /// wait.
     #[tokio::test(start_paused = true)]
     async fn who_does_not_go_on_with_a_handshake_is_given_up() {

@@ -13,14 +13,15 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Refusals(Mutex<(Duration, u64)>);
 
 impl Refusals {
-    /// Logs a rejected client with the listener's setting and the reason.
+    /// Logs a rejected client with the name of the listener's setting and the reason.
     pub(super) fn report(&self, setting: &str, peer: SocketAddr, why: &dyn std::fmt::Display) {
         if let Some(left_out) = self.take_line(clock::monotonic_time()) {
             tracing::warn!(setting, %peer, %why, left_out, "client rejected");
         }
     }
 
-    /// Takes the line due at this time, if any, with the number of lines suppressed before it.
+    /// Returns the number of lines that were suppressed since the last one, if a line is due now.
+    /// Otherwise counts a suppressed line and returns `None`.
     fn take_line(&self, now: Duration) -> Option<u64> {
         let (due, left_out) = &mut *self.0.lock();
         if now < *due {

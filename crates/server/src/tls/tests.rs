@@ -150,7 +150,7 @@ async fn who_begins_with_a_handshake_is_served_in_tls_as_the_setting_says() {
     }
 }
 
-/// A server without the NoSQL API has a certificate, too.
+/// The generated certificate survives a restart, also on a server without the NoSQL API.
 #[tokio::test]
 async fn the_certificate_is_kept_and_goes_with_any_listener() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,8 +168,8 @@ async fn the_certificate_is_kept_and_goes_with_any_listener() {
     }
 }
 
-/// The first byte of this message equals the first byte of a handshake, and the next bytes may
-/// arrive late.
+/// A message of 278 bytes starts with the same byte as a handshake, and its next bytes may arrive
+/// late.
 #[tokio::test]
 async fn a_message_of_278_bytes_is_no_handshake() {
     let server = Server::new(&Config::for_tests()).await;
@@ -202,7 +202,7 @@ async fn files_are_read_again_while_connections_go_on() {
     };
     let server = Server::new(&config).await;
     let mut first = ask_mongo(&server, old.certificate(), None).await.unwrap();
-    // A key that does not match, a missing certificate, and invalid text: the old ones stay in use.
+    // With a wrong key, a missing certificate or invalid text, the current one stays in use.
     for (certificate, key) in [
         (new.certificate(), old.key().text().unwrap()),
         ("", new.key().text().unwrap()),
