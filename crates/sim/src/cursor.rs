@@ -1,8 +1,8 @@
 //! A query that spans several batches while documents change.
 //!
 //! Each batch has its own instant. A scan returns documents as of the batch's instant. A sort has
-//! read all documents for the first batch; it may return older versions, but no document that has
-//! expired since. A document that does not change is returned exactly once.
+//! read all documents for the first batch; it may return older versions of documents, but no
+//! document that has expired since. A document that does not change is returned exactly once.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{model::Model, op::id_of};
 #[derive(Debug)]
 pub(crate) struct OpenCursor {
     cursor: Cursor,
-    /// Life and version of each document, by id, when the first batch was read.
+    /// Life and version of each document, by id, when the query's first batch was read.
     start: BTreeMap<i32, (u32, u32)>,
     /// Indexes that existed when the cursor's query was planned.
     had: Vec<&'static str>,
@@ -57,7 +57,7 @@ impl OpenCursor {
             Ok(batch) => batch,
             Err(error) if error.kind == Kind::Gone => {
                 let has: Vec<_> = model.indexes.keys().copied().collect();
-                // The cursor's index was dropped or replaced, or became multikey.
+                // The error is right only if an index was dropped or replaced, or became multikey.
                 return match has == self.had && !self.may_be_gone() {
                     true => Err(format!("a cursor is gone: {error}")),
                     false => Ok(false),
@@ -87,8 +87,8 @@ impl OpenCursor {
     fn check_document(&mut self, model: &Model, body: &Document) -> Result<(), String> {
         let id = id_of(body);
         if self.buffered {
-            // The document may have been removed or written since the start, but must not have
-            // expired.
+            // The document may have been removed or written since the first batch, but must not
+            // have expired.
             let has_expired = |(life, _): &(u32, u32)| model.has_expired(*life);
             if self.start.get(&id).is_none_or(has_expired) {
                 return Err(format!("a cursor returned the expired document {body:?}"));
@@ -110,7 +110,7 @@ impl OpenCursor {
         Ok(())
     }
 
-    /// Checks that every document that did not change since the start was returned.
+    /// Checks that every document that did not change since the first batch was returned.
     fn check_complete(&self, model: &Model) -> Result<(), String> {
         let mut missed = model.live_documents().filter(|(id, doc)| {
             self.start.get(id) == Some(&(doc.life, doc.version)) && !self.returned.contains(id)

@@ -1,9 +1,9 @@
 //! One random history: its operations, their order, and their interleaving.
 //!
 //! A step does one thing: an operation, a read, a move of the clock, a pass of the reaper, a
-//! restart, the next batch of a cursor. At most one operation at a time is held before its commit
-//! is published, and one is stopped within a read. After every step one random read path is
-//! checked, and at the end all paths.
+//! restart, the next batch of a cursor. At any time at most one operation is held between the stamp
+//! and the publication of its commit, and at most one is paused within a read. After every step one
+//! random read path is checked, and at the end all paths.
 
 use std::{
     fmt::Write as _,
@@ -27,7 +27,7 @@ const STEPS: usize = 30;
 const IDS: i32 = 5;
 
 /// Name, path, uniqueness and partiality of each index. The indexes on `d` and `e` may expire
-/// documents.
+/// documents by a date.
 const INDEXES: [(&str, &str, bool, bool); 5] = [
     ("v_1", "v", false, false),
     ("u_1", "u", true, false),
@@ -142,19 +142,21 @@ fn read_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Resul
     world.look(path, how)
 }
 
-/// Performs a random operation, which may be held at its commit or paused at a read.
+/// Performs a random operation, which may be held before publication or paused at a read.
 fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let op = random_op(world, rng);
     let free = !world.is_held() && world.under_way() < 4;
-    // Multi-document writes take effect one by one, which the model does not support.
+    // Multi-document writes commit document by document, which the model cannot do, so no other
+    // operation may be in progress.
     if !op.is_single() && (!free || world.under_way() != 0) {
         return Ok(());
     }
-    // The order of two concurrent changes of settings would be unknown.
+    // The model would not know the order of two concurrent changes of settings.
     if op.is_settings() && world.changes_settings() {
         return Ok(());
     }
-    // A first array is recorded by a separate commit, which must not be the one held.
+    // The first array in an indexed field is recorded by a commit of its own; the gate would hold
+    // that commit instead of the write's.
     let arrays = world.notes_arrays(&op);
     let how = match rng.u8(0..8) {
         0 | 1 if free && op.is_single() && !arrays => StopPoint::Held,

@@ -33,7 +33,7 @@ pub(crate) struct Model {
     /// Documents by id; expired ones stay until overwritten.
     docs: BTreeMap<i32, Doc>,
     pub(crate) indexes: BTreeMap<&'static str, Index>,
-    /// Numbers of the document's lives that ended by expiration.
+    /// Numbers of the lives that ended by expiration, of all documents.
     expired: BTreeSet<u32>,
     /// Number of lives so far. It is also the number of the next life.
     lives: u32,

@@ -97,28 +97,28 @@ async fn run_op(op: NameOp, engine: Engine) -> Result<NameOutcome, engine::Error
     })
 }
 
-/// A collection's acknowledged state. An unacknowledged insert may or may not exist.
+/// The acknowledged operations on a collection. Other inserts may or may not have taken effect.
 #[derive(Debug, Default)]
 struct Known {
     /// Documents whose inserts were acknowledged.
     acknowledged: BTreeSet<i32>,
-    /// Whether a creation of this collection was acknowledged. A second acknowledgement would be an
-    /// error.
+    /// Whether the operation that created this collection was acknowledged. A second creation with
+    /// the same id would be an error.
     made: bool,
 }
 
 /// The engine and the acknowledged state.
 struct NamesWorld {
     kit: Kit,
-    /// Operations in progress, polled in random order.
+    /// Operations in progress, which are polled in random order.
     under: Vec<(NameOp, Task<Result<NameOutcome, engine::Error>>)>,
     /// Acknowledged state of each collection, by id.
     known: BTreeMap<u32, Known>,
     /// Number of operations that may have removed a collection.
     takers: usize,
-    /// Documents of inserts whose result is unknown.
+    /// Ids of documents whose insert has an unknown result.
     doubtful: BTreeSet<i32>,
-    /// Whether an operation was abandoned. The next start then has to remove its remains.
+    /// Whether an operation was abandoned. The next start then has to remove the spaces it created.
     left: bool,
     next_id: i32,
     log: Vec<String>,
@@ -185,7 +185,7 @@ impl NamesWorld {
         }
     }
 
-    /// Starts or continues an operation, opens a gate, restarts, or abandons an operation.
+    /// Starts, continues or abandons an operation, opens the gate or turnstile, or restarts.
     fn random_step(&mut self, rng: &mut fastrand::Rng) -> Result<(), String> {
         match rng.u8(0..20) {
             0..=8 if self.under.len() < MAX_PENDING => {
@@ -205,8 +205,8 @@ impl NamesWorld {
             16 => self.kit.store.gate().open(),
             17 => self.kit.store.turnstile().open(),
             18 if rng.u8(0..4) == 0 => self.restart(),
-            // The client of the operation disconnects. (A store that orders commits on its own
-            // thread completes a commit that has begun, but not this one.)
+            // The client of the operation disconnects. (A store that orders commits on a thread of
+            // its own completes a commit that has begun; this memory store abandons it.)
             19 if rng.u8(0..4) == 0 && !self.under.is_empty() => {
                 self.kit.store.gate().open();
                 let (op, mut task) = self.under.remove(rng.usize(0..self.under.len()));
@@ -223,7 +223,7 @@ impl NamesWorld {
         Ok(())
     }
 
-    /// Records that an operation may or may not have taken effect.
+    /// Records that an unfinished operation may or may not have taken effect.
     fn record_doubt(&mut self, op: NameOp) {
         match op {
             NameOp::Insert(_, id) => {
@@ -253,7 +253,7 @@ impl NamesWorld {
     }
 
     /// Records the result of an operation. A name that is missing, or that exists already, is no
-    /// error here: another operation was executed before.
+    /// error here: another operation may have run before.
     fn record_outcome(
         &mut self,
         op: NameOp,
@@ -262,8 +262,8 @@ impl NamesWorld {
         self.log.push(format!("{op:?} is told {told:?}"));
         match told {
             Ok(NameOutcome::Made(id)) => {
-                // Ids are never reused, so a second creation with the same id means a second
-                // collection with it.
+                // Ids are never reused, so a second creation with the same id means that two
+                // collections have it.
                 let known = self.known.entry(id).or_default();
                 if std::mem::replace(&mut known.made, true) {
                     return Err(format!("two collections got the id {id}"));
@@ -301,12 +301,13 @@ impl NamesWorld {
     /// progress.
     fn check_world(&self) -> Result<(), String> {
         let names = self.names_and_ids();
-        // Two names with one id would be one collection under both.
+        // Every name must refer to a collection of its own.
         let there: BTreeSet<u32> = names.values().copied().collect();
         if there.len() != names.len() {
             return Err(format!("a collection has two names: {names:?}"));
         }
-        // Which operation removed which collection is unknown, since names moved; the count is not.
+        // Operations may have run under a name before or after it was renamed, so only the number
+        // of removed collections is known, not which ones.
         let lost = self.known.keys().filter(|id| !there.contains(id)).count();
         if self.takers < lost {
             let takers = self.takers;

@@ -1,6 +1,6 @@
 //! Operations, their execution by the engine, and their results. The same value is applied to the
-//! engine ([`Op::run_op`]) and to the model, and the results are compared. Both use the types for
-//! an index and the id of a document.
+//! engine ([`Op::run_op`]) and to the model, and the results are compared. This file also defines
+//! the indexes and ids of documents that engine and model share.
 
 use std::sync::Arc;
 
@@ -83,8 +83,8 @@ impl Op {
         )
     }
 
-    /// Returns whether the operation's effect is one commit on a named document, so that it can be
-    /// interrupted.
+    /// Returns whether the operation takes effect by one commit, so that it can be held or paused:
+    /// not if it writes several documents or builds a unique index.
     pub(crate) fn is_single(&self) -> bool {
         let unique = matches!(self, Self::CreateIndex { index, .. } if index.unique);
         !unique && !matches!(self, Self::UpdateMany { .. } | Self::RemoveMany { .. })
@@ -129,7 +129,7 @@ impl Op {
         }
     }
 
-    /// Runs the operation in the collection. The caller classifies its failures.
+    /// Runs the operation in the collection. The caller converts errors to outcomes.
     async fn run_in(self, engine: &Engine, collection: &Arc<Collection>) -> Result<Outcome, Error> {
         match self {
             Self::Insert(body) => {

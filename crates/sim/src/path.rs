@@ -18,7 +18,7 @@ pub(crate) enum Path {
     Scan,
     /// All rows in reverse order.
     Backward,
-    /// A scan united with a second scan of the collection. Both must read at the same instant.
+    /// A union of two scans of the same collection, which must read at the same instant.
     Twice,
     /// All entries of the index with this name, by a hint.
     Index(&'static str),
@@ -30,7 +30,7 @@ pub(crate) enum Path {
     ByU(i32),
     /// The number of live documents, without reading them.
     Count,
-    /// Amounts that expire within an hour, a day and a week, and the live amount.
+    /// Amounts (number and bytes) that expire within an hour, a day, a week, and the live amount.
     Forecast,
     /// The expiry forecast under another default TTL, and the number and bytes of documents that
     /// would expire at once.
@@ -84,7 +84,7 @@ impl Path {
         match self.try_read(engine, name).await {
             Ok(seen) => seen,
             Err(Error { kind: Kind::Gone | Kind::NotFound(_), .. }) => ReadResult::Gone,
-            // The hinted index was dropped, or is not built yet.
+            // The index was dropped, or is not built yet.
             Err(Error { kind: Kind::HintRefused(_), .. }) if hinted => ReadResult::Gone,
             Err(error) => ReadResult::Failed(format!("{:?}: {}", error.kind, error.message)),
         }

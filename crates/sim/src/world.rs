@@ -1,5 +1,6 @@
-//! The engine and the model side by side. An operation may be held after its commit is stamped and
-//! before it is published, stopped after it has opened its view, or waiting for another operation.
+//! The engine and the model side by side. An operation in progress may be held after its commit is
+//! stamped and before it is published, be paused at a read after it has opened its view, or wait
+//! for another operation.
 //!
 //! While operations are in progress there are three states of the model:
 //!
@@ -53,7 +54,7 @@ struct PendingOperation {
     task: Task<ActivityAnswer>,
     /// The visible state when the operation began.
     start: Model,
-    /// Whether no commit was in flight when the activity began, so that its view is fixed.
+    /// Whether no commit was held when the activity began, so that its view sees the state `start`.
     clean: bool,
     /// Whether the operation was paused after it opened its view.
     stopped: bool,
@@ -173,11 +174,11 @@ impl World {
         format!("{:?} {:?}", record.settings.default, indexes.collect::<Vec<_>>())
     }
 
-    /// Starts an operation and runs it as far as it gets.
+    /// Starts an operation and polls it once.
     ///
-    /// An operation to be held is polled while the gate is closed: its commit is stamped and waits
-    /// for publication. An operation to be stopped is polled until the turnstile pauses its n-th
-    /// read. An operation that completes before that is checked at once.
+    /// An operation to be held is polled while the store's gate is closed: its commit is stamped
+    /// and waits for publication. An operation to be stopped is polled until the store's turnstile
+    /// pauses its n-th read. An operation that completes before that is checked at once.
     fn begin_operation(&mut self, what: Activity, how: StopPoint) -> Checked {
         match how {
             StopPoint::Through => {}
@@ -188,7 +189,7 @@ impl World {
         let task = self.task_of(&what);
         let (start, clean) = (self.visible_model().clone(), !self.is_held());
         let mut under = PendingOperation { what, task, start, clean, stopped: false, told: None };
-        // Polled once: it completes, waits for a held commit, or is paused at the turnstile.
+        // After one poll the operation has completed, or waits at a held commit or the turnstile.
         let answer = under.task.poll();
         self.kit.store.turnstile().disarm();
         if before != self.in_force() {
@@ -222,7 +223,7 @@ impl World {
         {
             under.told = Some(self.model.apply_op(op));
         }
-        // This operation is the first to continue when the gate opens.
+        // When the gate opens, this operation must be polled first.
         self.under.insert(0, under);
     }
 
@@ -279,18 +280,18 @@ impl World {
         }
     }
 
-    /// Checks the result of a read. It has to match the state of the read's view. If the read was
-    /// not stopped and a held commit changes settings, it also has to match the state under the new
-    /// settings.
+    /// Checks the result of a read, which has to match the state of the read's view. If the read
+    /// was not paused and a held commit changes settings, the result also has to match the state
+    /// under the new settings.
     fn check_read(&self, under: &PendingOperation, path: &Path, seen: &ReadResult) -> Checked {
-        // The named index was dropped, or is not built yet.
+        // The hinted index was dropped, or is not built yet.
         if *seen == ReadResult::Gone && under.start.indexes != self.model.indexes {
             return Ok(());
         }
         let then = if under.stopped { &under.start } else { self.visible_model() };
         expect_same(path, seen, &path.expected_in(then))?;
         if !under.stopped && self.holds_settings() {
-            // Its instant is later than the change.
+            // The instant of the read's view is later than the stamp of the change.
             expect_same(&("while settings change", path), seen, &path.expected_in(&self.model))?;
         }
         if !under.stopped && (path.sees_all() || path.id().is_some()) {
@@ -305,8 +306,8 @@ impl World {
         first.is_some_and(|under| matches!(&under.what, Activity::Do(op) if op.is_settings()))
     }
 
-    /// Checks that the model with all ordered commits has no live document that the visible state
-    /// has as expired.
+    /// Checks that no document that is expired in the visible state is live in the model with all
+    /// ordered commits.
     fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
         match self.visible_model().rises_in(&self.model, id) {
             Some(id) => {
@@ -316,9 +317,9 @@ impl World {
         }
     }
 
-    /// Checks the result of a change against the model. Applies the change to the model, unless
-    /// that was done when its commit was held. While a commit is held, no other operation may take
-    /// effect.
+    /// Checks the result of a change against the model, and applies the change to the model unless
+    /// this was done when its commit was held. While a commit is held, no other operation may
+    /// change documents.
     fn check_op(&mut self, under: &PendingOperation, op: &Op, told: Outcome) -> Checked {
         if let Some(want) = &under.told {
             return expect_same(op, &told, want);
@@ -327,7 +328,7 @@ impl World {
         let mut want = after.apply_op(op);
         let mut idle = after.live_documents().eq(self.visible_model().live_documents());
         if told != want && (under.stopped || !under.clean) {
-            // It had no effect, and may have been evaluated in its initial view.
+            // The operation had no effect, and may have been evaluated in the view of its start.
             let mut then = under.start.clone();
             want = then.apply_op(op);
             idle = then.live_documents().eq(under.start.live_documents());
@@ -386,10 +387,10 @@ impl World {
         self.go_on()
     }
 
-    /// Polls all operations until none makes progress.
+    /// Polls all operations until none of them makes progress.
     fn go_on(&mut self) -> Checked {
         let mut idle = 0;
-        // One may unblock another, so stop only after three rounds without progress.
+        // An operation may unblock another, so polling ends only after three idle rounds.
         while idle < 3 {
             idle += 1;
             let mut at = 0;
@@ -430,7 +431,7 @@ impl World {
         self.kit.restart();
         for under in under {
             if let Activity::Do(op) = &under.what
-                // The start has completed the build.
+                // The restarted store has completed the index build.
                 && building
                 && under.told.is_none()
                 && self.builds_index(op)

@@ -131,7 +131,7 @@ impl World {
         world
     }
 
-    /// Returns the expiration of a document written now.
+    /// Returns the instant at which a document expires that is written now.
     fn end_of(&self, body: &Document) -> i64 {
         let own = body.get("ttl").and_then(|ttl| Number::of(ttl.as_ref())?.to_i64_exact());
         let seconds = match self.default {
@@ -156,7 +156,7 @@ impl World {
                 self.stored.retain(|(held, ..)| *held != id);
                 self.stored.push((id, body, end));
             }
-            // Whether it was removed shows in a read.
+            // A removal may have had no effect; a read shows whether the document exists.
             if self.kit.find_documents(test_kit::equal("_id", id), Hint::None).unwrap().is_empty() {
                 self.stored.retain(|(held, ..)| *held != id);
             }
@@ -196,7 +196,7 @@ impl World {
         (usize::try_from(n).unwrap(), cursor.explain())
     }
 
-    /// Returns whether the count was answered from entries alone.
+    /// Checks a count; returns whether it was answered from index entries alone.
     fn check(&self, rng: &mut Rng, hint: Hint, filter: &Document, seed: u64) -> bool {
         let Ok(parsed) = mongo_query::filter::parse(DocRef::Tree(filter)) else { return false };
         let hinted = self.indexes.iter().find(|index| hint == Hint::Index(index.name.clone()));
@@ -247,8 +247,8 @@ fn sum_of_ones() -> pipeline::group::Field {
     }
 }
 
-/// Returns the number of cases, and the number of cases that were answered from index entries
-/// alone.
+/// Tests one collection. Returns the number of cases, and the number of cases that were answered
+/// from index entries alone.
 fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let mut world = World::new(&mut rng);
@@ -264,7 +264,7 @@ fn collection(seed: u64) -> (usize, usize) {
             };
             alone += usize::from(world.check(&mut rng, Hint::None, &filter, seed));
             cases += 1;
-            // A hinted sparse index returns only indexed documents.
+            // A hint to a sparse index only counts indexed documents, so it is not tested.
             if !index.sparse {
                 let hint = Hint::Index(index.name.clone());
                 alone += usize::from(world.check(&mut rng, hint, &filter, seed));

@@ -1,7 +1,7 @@
-//! Histories of a container with paths indexed on demand: paths are indexed, partly built or
-//! dropped in any combination. Every page of every query must have the same results, end, charge
-//! and index names as in a container with all paths indexed from the start, and a full scan the
-//! same results.
+//! Random histories of a container whose paths are indexed on demand: paths are indexed, partly
+//! built or dropped in any combination. Every page of every query must have the same results, end,
+//! charge and index names as in a container with all paths indexed from the start, and a full scan
+//! must return the same results.
 
 use std::sync::Arc;
 
@@ -87,13 +87,13 @@ impl Shelf {
         let key = ItemKey::new(&[id.len() as u8], &[ValueRef::Null], id);
         let write = ItemWrite { key, action, if_match: VersionMatch::Any };
         let done = ready(self.kit.engine.write_items(&self.container(), &[write], &Honour));
-        // The item to be removed may have expired.
+        // An item to be removed may have expired, which is the only permitted failure.
         if let Err(failure) = done {
             assert!(matches!(failure.error.kind, Kind::NotFound(_)), "{:?}", failure.error);
         }
     }
 
-    /// Reads one page. Returns the page with the position of the next page.
+    /// Reads one page. Returns the page and the position at which the next page starts.
     fn page(
         &self,
         select: &Arc<Select>,
@@ -229,7 +229,7 @@ impl Both {
         }
     }
 
-    /// Performs a step between two queries.
+    /// Performs a random change between two queries.
     fn step(&mut self, random: &mut fastrand::Rng) {
         match random.u8(..24) {
             0..=9 => self.kept.maintain_paths(random),

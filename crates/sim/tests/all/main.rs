@@ -42,7 +42,7 @@ fn what_is_seen_is_what_the_matrix_says_in_odd_histories() {
     half(1);
 }
 
-/// Collections are created, dropped and renamed while documents are inserted.
+/// Collections are created, dropped and renamed while documents are inserted, in random order.
 #[test]
 fn what_was_acknowledged_is_there_under_its_last_name() {
     if let Some(seed) = number("SIM_SEED") {

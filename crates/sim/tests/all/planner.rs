@@ -101,7 +101,7 @@ fn field(rng: &mut Rng) -> (String, Value) {
     (path.into(), Value::Document(test))
 }
 
-/// Returns a condition on an array element.
+/// Returns a condition on the elements of an array.
 fn inner(rng: &mut Rng) -> Document {
     let mut out = Document::new();
     for path in ["x", "y"] {
@@ -146,7 +146,8 @@ pub(crate) fn filter(rng: &mut Rng) -> Document {
     out
 }
 
-/// Returns the condition for the page that follows a document in a sort order.
+/// Returns a filter for the next page, as clients write it: what follows a document in a sort
+/// order.
 fn pages_by_key(rng: &mut Rng) -> Value {
     let (path, operator) = (pick(rng, &["a", "b", "c"]), pick(rng, &["$gt", "$lt"]));
     let next = pick(rng, &["_id", "b", "c"]);
@@ -242,7 +243,7 @@ impl Case<'_> {
         found
     }
 
-    /// Returns whether an index was used.
+    /// Compares a result with that of a full scan. Returns whether an index was used.
     fn check(&self, hint: Hint, seed: u64, indexes: &[IndexSpec]) -> bool {
         let mut plan = Plan { hint: hint.clone(), ..Plan::new(self.parsed.clone()) };
         if let Some(sort) = &self.sort {
@@ -274,7 +275,7 @@ impl Case<'_> {
         explain.index.is_some() || !explain.branches.is_empty()
     }
 
-    /// Reads a part of the result in small batches.
+    /// Reads a random part of the result, skipping and limiting, in small batches.
     fn page(&self, mut plan: Plan, seed: u64) -> Page {
         let mut rng = Rng::with_seed(seed ^ self.all.len() as u64);
         let asked = (rng.usize(0..4), rng.usize(1..6));
@@ -322,7 +323,7 @@ struct Page {
     found: Vec<Document>,
 }
 
-/// Returns the number of cases, and the number of cases in which the planner chose an index.
+/// Tests one collection. Returns the number of cases, and of cases with a chosen index.
 fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let dialect = std::sync::Arc::new(ParsedDialect);
@@ -338,7 +339,7 @@ fn collection(seed: u64) -> (usize, usize) {
     let mut all = Vec::new();
     for id in 0..rng.i32(1..16) {
         let body = document(&mut rng, id, arrays);
-        // Arrays in two fields of one index are refused.
+        // A document with arrays in two fields of one index is refused.
         if kit.insert(body.clone()).is_ok() {
             all.push(body);
         }
@@ -351,7 +352,7 @@ fn collection(seed: u64) -> (usize, usize) {
         chosen += usize::from(case.check(Hint::None, seed, &indexes));
         case.check(Hint::Natural(Direction::Backward), seed, &indexes);
         cases += 2;
-        // A hinted sparse index returns only indexed documents.
+        // A hint to a sparse index only finds indexed documents, so it is not tested.
         for spec in indexes.iter().filter(|index| !index.sparse) {
             case.check(Hint::Index(spec.name.clone()), seed, &indexes);
             cases += 1;

@@ -26,8 +26,8 @@ impl ItemWriter for Plain {
     }
 }
 
-/// Feeds a run with rows. The second field is true if the plan streams; the third is the order of
-/// the items.
+/// Passes the items of a scan to the execution of a query. The second field is true if the plan
+/// streams; the third is the order of the items.
 pub(crate) struct Feed(pub(crate) Run, pub(crate) bool, pub(crate) ScanOrder);
 
 impl ItemSink for Feed {
@@ -79,7 +79,7 @@ impl Shelf {
         ready(self.kit.engine.write_items(&self.container, &[write], &Plain)).unwrap();
     }
 
-    /// Returns the results of all pages of a query, and whether an index was used.
+    /// Runs a query page by page. Returns all results, and whether an index was used.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
         let mut creation_order =
@@ -246,7 +246,7 @@ pub(crate) fn query(random: &mut fastrand::Rng) -> String {
     text
 }
 
-/// Returns an ORDER BY clause, or nothing.
+/// Returns an ORDER BY clause or an empty string.
 fn order(random: &mut fastrand::Rng) -> String {
     match random.u8(..12) {
         0 => " ORDER BY c.a ASC, c.b DESC".to_owned(),
@@ -276,7 +276,7 @@ pub(crate) fn policy(random: &mut fastrand::Rng) -> Policy {
     Policy(rules)
 }
 
-/// Returns an index over two paths, or none.
+/// Returns an index over two paths, or `None`.
 pub(crate) fn composite(random: &mut fastrand::Rng) -> Option<IndexSpec> {
     let path = |name: &str| vec![name.to_owned()];
     random.bool().then(|| {
@@ -320,7 +320,8 @@ fn an_index_changes_no_answer() {
     assert!(run / 5 < used && run / 5 < found, "{used} by index, {found} found, of {run}");
 }
 
-/// Exceeds the amount of items that a scan in the order of a path can sort.
+/// A query in the order of a path sorts the items with equal index keys; here they need more memory
+/// than a scan may use for that.
 #[test]
 fn many_bytes_of_items_that_an_index_does_not_tell_apart() {
     let rule = PolicyRule { steps: Vec::new(), below: true, included: true };
@@ -344,8 +345,8 @@ fn many_bytes_of_items_that_an_index_does_not_tell_apart() {
     }
 }
 
-/// A request arrives at another instant than that of its view, which decides the expiry of rows.
-/// Functions for the current time return the instant of the view, with every plan.
+/// A request may arrive at another instant than the instant of its view. The view's instant decides
+/// the expiry of rows, and functions for the current time return it, with every plan.
 #[test]
 fn a_query_tells_the_instant_of_its_view() {
     let rule = PolicyRule { steps: Vec::new(), below: true, included: true };
