@@ -12,7 +12,7 @@ use std::{
 use crate::Error;
 
 const MB: u64 = 1024 * 1024;
-/// This part (1/`PART`) of the device is kept free for the data, within the following bounds.
+/// 1/`PART` of the device is kept free for stored data, within the following bounds.
 const PART: u64 = 20;
 /// Minimum space kept free on small devices.
 const LEAST_FREE: u64 = 64 * MB;
@@ -65,7 +65,7 @@ impl Area {
         }))
     }
 
-    /// Counts another file; fails if the maximum is reached.
+    /// Counts a new file; fails if the maximum number of files is reached.
     pub(crate) fn take_file(&self) -> Result<(), Error> {
         let add = |files: usize| (files < self.0.limits.files).then_some(files + 1);
         self.0.files.fetch_update(Relaxed, Relaxed, add).map_err(|_| Error::Busy)?;
@@ -102,7 +102,7 @@ impl Area {
         })
     }
 
-    /// Releases a closed file of `bytes`.
+    /// Subtracts a closed file of `bytes` from the number and size of open files.
     pub(crate) fn release_file(&self, bytes: u64) {
         self.0.bytes.fetch_sub(bytes, Relaxed);
         self.0.files.fetch_sub(1, Relaxed);

@@ -13,7 +13,7 @@ use std::{
 
 use crate::{Error, area::Area};
 
-/// A file without a name. Clones share it, and dropping the last one deletes it.
+/// A file without a name. Clones share it; the file is deleted when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct TempFile(Arc<Inner>);
 
@@ -62,7 +62,7 @@ impl TempFile {
         self.0.file.write_all_at(bytes, at)
     }
 
-    /// Reads a chunk; a file that is too short is damaged.
+    /// Reads a chunk; fails with `Damaged` if the file ends before it.
     pub(crate) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         self.0.file.read_exact_at(bytes, at).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Error::Damaged,

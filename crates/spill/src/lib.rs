@@ -1,6 +1,6 @@
 //! Temporary files for data that operations cannot hold in memory. A file has no name, so its space
-//! is freed when it is closed, even if the process is killed. The format and order of records are
-//! defined by the caller.
+//! is freed when it is closed, even if the process is killed. The caller defines the format and
+//! order of records.
 //!
 //! An [`Area`] limits the number and size of files; a [`TempFile`] reserves its space from it,
 //! chunk by chunk; a [`Run`] is a sequence of records in one file, written by a [`Writer`] and read

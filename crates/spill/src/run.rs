@@ -85,7 +85,7 @@ impl Writer {
         Ok(self.run)
     }
 
-    /// Approximate memory of a writer in bytes, besides the record appended last.
+    /// Approximate memory of a writer in bytes, without the record that is being appended.
     pub const MEMORY: usize = CHUNK;
 
     /// Writes the buffer as a chunk.
