@@ -1,6 +1,8 @@
-//! Bases in the ledger: an owner writes them piece by piece while it reads the tree and publishes
-//! them with a swap; nodes that are empty or lag too far load them. Two bases and the journal after
-//! the older one are kept, so that a node that is loading a base or lags by one can continue.
+//! Bases (full copies of a shard) in the ledger, the replicated database of the cluster: an owner
+//! writes a base piece by piece while it reads the tree, and publishes it by a compare-and-swap of
+//! the shard record. Nodes that are empty or lag too far load bases. The two newest bases and the
+//! journal after the older one are kept, so that a node that is loading a base or lags by one can
+//! continue.
 
 use std::sync::Arc;
 
@@ -35,7 +37,7 @@ pub(crate) struct BaseSchedule {
     n: u64,
     /// Size of the newest base in bytes.
     size: u64,
-    /// Whether a base is being made now.
+    /// Whether a base is being written now.
     is_made: bool,
     /// Number of checks to skip after a failed attempt to make a base.
     pause: u32,
@@ -49,8 +51,8 @@ impl BaseSchedule {
         self.bytes += bytes;
     }
 
-    /// Requests a base that contains this entry; `done` receives the number of the base's last
-    /// entry.
+    /// Requests a base that contains this entry; `done` receives the number of the last entry in
+    /// the base.
     pub(crate) fn request(&mut self, entry: u64, done: oneshot::Sender<u64>) {
         self.wanted.push((entry, done));
     }
@@ -65,9 +67,9 @@ impl BaseSchedule {
         self.wanted.retain(|(_, done)| !done.is_closed());
     }
 
-    /// Returns whether an owner that has committed up to `n` should start a base; `seen` is the
-    /// newest known one. The interval grows with the size of the base, so that each byte is written
-    /// to bases about three times at most.
+    /// Returns whether an owner that has committed up to `n` should start to write a base; `seen`
+    /// is the newest base known. The interval between bases grows with their size, so that each
+    /// byte is written to about three bases at most.
     pub(crate) fn is_due(&mut self, n: u64, seen: Option<BaseRecord>, settings: &Settings) -> bool {
         if let Some(seen) = seen.filter(|seen| self.n < seen.n) {
             (self.n, self.size, self.bytes) = (seen.n, seen.bytes, 0);
@@ -84,7 +86,7 @@ impl BaseSchedule {
         begins
     }
 
-    /// Records the outcome of making a base.
+    /// Records the end of an attempt to write a base: the base, or `None` if it failed.
     pub(crate) fn record_outcome(&mut self, base: Option<BaseRecord>) {
         self.is_made = false;
         match base {
@@ -96,7 +98,7 @@ impl BaseSchedule {
 }
 
 /// Writes the data read from a tree to the ledger and publishes the base. Returns the base if it
-/// was published.
+/// was published and `None` otherwise.
 pub(crate) async fn put<L: Ledger>(
     ledger: Arc<L>,
     shard: u32,
@@ -136,7 +138,7 @@ pub(crate) async fn put<L: Ledger>(
         _ => None,
     });
     if swapped.await != Swapped::Done {
-        // An unanswered attempt may have published it, and another base may have followed.
+        // A request without a reply may have published the base, and another may have followed.
         let shown = shard_record(ledger, shard).await;
         if shown.bases.iter().all(|shown| shown.id != id) {
             forget(ledger, shard, &base).await;
@@ -153,7 +155,7 @@ async fn forget<L: Ledger>(ledger: &L, shard: u32, base: &BaseRecord) {
     }
 }
 
-/// Deletes the bases and segments that are not needed with these bases in force.
+/// Deletes the base that was replaced, and the journal segments before the oldest base in `bases`.
 async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) {
     let shard = before.shard;
     let is_gone = |base: &&BaseRecord| bases.iter().all(|kept| kept.id != base.id);
@@ -177,7 +179,7 @@ async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) 
     }
 }
 
-/// Returns the number of the segment after the last one of an epoch.
+/// Returns the number after the last segment of an epoch, searching from segment `start`.
 async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> u64 {
     let (mut end, mut segment) = (start, start);
     while segment < end + EMPTY_MAX {
@@ -194,7 +196,7 @@ async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> 
     end
 }
 
-/// Loads a base and passes its pieces to the feeder one by one.
+/// Loads a base from the ledger and passes its pieces to the feeder one by one.
 pub(crate) async fn load<L: Ledger>(
     ledger: Arc<L>,
     shard: u32,
@@ -208,7 +210,7 @@ pub(crate) async fn load<L: Ledger>(
             _ => None,
         });
         let Some(body) = loaded.await else {
-            // Two newer bases have been published since.
+            // The base was deleted, because two newer bases have been published.
             let _ = steps.send(Step::BaseGone);
             return;
         };
@@ -242,7 +244,7 @@ mod tests {
             assert!(!due.is_due(8, Some(base(7, size)), &settings), "{size}");
             due.count_bytes(1);
             assert!(due.is_due(9, Some(base(7, size)), &settings), "{size}");
-            // The next interval starts at this base and depends on its size.
+            // The interval before the next base starts at this base and depends on its size.
             due.record_outcome(Some(base(9, 2_000)));
             due.count_bytes(999);
             assert!(!due.is_due(10, Some(base(7, size)), &settings), "{size}");

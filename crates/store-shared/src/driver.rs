@@ -1,6 +1,6 @@
-//! The thread that runs the protocol of a node: it passes requests to the ledger and replies back,
-//! ticks the member, and dispatches its events. One thread drives all shards, as the node has one
-//! lease.
+//! The thread that runs the protocol of a node: it passes the requests of the node's state machine
+//! (`Member`) to the ledger and the replies to the state machine, ticks it, and dispatches its
+//! events. One thread drives all shards, as the node has one lease.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ use crate::{
 const TICK: Duration = Duration::from_millis(5);
 /// Timeout of a request to the ledger.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Ticks between updates of the published view, if nothing else causes one.
+/// Ticks between updates of the published view, if no event causes an update.
 const LOOKS_BETWEEN_VIEWS: u32 = 50;
 /// Ticks between saves of the position that each local copy has reached.
 const LOOKS_BETWEEN_NOTES: u32 = 200;
@@ -88,7 +88,7 @@ impl<L: Ledger> Driver<L> {
         }
     }
 
-    /// Performs the actions that have become due.
+    /// Ticks the state machine, and performs the actions that it returns.
     fn run_due_actions(
         &mut self,
         answers: &UnboundedSender<(Token, LedgerResult)>,

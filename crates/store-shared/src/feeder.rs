@@ -31,22 +31,21 @@ use crate::{
 
 /// Maximum number of entries passed to the tree at once.
 const AT_ONCE: usize = 64;
-/// Maximum number of possible retries of a failed tree, one per second, that are skipped between
-/// two attempts.
+/// Maximum number of seconds between two attempts to recover a failed tree.
 const PAUSE_MAX: u32 = 60;
 
 /// A task for the thread that feeds a shard's tree.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Apply a committed entry of another owner, or one that this owner has adopted.
+    /// Apply a committed entry that this node has not appended itself in the current term.
     Apply(Entry, Position),
     /// This node has claimed the shard with this epoch.
     Opened(u64, ClockLowerBounds),
-    /// The lease covers the term.
+    /// The lease covers this term (period of ownership), so requests may be served.
     Serving,
-    /// The term of the owner has ended.
+    /// The node's term as the owner has ended.
     Ended,
-    /// The cluster's journal cannot be followed from this position.
+    /// The cluster's journal cannot be followed any further, for this reason.
     Failed(String),
     /// The local copy lacks committed entries or is damaged.
     CopyFailed(Error),
@@ -131,14 +130,14 @@ impl Feeder {
         let mut wanted = Vec::new();
         for (entry, _) in entries {
             let own = entries_of(entry.body)?;
-            // The number is advanced also for entries that the copy already contains, so that
-            // number and position match.
+            // `n` is advanced also for entries that the copy already contains, so that it matches
+            // the position.
             n = own.last().map_or(n, EncodedEntry::n);
             wanted.extend(own.into_iter().filter(|one| known < one.n()));
         }
         self.copy.tree.follow(wanted)?;
         self.copy.positions.record(PositionRecord { n, position });
-        // The role is `Failed` if an entry was missing; applying it ends the failure.
+        // If the role is `Failed`, an entry was missing; it has been applied now.
         self.role.send_if_modified(|role| {
             let failed = matches!(role, Role::Failed(_));
             if failed {
@@ -149,7 +148,7 @@ impl Feeder {
         Ok(())
     }
 
-    /// Handles a step other than an entry.
+    /// Handles a task other than applying an entry.
     fn act(&mut self, step: Step) -> Result<(), Error> {
         match step {
             // Entries are handled by the caller; `Resumed` only matters during recovery.
@@ -169,7 +168,7 @@ impl Feeder {
                 });
             }
             Step::Ended => {
-                // Published before any entry of the next owner becomes visible.
+                // Published before any entry of the next owner becomes visible on this node.
                 self.role.send_replace(Role::Following);
                 self.clock.end();
                 self.copy.tree.leave()?;
@@ -217,11 +216,11 @@ impl Feeder {
         });
     }
 
-    /// Handles a failure of the tree: publishes it, gives the shard up, and waits for the tree to
+    /// Handles a failure of the tree: publishes it, releases the shard, and waits for the tree to
     /// recover.
     fn fail(&mut self, error: Error) {
         self.tell_failed(error.to_string());
-        // Ends the shard's clock with the instant that the release records.
+        // The driver ends the shard's clock and records its last instant with the release.
         self.commands.send(Command::Suspend);
         self.wait(error);
     }

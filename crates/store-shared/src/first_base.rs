@@ -1,9 +1,9 @@
-//! The first base of a cluster: the data of a stand-alone server's store. Its position is after the
-//! single entry of an epoch without an owner; the following epoch is opened and released, so that
-//! the first node claims the shard as after any other owner.
+//! The first base of a cluster: the data of a stand-alone server's store. It counts as the state
+//! after the single entry of an epoch without an owner; the following epoch is opened and released,
+//! so that the first node claims the shard as after any other owner.
 //!
 //! An interrupted attempt is followed by another, which starts from scratch and deletes what the
-//! first has left. No node may be in the cluster during this time, which its record has to state.
+//! first has left. The caller marks the cluster's record as unfinished, so that no node joins.
 
 use bytes::Bytes;
 use cluster::{BaseRecord, Ledger, Reply, Request, Settings, ShardRecord, Swapped};
@@ -13,14 +13,14 @@ use uuid::Uuid;
 
 use crate::requests::{send_request, shard_of, swap, written};
 
-/// Number of the journal entry that the first base contains last.
+/// Number of the last journal entry in the first base.
 const ENTRY: u64 = 1;
 
 /// The initial data of a cluster.
 #[derive(Debug)]
 pub struct FirstBase {
     reader: BaseReader,
-    /// Kept open until everything is read.
+    /// Kept open until the reader has read everything.
     _tree: TreeStore,
 }
 
@@ -58,8 +58,8 @@ impl FirstBase {
         // nodes.
         let (segment, n, checksum) = (0, ENTRY, crc32c_of(cluster));
         let mut base = BaseRecord { id, epoch, segment, n, checksum, pieces: 0, bytes: 0 };
-        // The base is published before its pieces, so that the next attempt finds the remains of
-        // this one.
+        // The base is published before its pieces are written, so that another attempt finds and
+        // deletes them if this one is interrupted.
         making.set_base(before.base(), base).await?;
         let size = Settings::new(cluster, making.shard, Uuid::nil(), Bytes::new()).piece_bytes;
         while let Some(body) = self.reader.next_piece(size)? {
@@ -98,7 +98,7 @@ impl<L: Ledger> BaseCreation<'_, L> {
             while self.has_piece(base.id, piece).await? {
                 piece += 1;
             }
-            // Backward, because an interrupted cleanup is resumed by looking for the first piece.
+            // Deletes backward, because an interrupted cleanup resumes by counting from piece 0.
             for piece in (0..piece).rev() {
                 let drop = Request::DropPiece { shard, base: base.id, piece };
                 send_request(self.ledger, drop, written).await?;
@@ -117,12 +117,12 @@ impl<L: Ledger> BaseCreation<'_, L> {
     }
 
     async fn set_base(&self, before: u64, base: BaseRecord) -> Result<(), Error> {
-        // Set twice under one id: the first time without pieces.
+        // Called twice with the same id, first without pieces and then with all.
         self.done(Request::SetBase { shard: self.shard, before, bases: vec![base] }).await
     }
 
-    /// Claims and opens the next epoch with these ends of earlier ones, and releases the shard if
-    /// the clock is given.
+    /// Claims and opens the next epoch, records `ends` as the last entries of earlier epochs, and
+    /// releases the shard if a clock is given.
     async fn own(
         &self,
         before: u64,

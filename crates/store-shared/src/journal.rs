@@ -11,7 +11,8 @@ use store::Error;
 
 use crate::{position_file::PositionRecord, replicator::Replicator};
 
-/// Number of positions that are remembered; data that is visible is only a few groups behind.
+/// Number of positions that are remembered. Only the positions of visible entries are looked up,
+/// and these are only a few groups behind the newest.
 const POSITIONS_MAX: usize = 1_024;
 
 /// Table of positions in the cluster's journal that correspond to entries of the local copy.
@@ -30,8 +31,8 @@ impl PositionTable {
         Self(Mutex::new(RecentPositions { newest, before: VecDeque::new() }))
     }
 
-    /// Records a position, unless a newer one was recorded. `n` is the last entry of the local
-    /// journal before the position, where known.
+    /// Records a position, unless a newer one was recorded. Its `n` is the last entry of the local
+    /// journal before the position; a lower `n` than the newest one is replaced by that.
     pub(crate) fn record(&self, noted: PositionRecord) {
         let mut positions = self.0.lock();
         let newest = positions.newest;
@@ -62,7 +63,8 @@ impl PositionTable {
     }
 }
 
-/// Opens the journal of a node, possibly several times, with one connection to the driver.
+/// Opens the journal of a node, once for each opening of the store. All openings share one
+/// connection to the driver.
 pub(crate) struct NodeJournal {
     pub(crate) own: Arc<dyn OpenJournal>,
     pub(crate) replicator: Arc<Replicator>,
@@ -144,7 +146,7 @@ impl Journal for SharedJournal {
         self.own.group_bytes_max()
     }
 
-    /// Returns false, because other nodes still need entries that this one drops.
+    /// Returns false: other nodes may still need entries that this node would drop.
     fn has_single_user(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
-//! The store of a cluster: the embedded store of each node follows one journal in the cluster's
-//! ledger. It handles bytes, not documents, and defines no protocol: crate `cluster` decides who
-//! owns the journal.
+//! The store of a cluster: the embedded store of each node follows one journal per shard, which is
+//! in the ledger (a replicated database). The crate handles bytes, not documents, and defines no
+//! protocol: crate `cluster` decides which node owns the journal.
 //!
 //! ```text
 //!  owner      commits ──▶ committer ──▶ appender ──▶ driver ──entry──▶ ledger, at a quorum

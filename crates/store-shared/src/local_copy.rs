@@ -1,6 +1,6 @@
-//! A node's local copy of the data: its tree with the local journal, and the position in the
-//! cluster's journal that they have reached. It may fail, lag or be damaged: committed data is in
-//! the cluster's journal.
+//! A node's local copy of the data: its tree and local journal, and the position in the cluster's
+//! journal up to which both are complete. The copy may fail, lag or be damaged without loss:
+//! committed data is in the cluster's journal.
 
 use std::{
     path::PathBuf,
@@ -73,7 +73,7 @@ fn write(
     })
 }
 
-/// A message of the thread that reads a tree for a base.
+/// A message to the task that publishes a base, from the thread that reads the tree for it.
 #[derive(Debug)]
 pub(crate) enum BaseMessage {
     /// The first message: the position of the base.
@@ -95,7 +95,7 @@ fn wiped(why: &Error) -> String {
 }
 
 impl LocalCopy {
-    /// Opens the copy. A damaged one is wiped, and the reason is returned as the second value.
+    /// Opens the copy. A damaged copy is wiped, and the reason is returned as the second value.
     pub(crate) fn open(
         mut position: SavedPosition,
         options: &TreeOptions,
@@ -161,7 +161,7 @@ impl LocalCopy {
                 go_on &= made.blocking_send(next).is_ok();
             }
         };
-        // Without a thread there is no base this time; a later attempt may succeed.
+        // If no thread can be started, no base is written now; a later attempt may succeed.
         let _ = std::thread::Builder::new().name("base".to_owned()).spawn(read);
     }
 
@@ -178,7 +178,7 @@ impl LocalCopy {
             return Err(error);
         }
         if self.tree.is_loading() {
-            // A concurrent reopening may have missed the request.
+            // A reopening in progress may have missed the request to load.
             if !matches!(self.tree.health(), Health::Refusing(_)) {
                 self.tree.load_base(base.pieces)?;
             }
@@ -195,12 +195,12 @@ impl LocalCopy {
         Ok(Some(position))
     }
 
-    /// Tries to recover from a failure. Returns the position from which to follow, or `None` while
-    /// the store does not work yet. Fails if the copy has to be wiped first, which has then been
-    /// started.
+    /// Tries to recover from a failure. Returns the position from which to follow the journal, or
+    /// `None` while the store does not work yet. If the copy is damaged, starts to wipe it and
+    /// fails.
     pub(crate) fn try_recover(&mut self, failure: &Error) -> Result<Option<Position>, Error> {
         if self.tree.is_wiping() {
-            // A concurrent reopening may have missed the request.
+            // A reopening in progress may have missed the request to wipe.
             if !matches!(self.tree.health(), Health::Refusing(_)) {
                 self.tree.wipe(failure)?;
             }
@@ -210,7 +210,7 @@ impl LocalCopy {
         let left = self.tree.leave();
         let damage = [Some(failure.clone()), self.tree.opening_failure(), left.clone().err()];
         if let Some(damage) = damage.into_iter().flatten().find(is_damage) {
-            // First, so that the empty copy is never taken for the former one.
+            // Written before the wipe, so that the empty copy is never taken for the former one.
             write(&mut self.position_file, &self.path, PositionRecord::default())?;
             self.positions.forget();
             self.tree.wipe(&damage)?;
@@ -222,7 +222,7 @@ impl LocalCopy {
         }
         match self.tree.health() {
             Health::Refusing(_) => return Ok(None),
-            // The store was reopened, so services would have to reread everything; none is running.
+            // The store was reopened, so services would have to reread it, but none is running.
             Health::Reopened => self.tree.resume_commits(),
             Health::Good => {}
         }

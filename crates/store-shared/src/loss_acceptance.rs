@@ -1,5 +1,5 @@
 //! Acceptance of data loss: a committed entry is missing in the journal, no node can read past it,
-//! and an operator accepts the loss. It takes the shard over with a claim of its own:
+//! and an operator accepts the loss. The command takes the shard over with a claim of its own:
 //!
 //! 1. End the lease of the last owner, and compute a clock that starts after every used instant.
 //! 2. Claim the shard, confirm the claim, and read the missing entry once more.
@@ -23,8 +23,8 @@ use uuid::Uuid;
 
 use crate::requests::{all_nodes, pause, send_request, shard_of, swap};
 
-/// Maximum number of attempts to claim: nodes that try to take the shard over claim it every few
-/// seconds.
+/// Maximum number of attempts to claim the shard: nodes compete, since each claims a free shard
+/// every few seconds.
 const ATTEMPTS: u32 = 20;
 
 /// Committed entries that are lost and that an operator may give up.
@@ -91,9 +91,10 @@ impl<L: Ledger> LossInspection<'_, L> {
         Ok(Loss { missing, given_up, base, end, record })
     }
 
-    /// Continues from the last entry before the gap. `clock` computes the new clock from the shard
-    /// record and all nodes. Fails with `Refused`, without any loss, if the shard has changed, the
-    /// entry exists again, or another node was faster.
+    /// Gives up the entries after the gap and opens an epoch that continues from the last entry
+    /// before it. `clock` computes the new clock from the shard record and all nodes. Fails with
+    /// `Refused`, without any loss, if the shard has changed, the entry exists again, or another
+    /// node was faster.
     pub async fn accept(
         &self,
         loss: &Loss,
@@ -107,8 +108,8 @@ impl<L: Ledger> LossInspection<'_, L> {
         if record.claim != claim || !is_same(&record, &loss.record) {
             return Err(changed());
         }
-        // No other node opens an epoch from here on. An entry restored since the inspection is not
-        // given up.
+        // No other node opens an epoch from here on. Checks once more that the entry was not
+        // restored since the inspection.
         let terms = terms_of(&all_nodes(self.ledger).await?);
         let mut reader = JournalReader::new(self.cluster, &record, &terms, loss.end);
         let read = reader.read(&self.entries(&reader).await?);
@@ -137,8 +138,7 @@ impl<L: Ledger> LossInspection<'_, L> {
         clock: impl Fn(&ShardRecord, &[NodeRecord]) -> Result<Bytes, Error>,
     ) -> Result<(u64, Bytes), Error> {
         let (shard, node, incarnation) = (self.shard, Uuid::new_v4(), 1);
-        // The outcome is ignored because an earlier attempt may have written the node record
-        // already.
+        // Another attempt may have written the node record already, so the outcome is ignored.
         swap(self.ledger, Request::Enter { node, before: 0, about: Bytes::new() }).await?;
         self.done(Request::Forget { node, incarnation, beat: 0 }).await?;
         for _ in 0..ATTEMPTS {
@@ -157,9 +157,9 @@ impl<L: Ledger> LossInspection<'_, L> {
         Err(changed())
     }
 
-    /// Fences the owner of an open epoch, which has to be silent. If a later incarnation of that
-    /// node has taken the lease, there is nothing to fence: the owner's lease has expired after the
-    /// wait.
+    /// Fences the owner of an open epoch, which must not have renewed its lease. If a later
+    /// incarnation of that node has taken the lease, nothing has to be fenced: the owner's lease
+    /// has expired after the wait.
     async fn end_lease(&self, record: &ShardRecord) -> Result<(), Error> {
         if record.phase != Phase::Open {
             return Ok(());
@@ -175,7 +175,7 @@ impl<L: Ledger> LossInspection<'_, L> {
         }
     }
 
-    /// Returns the record of a possibly valid owner of an open epoch.
+    /// Returns the node record of the owner of an open epoch, if it may hold a lease.
     async fn owner(&self, record: &ShardRecord) -> Result<Option<NodeRecord>, Error> {
         let nodes = all_nodes(self.ledger).await?;
         let owner =

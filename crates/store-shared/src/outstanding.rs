@@ -1,5 +1,5 @@
-//! Counts the entries that the driver has passed to the feeder and the tree has not applied, so
-//! that a follower stops reading while there are many.
+//! Counts the entries that the driver has passed to the feeder and the tree has not applied yet, so
+//! that a follower stops reading the journal while there are many such entries.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,5 +1,6 @@
 //! The connection from an owner's appender to the driver. A group is sent as the body of one
-//! cluster entry; the call returns when that is committed or the term has ended.
+//! cluster entry; the call returns when this entry is committed or the node's term as owner has
+//! ended.
 
 use std::{
     sync::{
@@ -78,7 +79,7 @@ pub(crate) struct BaseRequest {
     pub(crate) entry: Option<u64>,
     /// Receives the number of the entry that the base will contain.
     pub(crate) accepted: oneshot::Sender<u64>,
-    /// Receives the position of the first base that contains the entry.
+    /// Receives the number of the last entry in the first base that contains `entry`.
     pub(crate) done: oneshot::Sender<u64>,
 }
 
@@ -96,7 +97,7 @@ impl Replicator {
         Self { commands: Mutex::new(commands), closed: AtomicBool::new(false) }
     }
 
-    /// Makes appends be accepted, because the node is the owner and has a complete copy.
+    /// Accepts appends again, because the node is the owner and has a complete copy.
     pub(crate) fn open(&self) {
         self.closed.store(false, Ordering::SeqCst);
     }
@@ -121,8 +122,8 @@ impl Replicator {
     }
 }
 
-/// Returns the error of a node that is no longer the owner. Pending writes may have been committed;
-/// only the new owner can determine it.
+/// Returns the error of a node that is no longer the owner. Only the new owner can determine
+/// whether pending writes were committed.
 pub(crate) fn moved() -> Error {
     Error::new(Kind::Moved, "this node is not the owner of the data any more")
 }

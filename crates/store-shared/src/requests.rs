@@ -1,5 +1,5 @@
-//! Sends requests to the ledger and repeats them, without limit or for as long as an operator
-//! waits.
+//! Sends requests to the ledger and repeats them, either without limit or, for commands of an
+//! operator, for a minute.
 
 use std::time::Duration;
 

@@ -43,10 +43,10 @@ impl std::fmt::Debug for ShardOptions {
     }
 }
 
-/// A node's store of a shard. If it fails (full disk, device error, damage), the role becomes
-/// [`Role::Failed`] and an owned shard is released. The store is reopened automatically and then
-/// followed from its position; a damaged one is wiped and rebuilt from the cluster's journal. The
-/// [`TreeStore`] object stays the same.
+/// A node's store of a shard. If the store fails (full disk, device error, damage), the role
+/// becomes [`Role::Failed`] and an owned shard is released. The store is reopened automatically and
+/// then follows the journal from its position; a damaged store is wiped and rebuilt from the
+/// cluster's journal. The [`TreeStore`] object stays the same.
 pub struct SharedShard {
     tree: Arc<TreeStore>,
     role: watch::Receiver<Role>,
@@ -142,8 +142,8 @@ impl SharedShard {
     }
 
     /// As the owner, requests a base that contains this entry of the cluster's journal (default:
-    /// the last committed one). Returns the entry, and a receiver of the position of the first base
-    /// that contains it. `None` if the node is not the owner.
+    /// the last committed one). Returns the entry, and a receiver of the number of the last entry
+    /// in the first base that contains it. `None` if the node is not the owner.
     pub async fn make_base(&self, entry: Option<u64>) -> Option<(u64, oneshot::Receiver<u64>)> {
         let (accepted, hear) = oneshot::channel();
         let (done, made) = oneshot::channel();

@@ -73,7 +73,7 @@ impl std::fmt::Debug for ShardClockOptions {
     }
 }
 
-/// The clock of a shard over all terms of this node.
+/// The clock of a shard on this node, in all periods in which the node owns the shard.
 pub struct ShardClock {
     options: ShardClockOptions,
     state: Mutex<State>,
@@ -109,7 +109,7 @@ impl ShardClock {
         self.state.lock().clock.clone()
     }
 
-    /// Publishes the checkpoint of a moved clock with the next heartbeat. Returns whether a
+    /// Publishes the checkpoint of a moved manual clock with the next heartbeat. Returns whether a
     /// heartbeat carried it.
     pub async fn persist(&self, checkpoint: Checkpoint) -> bool {
         let (done, persisted) = oneshot::channel();
@@ -148,17 +148,18 @@ impl ShardClock {
                 let stopped = beat.ms.saturating_add(owed_ms);
                 let least = least.map_or(i64::MIN, |least| least.ms).max(stopped);
                 let last = if lower_bounds.seen_alive {
-                    // Counts by this machine's boot clock since the heartbeat was seen.
+                    // The new clock continues from the heartbeat's instant by this machine's boot
+                    // clock, which was read when the heartbeat was first seen.
                     let (boot_id, boot_ns) = (options.boot_id, noted);
                     Checkpoint { boot_id, boot_ns, wall_ms: None, ..beat }
                 } else {
-                    // The checkpoint's age is unknown: uses the wall clock, as after a reboot.
+                    // The checkpoint's age is unknown: the wall clock decides, as after a reboot.
                     beat
                 };
                 (Some(last), least)
             }
-            // No later instant was used and the age is unknown: as after a reboot, but without
-            // adding a lease.
+            // The shard was released with its last used instant. The age is unknown, so the wall
+            // clock decides as after a reboot, but without adding a lease.
             (_, Some(least)) => {
                 let before = least.ms.saturating_sub(options.lease_ms);
                 (Some(Checkpoint { boot_id: NO_BOOT, ms: before, ..least }), least.ms)
@@ -203,7 +204,7 @@ fn least_or(least: Option<Checkpoint>, of_beat: Option<(Checkpoint, i64)>) -> i6
 
 impl NodeClock for ShardClock {
     fn begin(&self, lower_bounds: &ClockLowerBounds) -> Bytes {
-        // If no clock can start, only the inherited bound counts.
+        // If no clock can start, the checkpoint is the inherited lower bound.
         let Ok(clock) = self.begun(lower_bounds) else { return lower_bounds.least.clone() };
         let begins = clock.last_used();
         Checkpoint { ms: begins.ms, ..clock.tick() }.encode().into()
@@ -252,12 +253,12 @@ impl NodeClock for ShardClock {
         let mut state = self.state.lock();
         let Some(clock) = state.clock.clone() else { return Bytes::new() };
         state.finished = true;
-        // Ended first, so that no instant is used after the one read next.
+        // Ended before the last used instant is read, so that no later one is used.
         clock.end();
         let mut last_ms = clock.last_used().ms;
         if let Some(asked) = state.asked.filter(|_| self.options.mode == ClockMode::Manual) {
-            // This move is or was carried by a heartbeat: it may be acknowledged before the clock
-            // has applied it.
+            // A heartbeat carries or has carried this move of a manual clock. The move may be
+            // acknowledged before the clock has applied it.
             last_ms = last_ms.max(asked.ms);
         }
         // A move that no heartbeat carries is cancelled.

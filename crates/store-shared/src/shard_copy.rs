@@ -33,7 +33,8 @@ pub struct CopyOptions {
     pub shard: u32,
     /// The store to create; its directory has to be empty and used by nothing else.
     pub tree: TreeOptions,
-    /// Last entry of the store to copy; `None` copies all that was acknowledged before the start.
+    /// Number of the last entry that the copied store may contain; `None` copies all that was
+    /// acknowledged before the start.
     pub until: Option<u64>,
 }
 
@@ -206,7 +207,7 @@ impl ShardCopy<'_> {
                 };
                 let shown = self.options.shard(ledger).await?;
                 if shown.epoch != record.epoch {
-                    // A new owner: the end of the epoch is, or will be, in the record.
+                    // A new owner: the end of the former epoch is, or will be, in the record.
                     record = self.options.opened_shard(ledger).await?;
                     continue 'again;
                 }
@@ -226,7 +227,7 @@ impl ShardCopy<'_> {
         }
     }
 
-    /// Applies entries up to the requested one. Returns true if it was reached.
+    /// Applies entries up to the requested one. Returns whether the requested entry was reached.
     fn apply(&mut self, entries: Vec<(cluster::Entry, Position)>) -> Result<bool, Error> {
         let known = self.tree.last_entry()?;
         let until = self.options.until.unwrap_or(u64::MAX);
@@ -242,7 +243,7 @@ impl ShardCopy<'_> {
         Ok(until <= last)
     }
 
-    /// Determines why an entry is missing: the journal was truncated since, or it is damaged.
+    /// Determines why an entry is missing: the journal was truncated meantime, or is damaged.
     async fn why_missing<L: Ledger>(&self, ledger: &L, error: Error) -> AttemptError {
         match send_request(ledger, Request::ReadShardSerial { shard: self.options.shard }, shard_of)
             .await

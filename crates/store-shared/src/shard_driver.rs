@@ -53,13 +53,13 @@ impl ShardDriver {
         }
     }
 
-    /// Sends a step to the feeder.
+    /// Sends a task to the shard's feeder.
     pub(crate) fn tell(&self, step: Step) {
         let _ = self.steps.send(step);
     }
 
-    /// Appends queued entries as far as the owner accepts them; drops all if this node is not the
-    /// owner.
+    /// Appends queued entries as far as the owner's state machine accepts them; drops all queued
+    /// entries if this node is not the owner.
     pub(crate) fn append_queued(&mut self, member: &mut Member, now: u64) {
         if member.owner(self.number).is_none() {
             return self.queue.clear();
@@ -73,7 +73,7 @@ impl ShardDriver {
         }
     }
 
-    /// Starts a base if one is due.
+    /// Starts to write a base if one is due.
     pub(crate) fn make_base<L: Ledger>(
         &mut self,
         member: &Member,

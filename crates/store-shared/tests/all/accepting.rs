@@ -53,7 +53,7 @@ fn misses(role: &Role) -> bool {
     matches!(role, Role::Failed(why) if why.contains("is missing in the cluster's journal"))
 }
 
-/// Waits until a node reports a missing entry, skipping the time of leases.
+/// Waits until a node reports a missing entry, skipping the waits for leases to expire.
 fn wait_until_it_misses(nodes: &Nodes, node: &OneShard) {
     for _ in 0..20_000 {
         if misses(&node.role().borrow()) {
@@ -69,8 +69,8 @@ fn place_of(machine: &Machine) -> std::path::PathBuf {
     machine.directory.path().join("place")
 }
 
-/// Waits until an idle node has saved its position. It saves once a second, so it has when the file
-/// is unchanged for longer.
+/// Waits until an idle node has saved its position. It does so once a second, so it has if the file
+/// has been unchanged for longer.
 fn wait_until_noted(machine: &Machine) {
     let (mut noted, mut looks) = (Vec::new(), 0);
     for _ in 0..1_000 {
@@ -85,7 +85,7 @@ fn wait_until_noted(machine: &Machine) {
     panic!("it goes on noting its place");
 }
 
-/// Checks that a node that was ahead has rebuilt its copy and equals the owner.
+/// Checks that a node that was ahead of the owner has wiped and rebuilt its copy.
 async fn assert_made_again(node: &OneShard, owner: &OneShard, numbers: std::ops::Range<u64>) {
     for _ in 0..6_000 {
         if node.discarded_copies() == 1 && *node.role().borrow() == Role::Following {
@@ -120,7 +120,7 @@ async fn what_was_before_a_lost_entry_is_served_and_nobody_keeps_what_was_behind
     wait_until_level(&doubtful, &owner);
     drop((owner, doubtful));
     fs::write(&position, noted).unwrap();
-    // Entry 1 is the first of the epoch.
+    // The first entry was appended when the epoch was opened; the entry after the next 30 is lost.
     let lost = 1 + 30 + 1;
     let back = nodes.ledger.lose_entry(0, 1, lost);
     assert_eq!(back.len(), 1);
@@ -135,14 +135,15 @@ async fn what_was_before_a_lost_entry_is_served_and_nobody_keeps_what_was_behind
     nodes.take_over(&node);
     assert_eq!(held(&node, 0..60).await, Vec::from_iter(0..30));
     assert_eq!(node.discarded_copies(), 0);
-    // Whether new entries arrive before the check or not.
+    // The copy is wiped whether or not new entries arrive before the node checks its position.
     let doubtful = nodes.start(&may_have_diverged);
     assert_made_again(&doubtful, &node, 0..60).await;
     write(&node, 60..100).await;
     let former = nodes.start(&ahead);
     assert_made_again(&former, &node, 0..100).await;
     assert_made_again(&doubtful, &node, 0..100).await;
-    // The lost entry is restored too late, and one of these nodes is the next owner.
+    // The lost entry is restored after the loss was accepted, and one of the wiped nodes becomes
+    // the owner: the entry stays lost.
     nodes.ledger.execute(back[0].clone()).await.unwrap();
     drop((node, doubtful));
     nodes.take_over(&former);
@@ -184,7 +185,7 @@ async fn a_lost_entry_of_a_closed_epoch_takes_the_later_epochs_with_it() {
         let node = nodes.start(machine);
         assert_made_again(&node, &late, 0..90).await;
     }
-    // A base with lost data, published late by an owner that was cut off.
+    // An owner that was cut off publishes a base late, which contains the lost data.
     let record = shard(&nodes).await;
     let (id, segment, checksum, pieces, bytes) = (7, 0, 1, 1, 1);
     let base = BaseRecord { id, epoch: 1, segment, n: 20, checksum, pieces, bytes };
@@ -208,7 +209,7 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
     nodes.take_over(&owner);
     write(&owner, 0..20).await;
     let back = nodes.ledger.lose_entry(0, 1, 5);
-    // The owner beats as time passes and has all data.
+    // The owner sends heartbeats as time passes, and has all data.
     let (boot, node) = (nodes.boot.clone(), owner.role());
     let beating = std::thread::spawn(move || {
         while serves(&node.borrow()) && boot.skipped_ms() < 60_000 {
@@ -227,7 +228,7 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
     }
     let refused = accept(&nodes, &loss).await.unwrap_err();
     assert!(refused.to_string().contains("entry 5 exists again"), "{refused}");
-    // No live node has claimed the shard.
+    // The failed attempts have not blocked the shard: a node can claim it.
     let owner = nodes.start(&machine);
     nodes.take_over(&owner);
     assert_eq!(held(&owner, 0..20).await, Vec::from_iter(0..20));
@@ -255,7 +256,7 @@ async fn a_base_behind_a_lost_entry_is_loaded_instead() {
         write(&owner, 0..20).await;
         let behind = nodes.start(&machines[1]);
         wait_until_level(&behind, &owner);
-        // Saved first: an empty node would load the base anyway.
+        // The position is saved first: a node without one would load the base anyway.
         wait_until_noted(&machines[1]);
         drop(behind);
         write(&owner, 20..40).await;
@@ -264,7 +265,8 @@ async fn a_base_behind_a_lost_entry_is_loaded_instead() {
         let epoch = shard(&nodes).await.epoch;
         drop(owner);
         if is_closed {
-            // Another owner, which has also crashed; the journal after a single base is kept.
+            // The epoch with the lost entry is closed by another owner. Its journal is kept, as
+            // there is only one base.
             let next = nodes.start(&Machine::new());
             nodes.take_over(&next);
             write(&next, 40..50).await;

@@ -38,7 +38,7 @@ async fn has_segment(nodes: &Nodes, epoch: u64, segment: u64) -> bool {
     }
 }
 
-/// Writes until another base is published and the data it replaces is deleted.
+/// Writes until another base is published.
 async fn write_a_base(nodes: &Nodes, owner: &OneShard, acknowledged: &mut BTreeMap<String, u64>) {
     let before = shard(nodes).await.base();
     let from = owner.tree().published() * 100;
@@ -88,7 +88,7 @@ async fn bases_come_and_the_journal_goes(nodes: Nodes) {
         }
     }
     assert!(has_segment(&nodes, 1, record.bases[0].segment).await);
-    // An empty node, and one that lags too far.
+    // An empty node, and a node that lags too far, load a base.
     let late = nodes.start(late);
     let follower = nodes.start(second);
     assert_same(&late, &owner, &acknowledged).await;
@@ -101,7 +101,7 @@ async fn bases_come_and_the_journal_goes(nodes: Nodes) {
         write_a_base(&nodes, &late, &mut acknowledged).await;
     }
     assert_same(&follower, &late, &acknowledged).await;
-    // Across two epochs, and on copies that were loaded from a base.
+    // Nodes catch up across two epochs, with copies that were loaded from a base.
     let owner = nodes.start(first);
     let other = nodes.start(other);
     assert_same(&owner, &late, &acknowledged).await;

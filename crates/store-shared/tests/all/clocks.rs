@@ -46,7 +46,7 @@ pub(crate) fn start(nodes: &Nodes, mode: ClockMode, ahead_ms: i64) -> Timed {
     start_in(nodes, Machine::new(), fastrand::u128(..), mode, ahead_ms)
 }
 
-/// Like `start`, on an existing machine in this boot of it.
+/// Like `start`, on an existing machine that was booted with this boot id.
 fn start_in(
     nodes: &Nodes,
     machine: Machine,
@@ -95,17 +95,17 @@ async fn time_never_goes_back_over_owners_whose_wall_clocks_disagree() {
             assert!(before <= now && stamped.at_ms <= stamp.at_ms, "round {round}");
             assert!(stamped.seq < stamp.seq, "round {round}");
             let (passed, elapsed) = (now.ms - before.ms, wall - then);
-            // By the boot clock, and at most a lease more; a step of up to five seconds may follow.
+            // Time follows the boot clock, plus at most a lease and a step of five seconds.
             let most = elapsed + LEASE_MS + 5_100;
             assert!(passed <= most, "round {round}: {passed} ms in {elapsed}");
         }
         let next = start(&nodes, ClockMode::System, if round % 2 == 0 { 5_000 } else { -5_000 });
-        // The clock is used until the end of the term.
+        // Uses the clock until the end of the node's term as the owner.
         let (mut used, mut stamped) = (clock.now().await.unwrap(), stamp);
         let then = wall_ms(&nodes.boot);
         if round % 3 == 0 {
             owner.node.hand_over();
-            // As long as it may be used: the next owner may start immediately after.
+            // Uses the clock while it returns instants; the next owner may start right after.
             while let Some(now) = clock.try_now() {
                 used = used.max(now);
                 std::thread::yield_now();
@@ -148,8 +148,8 @@ const DAYS: i64 = 3 * 86_400_000;
 /// Maximum delay on a busy machine, in milliseconds.
 const SLACK: i64 = 20_000;
 
-/// Stops an owner and takes over with a node that was not running before, so that it has only read
-/// the record.
+/// Stops an owner and lets a node take over that was not running before, so that it only knows the
+/// shard record.
 async fn after_a_stop(ahead_ms: i64) -> (Instant, Instant, i64, clock::ClockStatus) {
     let nodes = Nodes::new(ManualTime::default());
     let owner = start(&nodes, ClockMode::System, 0);
@@ -163,8 +163,8 @@ async fn after_a_stop(ahead_ms: i64) -> (Instant, Instant, i64, clock::ClockStat
     (used, now, wall_ms(&nodes.boot), clock.status())
 }
 
-/// Only the wall clock knows the downtime. It is applied as after a reboot, and documents that it
-/// makes expire are not reaped yet.
+/// Only the wall clock knows how long the cluster was off. Time advances as after a reboot, and
+/// documents that expire by this are not reaped yet.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_that_was_off_for_days_goes_on_at_the_time_of_day() {
     let (used, now, wall, status) = after_a_stop(DAYS).await;
@@ -177,7 +177,7 @@ async fn a_cluster_that_was_off_for_days_goes_on_at_the_time_of_day() {
     assert_eq!(status.reap_until, None);
 }
 
-/// The boot clock measures the owner's silence, independently of the wall clock.
+/// A node that has seen the owner's heartbeats continues by its boot clock, not its wall clock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_has_seen_the_owner_alive_goes_on_by_its_boot_clock() {
     let nodes = Nodes::new(ManualTime::default());
@@ -194,7 +194,7 @@ async fn who_has_seen_the_owner_alive_goes_on_by_its_boot_clock() {
     assert!(used <= now && now.ms <= used.ms + passed, "{used:?} {now:?}");
 }
 
-/// Lets beats be renewed for a while.
+/// Commits for two seconds, so that the owner sends heartbeats.
 async fn live_on(owner: &Timed, nodes: &Nodes) {
     let until = nodes.boot.now_ns() + 2_000_000_000;
     while nodes.boot.now_ns() < until {
@@ -202,8 +202,8 @@ async fn live_on(owner: &Timed, nodes: &Nodes) {
     }
 }
 
-/// The same after a release: another node with a wrong wall clock takes over, or the releasing node
-/// does again.
+/// A node that has seen the owner release the shard continues by the boot clock, too: another node
+/// with a wrong wall clock, or the node that has released it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_has_seen_the_shard_given_up_goes_on_by_its_boot_clock() {
     for ahead_ms in [DAYS, -DAYS] {
@@ -249,12 +249,12 @@ async fn an_owner_that_is_started_again_in_the_same_boot_goes_on_by_its_boot_clo
     let clock = again.serve(&nodes);
     let (now, wall) = (clock.now().await.unwrap(), wall_ms(&nodes.boot));
     assert!(used.ms + 3_600_000 <= now.ms && now.ms.abs_diff(wall) < 20_000, "{now:?} at {wall}");
-    // The advance is not taken for a clock jump: reaping is not delayed.
+    // The advance does not count as a clock jump, so reaping is not delayed.
     assert_eq!(clock.status().reap_until, None);
 }
 
-/// The restarted owner takes over at once, without waiting for the lease; the clock must not be
-/// ahead because of that.
+/// The restarted owner takes over at once, without waiting for its lease to expire; its clock must
+/// not get ahead by that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_that_is_killed_again_and_again_is_not_ahead_of_the_time_of_day() {
     let nodes = Nodes::new(ManualTime::default());
@@ -295,7 +295,7 @@ async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
             tokio::task::yield_now().await;
         }
         assert_eq!(said(&clock.checkpoint()).ms, moved.ms);
-        // The beat is in flight, or its reply has just arrived: the clock itself has not moved yet.
+        // The heartbeat or its reply is in flight: the clock itself has not moved yet.
         if answered_before {
             clock.confirm_checkpoint();
         }
@@ -308,7 +308,7 @@ async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
     }
 }
 
-/// A checkpoint is seen slightly after its creation; the clock does not lag by that.
+/// A node reads a checkpoint slightly after its creation; its clock does not lag by that time.
 #[tokio::test]
 async fn a_clock_that_goes_on_from_a_look_begins_with_the_wall_clock_where_that_is_near() {
     for (late_ms, behind_ms) in [(300, 0), (2_000, 2_000), (-300, -300)] {
@@ -347,7 +347,7 @@ async fn a_clock_that_goes_on_from_a_look_begins_with_the_wall_clock_where_that_
     }
 }
 
-/// Readers wait for the first beat that carries a checkpoint of the clock.
+/// A new clock's first checkpoint is sent with a heartbeat at once, because readers wait for it.
 #[test]
 fn the_next_beat_carries_a_clock_that_has_just_begun_at_once() {
     for mode in [ClockMode::System, ClockMode::Manual] {

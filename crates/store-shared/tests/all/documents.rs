@@ -28,7 +28,7 @@ use crate::{
 const HISTORIES: u64 = 3;
 const OPERATIONS: usize = 80;
 
-/// Persists clock moves with beats.
+/// Makes moves of the clock durable with heartbeats.
 struct ByBeat(Arc<ShardClock>);
 
 impl Persist for ByBeat {
@@ -40,7 +40,7 @@ impl Persist for ByBeat {
     }
 }
 
-/// The expected documents: each with the second of its write and its own `ttl`.
+/// The documents that clients must see: for each id, the second of its write and its own `ttl`.
 #[derive(Default)]
 struct Shown {
     documents: BTreeMap<i64, (i64, Option<i64>)>,
@@ -146,11 +146,11 @@ impl World {
         }
         let (owner, clock, engine) = open(&self.nodes, next).await;
         self.clock = clock;
-        // Dropped after its engine, which uses its directory.
+        // The former owner is dropped after its engine, which uses its directory.
         let _former_owner = std::mem::replace(&mut self.owner, owner);
         let former = std::mem::replace(&mut self.engine, engine);
-        // The former owner's engine returns nothing any more. Not checked after a kill, since its
-        // clock has run out and a call would wait.
+        // The former owner's engine returns nothing any more. This is not checked after a kill,
+        // since its clock then has no lease and a call would wait.
         if by_word {
             let ended = former.now().await.map_err(|error| error.kind);
             assert_eq!(ended, Err(engine::Kind::Moved));
@@ -237,7 +237,7 @@ async fn rows_in(store: &TreeStore, space: Space, range: KeyRange) -> usize {
     page.rows.len()
 }
 
-/// Counts the reap floors for copies in the catalog.
+/// Counts the catalog's rows with reap floors, by which copies remove expired documents.
 async fn floors_in(store: &TreeStore) -> usize {
     rows_in(store, Space::Catalog, KeyRange::with_prefix(b"f")).await
 }
@@ -278,9 +278,10 @@ async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
     assert_eq!(rows_in(follower.node.tree(), space, KeyRange::all()).await, 20);
     let base = rows_in_base(follower.node.tree());
     assert!(base + 180 <= base_before, "{base} of {base_before}");
-    // The floors have not changed.
+    // The floors have not changed, so the copy's reaper has nothing to do.
     assert_eq!(reaper.look(&**follower.node.tree()).await.unwrap(), 0);
-    // A copy that has not reaped differs only in expired rows; one that misses a write differs.
+    // A copy that has not reaped differs from the owner only in expired rows; a copy that misses a
+    // write is reported.
     let late = start(&world.nodes, ClockMode::Manual, 0);
     wait_until_level(&late.node, &world.owner.node);
     let now = world.engine.now().await.unwrap();

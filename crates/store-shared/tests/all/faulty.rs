@@ -20,7 +20,7 @@ pub(crate) enum Disk {
     Unsynced,
 }
 
-/// A journal on such a disk. Clones share their state.
+/// A journal on a disk that stalls or fails on demand. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct FaultyFolder {
     folder: JournalFolder,

@@ -1,5 +1,5 @@
-//! A store of a cluster satisfies the laws of stores. A crash kills the owner, and another node
-//! takes over: a follower, a node without data, or the same one restarted.
+//! Runs the conformance tests of stores on the store of a cluster. A crash kills the owner, and
+//! another node takes over: a follower, a node without data, or the same node restarted.
 
 use store::laws::{self, Bench, ManualTime};
 use store_tree::TreeStore;
@@ -32,7 +32,7 @@ impl Cluster {
         Owned::new(self.nodes.start(&machine), machine)
     }
 
-    /// Starts a follower if one is to take over.
+    /// Starts a follower if the next owner is to be a follower.
     fn add_follower(&mut self) {
         if matches!(self.next, Next::Follower) {
             self.follower = Some(self.start(Machine::new()));

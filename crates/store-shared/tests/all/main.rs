@@ -1,5 +1,5 @@
-//! Tests of cluster stores on an in-memory ledger; a single program, to link only once. This file
-//! has an owner together with its machine.
+//! Tests of cluster stores on an in-memory ledger, in one program so that it is linked once. This
+//! file defines a node that owns the shard, together with its machine.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod accepting;

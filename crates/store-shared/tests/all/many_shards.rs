@@ -42,8 +42,8 @@ async fn assert_all(node: &SharedNode, acknowledged: &Acknowledged) {
     }
 }
 
-/// A node owns all shards, hands one over, and is killed: the other takes over everything with the
-/// end of one lease.
+/// A node owns all shards, hands one over, and is killed: the other node takes over all its shards
+/// when its one lease expires.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_shard_has_its_own_owner_and_a_node_one_lease() {
     let nodes = Nodes::new(ManualTime::default());
@@ -64,7 +64,7 @@ async fn each_shard_has_its_own_owner_and_a_node_one_lease() {
     write_to(&first, &[0, 2], 100, &mut acknowledged).await;
     let refused = shard(&first, 1).tree().commit(vec![put("refused", 1)]).await.unwrap_err();
     assert_eq!(refused.kind, Kind::Moved);
-    // One beat carries the terms of all owned shards.
+    // One heartbeat carries the epochs of all owned shards.
     let owned =
         |record: &NodeRecord| record.terms.iter().map(|term| term.shard).collect::<Vec<_>>();
     for (id, shards) in [(machine.id, vec![0, 2]), (other_machine.id, vec![1])] {
@@ -90,7 +90,7 @@ async fn each_shard_has_its_own_owner_and_a_node_one_lease() {
     write_to(&second, &[0, 1, 2], 200, &mut acknowledged).await;
     assert_all(&second, &acknowledged).await;
     assert_eq!(value_of(shard(&second, 1), "refused").await, None);
-    // Restarted on its directories, it follows all shards.
+    // A node restarted on its directories follows all shards.
     drop(first);
     let (back, _) = nodes.start_many(&machine, SHARDS);
     for number in 0..SHARDS {
@@ -119,7 +119,7 @@ async fn a_node_whose_copy_of_one_shard_fails_goes_on_with_the_others() {
     assert_eq!(unknown.kind, Kind::Unavailable, "{unknown}");
     acknowledged[2].insert("key 0".to_owned(), 999);
     wait_for(shard(&second, 2), serves).await;
-    // Far longer than a lease, in steps small enough for its beats.
+    // Time passes far beyond a lease, in steps short enough for heartbeats in between.
     for round in 0..200 {
         nodes.boot.skip(50);
         std::thread::park_timeout(std::time::Duration::from_millis(5));

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::faulty::FaultyFolder;
 
 const MS: u64 = 1_000_000;
-/// How long an applied beat lets an owner serve, in milliseconds.
+/// How long an owner may serve after an applied heartbeat, in milliseconds.
 pub(crate) const LEASE_MS: i64 = 3_000;
 /// Time skipped at each check while waiting for an owner, in milliseconds.
 const SKIP_MS: u64 = 20;
@@ -31,7 +31,7 @@ pub(crate) const READ_BYTES: usize = 32 << 10;
 /// Timeout when waiting for a role.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A clock without state: the test provides the time.
+/// A shard clock that does nothing: the test provides the time of commits.
 struct Still;
 
 impl NodeClock for Still {
@@ -60,8 +60,8 @@ impl NodeClock for Still {
     fn end(&self) {}
 }
 
-/// The time of all nodes of a test: the boot clock plus the time that the test has skipped. Leases
-/// last three seconds, so that none expires on a busy machine; tests skip them.
+/// The boot clock of all nodes of a test, plus the time that the test has skipped. Leases last
+/// three seconds, so that none expires on a busy machine; tests skip this time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BootTime {
     skipped_ns: Arc<AtomicU64>,
@@ -118,7 +118,7 @@ impl std::ops::Deref for OneShard {
     }
 }
 
-/// What remains of a node after its process has ended.
+/// What remains of a node after its process has ended: its id and directory.
 pub(crate) struct Machine {
     pub(crate) id: Uuid,
     pub(crate) directory: TempDir,
@@ -243,7 +243,7 @@ pub(crate) fn serves(role: &Role) -> bool {
 
 /// Waits until a node has applied as much as another.
 pub(crate) fn wait_until_level(node: &SharedShard, owner: &SharedShard) {
-    // An entry is the last one slightly before it is visible.
+    // An entry counts as the last one slightly before it is visible, so both are compared.
     let stands = |node: &SharedShard| (node.tree().last_entry().unwrap(), node.tree().published());
     let (wanted, published) = stands(owner);
     for _ in 0..6_000 {

@@ -77,7 +77,7 @@ async fn a_follower_with_a_slow_disk_holds_no_more_than_it_may() {
     assert!(slow.backlog().entries <= HOLD_ENTRIES + of_a_reading, "{:?}", slow.backlog());
     drop(waiting);
     wait_until_level(&slow, &owner);
-    // The node can still become the owner.
+    // The node whose disk was slow can still become the owner.
     owner.stop();
     nodes.take_over(&slow);
     assert_has(&slow, &acknowledged).await;
@@ -87,7 +87,7 @@ fn has_failed(role: &Role) -> bool {
     matches!(role, Role::Failed(_))
 }
 
-/// Checks that two stores have the same number of entries and the same last values.
+/// Checks that two stores have the same last entry and all acknowledged values.
 async fn assert_equal(node: &OneShard, other: &OneShard, acknowledged: &BTreeMap<String, u64>) {
     wait_until_level(node, other);
     assert_eq!(node.tree().last_entry(), other.tree().last_entry());
@@ -96,7 +96,7 @@ async fn assert_equal(node: &OneShard, other: &OneShard, acknowledged: &BTreeMap
     assert_has(other, acknowledged).await;
 }
 
-/// The owner releases the shard at once, and follows again once its disk works.
+/// An owner whose disk fails releases the shard at once, and follows again once the disk works.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
     for fault in [Disk::Full, Disk::Broken] {
@@ -109,7 +109,7 @@ async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
         write(&owner, 0, &mut acknowledged).await;
         wait_until_level(&follower, &owner);
         disk.set(fault);
-        // The cluster has it, the owner has not: the outcome is unknown to the client.
+        // The write is only in the cluster's journal: its outcome is unknown to the client.
         let unknown = owner.tree().commit(vec![put("key 0", 999)]).await.unwrap_err();
         assert_eq!(unknown.kind, Kind::Unavailable, "{unknown}");
         acknowledged.insert("key 0".to_owned(), 999);
@@ -123,7 +123,7 @@ async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
         write(&follower, 100, &mut acknowledged).await;
         let refused = owner.tree().commit(vec![put("refused", 1)]).await.unwrap_err();
         assert!(matches!(refused.kind, Kind::Moved | Kind::Unavailable), "{refused}");
-        // The node resumes while nothing has to be written, and fails again with the next entry.
+        // On a full disk, the node resumes, and fails again with the next entry.
         wait_for(&owner, has_failed).await;
         disk.set(Disk::Works);
         wait_for(&owner, |role| *role == Role::Following).await;
@@ -236,8 +236,8 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// A bit of the local journal flips while a node is down: in the end it has all data, as if it had
-/// been rebuilt.
+/// A bit of the local journal flips while the node is down: in the end the node has all data, as if
+/// its copy had been rebuilt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_whose_journal_was_damaged_makes_its_copy_again() {
     let nodes = Nodes::new(ManualTime::default());
@@ -251,7 +251,7 @@ async fn a_node_whose_journal_was_damaged_makes_its_copy_again() {
         write(&owner, round * 100, &mut acknowledged).await;
         assert_equal(&follower, &owner, &acknowledged).await;
         follower.stop();
-        // Waits until the follower's store is closed.
+        // Dropping the node waits until its store is closed.
         drop(follower);
         let mut all = files(&machine.directory.path().join("journal"));
         all.retain(|path| std::fs::read(path).unwrap().iter().any(|byte| *byte != 0));

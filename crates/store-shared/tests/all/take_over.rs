@@ -66,14 +66,14 @@ async fn nothing_acknowledged_is_lost_over_many_owners() {
         match round % 3 {
             // Kills the owner.
             0 => owner.0.stop(),
-            // Hands over and follows from then on.
+            // Hands over; the former owner follows from then on.
             1 => {
                 owner.0.hand_over();
                 wait_for(&owner.0, |role| *role == Role::Following).await;
                 let refused = owner.0.tree().commit(vec![put("refused", 1)]).await.unwrap_err();
                 assert_eq!(refused.kind, Kind::Moved);
             }
-            // Kills the owner before the other follows.
+            // Kills the owner, which then rejects commits.
             _ => {
                 owner.0.stop();
                 write_nothing(&owner.0).await;
