@@ -23,11 +23,11 @@ use crate::{
     messages::{Batch, CommitterMessage},
 };
 
-/// Size at which a group accepts no more batches, so that it is applied to its trees while the next
-/// group is synced.
+/// Size at which a group accepts no more batches, so that the group is applied to its trees while
+/// the next one is synced.
 const GROUP_BYTES: usize = 4 * 1024 * 1024;
 
-/// Size up to which a group is applied on this thread, which takes less time than waking another.
+/// Size up to which a group is applied on this thread, which is faster than waking the applier.
 const QUICK_BYTES: usize = 32 * 1024;
 
 /// State of the thread that appends to the journal.
@@ -39,7 +39,8 @@ pub(crate) struct Appender {
     /// Number of groups that the applier has not finished.
     applying: Arc<AtomicUsize>,
     committer: mpsc::Sender<CommitterMessage>,
-    /// The last epoch of the committer in which an entry was refused, and the reason.
+    /// The last epoch of the committer (entries that depend on each other) in which the journal
+    /// refused an entry, and the reason.
     refused: Option<(u64, Error)>,
     /// A batch taken from the queue that did not fit into the last group.
     left_over: Option<Batch>,
@@ -119,8 +120,8 @@ impl Appender {
     fn record_failure(&mut self, epoch: u64, failure: AppendFailure) -> Error {
         match failure {
             AppendFailure::Refused(error) => {
-                // Later entries of the epoch assume the numbers and sums of this one and are now
-                // wrong.
+                // Later entries of the epoch were built on the number and the sums of this entry,
+                // so they are refused too.
                 self.refused = Some((epoch, error.clone()));
                 self.inner.refused_epoch.store(epoch, Ordering::SeqCst);
                 if error.kind == Kind::Unavailable {
@@ -154,7 +155,7 @@ impl Appender {
         } else {
             apply_group(&self.inner, group);
         }
-        // After the replies, so that writers that commit again at once share a sync.
+        // Sent after the replies, so that writers that commit again at once share a sync.
         if self.left_over.is_none() {
             let _ = self.committer.send(CommitterMessage::Idle);
         }

@@ -1,8 +1,9 @@
 //! Applies durable groups to their trees, publishes them to readers and notifies writers, in order.
 //!
-//! For each group: the trees, the counter, the view; then for each batch the last published commit,
-//! the fence, the in-flight table and the replies. A writer thus finds its acknowledged commit in
-//! any new view, and a view that finds the in-flight table empty sees everything that was in it.
+//! For each group, this thread updates the trees, the sequence number counter and the view of new
+//! readers, in this order; then for each batch the number of the last published commit, the fence,
+//! the in-flight table and the replies. A writer thus finds its acknowledged commit in any new
+//! view, and a view that finds the in-flight table empty sees everything that was in it.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -35,8 +36,8 @@ pub(crate) fn apply_until_closed(
 
 /// Applies one group of entries.
 pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
-    // Held until all of it is published: a view created before that could miss both a half-applied
-    // entry and the version that it replaces.
+    // Held until the whole group is published: a view created before that could miss both a
+    // half-applied entry and the version that the entry replaces.
     let applying = inner.published.begin_applying();
     // A panic may leave an entry half applied, so nothing is published and the store is reopened.
     let applied = catch_unwind(AssertUnwindSafe(|| apply_entries(inner, &mut group, &applying)));
@@ -75,7 +76,7 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>
         flusher.unpark();
     }
     inner.published.publish(applying);
-    // After the view, so that a reader of this number finds all commits up to it.
+    // Updated after the view, so that a reader of this number finds all commits up to it.
     inner.published_seq.fetch_max(seq, Ordering::SeqCst);
 }
 
@@ -87,7 +88,7 @@ fn apply_entry(inner: &OpenStore, entry: PendingEntry, applying: &Applying<'_>) 
         let grown = run.space_tree.apply(n, under, run.mutations, tick);
         inner.budget.record_memory(grown);
     }
-    // From here on views may read the entry.
+    // New views may read the entry from here on.
     inner.trees.counter.fetch_max(under + 1);
     *inner.applied.lock() = Applied { n, under, stamp: entry.last };
     if let Some(made) = entry.made {
@@ -117,7 +118,7 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
             _ => None,
         });
     }
-    // After the view: if the table is empty, the commit must be visible.
+    // Removed after the view was published: if the table is empty, the commit must be visible.
     if batch.in_flight {
         inner.in_flight.finish_oldest();
     }
@@ -174,7 +175,7 @@ mod tests {
         let inner = store.shared.open_generation().unwrap().inner.clone();
         let space_tree = inner.published.space_trees()[&SPACES[0]].clone();
         let applied = *inner.applied.lock();
-        // Simulates the applier after the first of two trees has the entry.
+        // Simulates an applier that has applied an entry to the first of its two trees.
         let applying = inner.published.begin_applying();
         let under = number_after(applied.under, &inner.trees.counter);
         let new =
@@ -182,10 +183,10 @@ mod tests {
         space_tree.apply(applied.n + 1, under, vec![new], 0);
         assert!(inner.flush_tree(&space_tree).unwrap());
         assert_eq!(seen(&store).await, [Some("old".into()), Some("old".into())]);
-        // The flush has kept what the half-applied entry replaces, and nothing else remains.
+        // The flush has written the version before the half-applied one, and no memtable is held.
         assert!(!inner.release_tree(&space_tree).unwrap());
         assert_eq!(inner.old_views().memory, 0);
-        // The entry stays half applied when a tree has panicked.
+        // The applier also stops within an entry when a tree panics: no view may show that entry.
         inner.stop_commits(&Error::new(Kind::Unavailable, "fault on purpose"));
         drop(applying);
         let number = inner.published.view().number;

@@ -1,7 +1,7 @@
-//! The archive of the journal: durable and applied entries, copied in order into files that are
-//! kept up to a size limit, for incremental backups. The journal keeps entries that are not copied
-//! yet, up to a bound: an archive that cannot keep up is discarded and restarted. Commits never
-//! wait for it.
+//! The archive of the journal: durable and applied entries, copied in order into files for
+//! incremental backups. The files are kept up to a size limit. The journal keeps entries that are
+//! not copied yet, up to a bound: an archive that cannot keep up is discarded and restarted.
+//! Commits never wait for the archive.
 //!
 //! ```text
 //!  archive:  [ 1 .. 40 ][ 41 .. 97 ]         the oldest files are deleted beyond the limit
@@ -72,8 +72,8 @@ pub(crate) fn remove(directory: &Path) -> Result<(), Error> {
 }
 
 impl Archive {
-    /// Opens the archive. It continues after its last file if the journal still has the following
-    /// entries; otherwise it restarts after the last applied entry.
+    /// Opens the archive. It continues after the last entry in its files if the journal still has
+    /// the following entries; otherwise it restarts after the last applied entry.
     pub(crate) fn open(
         directory: &Path,
         limit: u64,
@@ -124,7 +124,7 @@ impl Archive {
         }
         let stamp = match last == applied.0 {
             true => Some(applied.1),
-            // An error means that a file is damaged; it is treated as missing.
+            // An error means that the file is damaged; it counts as missing.
             false => self.stamp_in_files(last).unwrap_or(None),
         };
         match stamp {
@@ -177,13 +177,13 @@ impl Archive {
         self.given_up.lock().take().map_or(Ok(()), Err)
     }
 
-    /// Returns the first entry that the journal must keep.
+    /// Returns the number of the first entry that is not archived, which the journal must keep.
     pub(crate) fn next(&self) -> u64 {
         self.state.lock().last + 1
     }
 
-    /// Copies entries up to the last applied one if due; returns true if more entries may have to
-    /// be copied.
+    /// Copies applied entries into a new file if there are enough of them to fill it. Returns true
+    /// if a file was written, so that more entries may have to be copied.
     pub(crate) fn copy(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<bool, Error> {
         let (last, before) = {
             let state = self.state.lock();

@@ -43,7 +43,7 @@ const COMPLETE: &str = "complete";
 /// Size at which memtables are flushed while a base is loaded.
 const MEMORY_BYTES: u64 = 64 << 20;
 
-/// Reads all data of a store, as of one moment, in pieces.
+/// Reads all data of a store, as of the reader's creation, in pieces.
 pub struct BaseReader {
     inner: Arc<OpenStore>,
     predicate: PredicateInForce,
@@ -51,9 +51,10 @@ pub struct BaseReader {
     at: Applied,
     next_place: u64,
     space_trees: Vec<Arc<SpaceTree>>,
-    /// A row that the base contains with another value or not at all.
+    /// The key whose row has another value in the base than in the store, or is missing in it.
     replaced: Option<(Space, Bytes, Option<Bytes>)>,
-    /// Number of trees read, and the last key read of the next one; `None` before the directory.
+    /// Number of trees read, and the last key read of the next one; `None` before the directory is
+    /// read.
     read: Option<(usize, Option<Bytes>)>,
 }
 
@@ -217,7 +218,7 @@ pub(crate) fn load(
         bytes.map(Bytes::from).map_err(|error| from_io("read a piece of a base", &error))
     });
     make(options, journal, predicate, &mut kept)?;
-    // The marker is removed first: without it the rest is not a base.
+    // The marker file is removed first: without it, a crash leaves only pieces that are ignored.
     let removed = std::fs::remove_file(folder.join(COMPLETE))
         .and_then(|()| File::open(&folder)?.sync_all())
         .and_then(|()| std::fs::remove_dir_all(&folder));

@@ -22,21 +22,21 @@ const MUTATION_WEIGHT: u64 = 500;
 /// Poll interval of threads that wait for memory to be flushed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Tracks the memtables and the entries that are not in tables, against their limits.
+/// Compares the size of memtables, and the weight of entries to be replayed, with their budgets.
 pub(crate) struct Budget {
     journal_bytes: u64,
     buffer_bytes: u64,
     groups: Mutex<Groups>,
     /// Bytes in memtables, as the trees count them.
     memory: AtomicU64,
-    /// Notified when `memory` or the journal's weight decreases.
+    /// Notified when `memory` or the weight of `groups` decreases.
     less: Condvar,
-    /// The error with which flushing fails, if it does.
+    /// The error of the last flush, if it failed.
     failure: Mutex<Option<Error>>,
     failing: AtomicBool,
 }
 
-/// Entries that are not completely in tables yet.
+/// Groups with entries that a start would have to replay.
 #[derive(Default)]
 struct Groups {
     /// Last entry and weight of each group.
@@ -91,7 +91,7 @@ impl Budget {
         self.memory.load(Ordering::SeqCst)
     }
 
-    /// Records that all entries before `tail` are completely in tables.
+    /// Forgets the groups whose entries are all before `tail`, so that no start replays them.
     pub(crate) fn cut(&self, tail: u64) {
         let mut groups = self.groups.lock();
         while let Some((last, weight)) = groups.held.front().copied()
@@ -104,7 +104,7 @@ impl Budget {
         self.less.notify_all();
     }
 
-    /// Returns the budget that is exceeded `times` times; `None` if neither is.
+    /// Returns which budget is exceeded by a factor of `times`; `None` if neither is.
     fn excess_of(&self, times: u64) -> Option<ExceededBudget> {
         if self.journal_bytes.saturating_mul(times) < self.groups.lock().weight {
             return Some(ExceededBudget::Journal);
@@ -124,7 +124,7 @@ impl Budget {
         self.less.notify_all();
     }
 
-    /// Returns the error with which flushing fails, if it does.
+    /// Returns the error of the last flush, if it failed.
     pub(crate) fn flush_failure(&self) -> Option<Error> {
         if !self.failing.load(Ordering::SeqCst) {
             return None;
@@ -132,8 +132,8 @@ impl Budget {
         self.failure.lock().clone()
     }
 
-    /// Waits while a budget is exceeded twofold; fails if flushing fails. `ended` is polled and
-    /// stops the wait.
+    /// Waits while a budget is exceeded by a factor of two; fails if the last flush failed. `ended`
+    /// is polled and stops the wait.
     pub(crate) fn wait_for_room(&self, ended: impl Fn() -> bool) -> Result<(), Error> {
         while self.excess_of(2).is_some() && !ended() {
             if let Some(failure) = self.flush_failure() {

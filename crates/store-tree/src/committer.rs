@@ -1,6 +1,7 @@
 //! The single thread that orders commits: it takes the waiting commits, stamps them, checks their
 //! conditions, and passes them as an entry to the appender, which makes it durable while the next
-//! is ordered. Writers of different documents wait for each other no longer than that.
+//! entry is ordered. Writers of different documents wait for each other only while one entry is
+//! ordered.
 //!
 //! The longer a sync takes, the more commits share the next entry: throughput grows with the load,
 //! and a single writer waits for one sync. A small entry waits for more commits while a sync is in
@@ -27,11 +28,11 @@ use crate::{
 
 /// Maximum number of commits in a batch; the rest waits for the next one.
 const TURN_COMMITS: usize = 4_096;
-/// Number of puts and deletes that justify an entry while another is synced; fewer wait for more. A
-/// commit that indexes an item has thirty times as many as one that stores a document.
+/// Number of puts and deletes that justify an entry while another one is synced. A commit that
+/// indexes an item has thirty times as many as one that stores a document.
 const WORTH_MUTATIONS: usize = 64;
-/// Size at which an entry accepts no more commits: it must fit into the journal, and into memory
-/// several times.
+/// Size at which an entry accepts no more commits: an entry must fit into the journal, and several
+/// of them into memory.
 const ENTRY_BYTES: usize = 2 * 1024 * 1024;
 
 /// State of the committer thread.
@@ -46,7 +47,7 @@ pub(crate) struct Committer {
     /// Epoch of new entries. Increased after a failed batch, since the later entries of its epoch
     /// depend on that batch.
     epoch: u64,
-    /// Whether commits are accepted, instead of following another node's entries.
+    /// Whether commits are accepted; otherwise the store applies another node's entries.
     leads: bool,
     /// Whether the appender is busy.
     syncing: bool,
@@ -83,7 +84,7 @@ impl Committer {
     pub(crate) fn run(mut self, messages: &mpsc::Receiver<CommitterMessage>) {
         while let Ok(first) = messages.recv() {
             let mut next = Some(first);
-            // Everything in the mailbox is handled in one turn.
+            // All messages in the mailbox are handled before commits are ordered.
             while let Some(message) = next {
                 match message {
                     CommitterMessage::Commit(request) => self.waiting.push(request),
@@ -124,8 +125,8 @@ impl Committer {
         let _ = self.appender.send(Batch { epoch: self.epoch, ..batch });
     }
 
-    /// Waits until all batches passed on are visible or have failed; returns the result of the last
-    /// batch.
+    /// Passes on a batch and waits until it and all earlier batches are visible or have failed;
+    /// returns its result.
     fn drain(&mut self, batch: Batch) -> Result<(), Error> {
         let (done, wait) = mpsc::channel();
         self.enqueue(Batch { done: Some(done), ..batch });
@@ -141,7 +142,7 @@ impl Committer {
         self.prepare(needs_room)
     }
 
-    /// Checks whether an entry can be made, and restarts after an entry that the journal refused.
+    /// Checks whether an entry can be built; restarts if the journal has refused one of this epoch.
     fn prepare(&mut self, needs_room: bool) -> Result<(), Error> {
         let inner = Arc::clone(&self.inner);
         let stopped = || inner.stop_reason().map_or(Ok(()), Err);
@@ -156,7 +157,7 @@ impl Committer {
         stopped()
     }
 
-    /// Continues after the last applied entry, discarding batches that were not written.
+    /// Waits for all batches, and continues after the last applied entry in a new epoch.
     fn restart_after_applied(&mut self) {
         let _ = self.drain(Batch::default());
         self.epoch += 1;
@@ -178,8 +179,8 @@ impl Committer {
         self.enqueue(Batch { done: Some(done), ..batch });
     }
 
-    /// Starts or stops accepting commits, after everything in progress. Waiting commits are refused
-    /// when it stops.
+    /// Starts or stops accepting commits, after everything in progress. When the store stops
+    /// accepting commits, waiting ones are refused.
     fn serve_role(&mut self, leads: bool, done: &CompletionSender) {
         if !self.waiting.is_empty() {
             self.serve_waiting();
@@ -191,7 +192,7 @@ impl Committer {
         let _ = done.send(Ok(()));
     }
 
-    /// Creates or drops a space; `done` is notified when that is durable and visible.
+    /// Creates or drops a space; `done` is notified when the change is durable and visible.
     fn serve_space(&mut self, space: Space, make: bool, done: CompletionSender) {
         if !self.waiting.is_empty() {
             self.serve_waiting();
@@ -206,7 +207,8 @@ impl Committer {
         let last = self.sequencer.last_stamp();
         let entry = match (self.entries.tree_of(space).cloned(), make) {
             (None, true) => {
-                // Created before the entry is durable, so that a failure here leaves no trace.
+                // Created before the entry is passed on: after a failure no entry refers to the
+                // tree.
                 let number = self.inner.next_place.fetch_add(1, Ordering::SeqCst);
                 let space_tree = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
                 self.entries.make_space(&space_tree, space, last)?
@@ -226,8 +228,8 @@ impl Committer {
             pending_requests.waiting.push_back((request.commits.len(), request.reply));
             commits.extend(request.commits);
         }
-        // Closures of commits run here. A panic may leave a batch half ordered, so the store is
-        // stopped and reopened from its durable data.
+        // The closures that create mutations run here. A panic may leave a batch half ordered, so
+        // the store is stopped and reopened from its durable data.
         let ordered = catch_unwind(AssertUnwindSafe(|| {
             self.order_and_hand_on(commits, &mut pending_requests)
         }));
@@ -249,8 +251,8 @@ impl Committer {
         let mut before = None;
         loop {
             pending_requests.begin_batch();
-            // The in-flight table contains no entry of this batch yet that would have to be
-            // removed.
+            // This batch was not entered into the in-flight table yet, so nothing has to be removed
+            // from it.
             if let Err(error) = self.prepare_commit(true) {
                 return Batch { failed: Some(error), ..Batch::default() };
             }
@@ -273,15 +275,16 @@ impl Committer {
             let mut batch = match self.entries.make(ordered) {
                 Ok(entry) => Batch { entry, committed: committed as u64, ..Batch::default() },
                 Err(error) => {
-                    // The sequencer has this batch's stamps, but nothing of it will be written.
+                    // The stamped batch is not written, so the epoch ends and the sequencer
+                    // restarts.
                     self.inner.refused_epoch.store(self.epoch, Ordering::SeqCst);
                     Batch { failed: Some(error), ..Batch::default() }
                 }
             };
             batch.in_flight = true;
             if fence.is_some() {
-                // The fence is lowered when the batch is visible or has failed; no commit is
-                // ordered before that.
+                // Waits until the batch is visible or has failed, which lowers the fence; no commit
+                // is ordered before that.
                 let replies = pending_requests.take_complete();
                 let failed = self.drain(Batch { fence, replies, ..batch }).err();
                 batch = Batch { failed, ..Batch::default() };

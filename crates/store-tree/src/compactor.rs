@@ -29,8 +29,8 @@ const TABLE_BYTES: u64 = 64 * 1024 * 1024;
 /// Target size of a table during a burst. The second level holds this much before it is merged with
 /// the next level; that merge can wait, too.
 const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
-/// Number of first-level tables that are merged even if an open view is older than one of them.
-/// Replaced versions are then kept.
+/// Number of first-level tables at which they are merged even if an open view is older than one of
+/// them. The replaced versions are then kept.
 const TABLES_FOR_OLD_VIEWS: usize = 16;
 /// Number of first-level tables that start a compaction in a tree with large rows, whether or not
 /// an older view is open: a compaction has a block of each table in memory.
@@ -50,7 +50,7 @@ const LOOKS_AFTER_FAILURE: u32 = 20;
 /// A tree that recently got new tables.
 struct Watched {
     space_tree: Arc<SpaceTree>,
-    /// Shape of the tree when there was nothing to do, and whether the tree was at rest then.
+    /// Shape of the tree when there was nothing to compact, and whether the tree was at rest then.
     nothing_to_do: Option<(Shape, bool)>,
     /// Number of passes until the next attempt.
     wait: u32,
@@ -117,13 +117,13 @@ fn compact_if_due(inner: &OpenStore, of: &mut Watched) -> bool {
     }
 }
 
-/// Compacts a tree while that changes anything.
+/// Compacts a tree until a compaction changes nothing.
 fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) -> Result<(), Error> {
     let space_tree = &of.space_tree;
     let tree = &space_tree.tree;
     let shape = || (tree.l0_run_count(), tree.table_count(), tree.disk_space());
     let mut seen = (shape(), at_rest);
-    // One call does one step; there may be more as long as the tables change.
+    // One call does a single step; another step may be due if the tables have changed.
     while of.nothing_to_do != Some(seen) && !inner.ending.load(Ordering::SeqCst) {
         let _alone = space_tree.begin_compaction();
         let settled = space_tree.lock_inputs();
@@ -134,8 +134,8 @@ fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) ->
             TABLES_FOR_OLD_VIEWS
         };
         if forget == 0 && tree.l0_run_count() < most {
-            // An open view is older than the newest table. Most views end soon, and then the
-            // compaction may drop replaced versions.
+            // An open view is older than the newest table, so that replaced versions would have to
+            // be kept. Waits, because most views end soon.
             of.nothing_to_do = None;
             break;
         }
@@ -182,8 +182,8 @@ fn sweep_where_due(
     Ok(space_tree.superseded_bytes() == 0)
 }
 
-/// Merges tables of a tree; returns false if the merge was stopped for using too much memory. The
-/// next merge then writes smaller tables (see `outputs.rs`).
+/// Compacts a tree by `compact`; returns false if it was stopped for using too much memory. The
+/// next attempt then writes smaller tables (see `outputs.rs`).
 fn merge(
     inner: &OpenStore,
     space_tree: &SpaceTree,
@@ -194,8 +194,8 @@ fn merge(
     if !space_tree.outputs.take_exceeded() {
         return Err(from_tree("compact a tree", &error));
     }
-    // The lock waits for a flush, which then has listed its tables; all other new tables are
-    // garbage.
+    // The lock waits until a running flush has listed its tables. All other new tables were left by
+    // the stopped merge and are removed.
     let _alone = space_tree.making.write();
     manifest::remove_unlisted(space_tree.folder(), newest).map(|()| false)
 }
@@ -212,7 +212,7 @@ fn leveled(space_tree: &SpaceTree, at_rest: bool) -> Leveled {
     Leveled::default().with_l0_threshold(tables).with_table_target_size(bytes)
 }
 
-/// Compacts a whole tree, so that its filter sees every row.
+/// Compacts a whole tree, so that the drop filter sees every row.
 pub(crate) fn compact_whole(inner: &OpenStore, space_tree: &SpaceTree) -> Result<(), Error> {
     let _alone = space_tree.begin_compaction();
     loop {

@@ -29,7 +29,7 @@ struct Messages {
     failure: Option<Error>,
     /// Whether the thread must stop.
     closed: bool,
-    /// Whether the thread sleeps until it is woken.
+    /// Whether the thread sleeps until it is woken or a longer interval has passed.
     asleep: bool,
 }
 
@@ -78,13 +78,14 @@ impl CompactorMailbox {
         self.messages.lock().failure.take()
     }
 
-    /// Waits for messages or for the next pass; `None` if the thread must stop.
+    /// Waits for messages or until the next pass is due; `None` if the thread must stop.
     pub(crate) fn wait_for_messages(&self, idle: bool) -> Option<WrittenTrees> {
         let mut messages = self.messages.lock();
         let idle = idle && messages.dropped.is_empty();
         if !messages.closed && (!idle || messages.written.is_empty()) {
             messages.asleep = idle;
-            // Rarely when idle, only to find directories of dropped spaces.
+            // Without trees to check, the only work of a pass is to remove directories of dropped
+            // spaces, so passes are rare.
             let pause = if idle { 20 * PAUSE } else { PAUSE };
             self.wake.wait_for(&mut messages, pause);
             messages.asleep = false;

@@ -1,6 +1,6 @@
-//! The directory: which tree belongs to which space, as rows of tree 0. Creating and dropping a
-//! space is a journal entry that changes these rows, so that followers apply it in commit order and
-//! nothing else must be made durable.
+//! The directory: which tree belongs to which space, as rows of tree 0. Creating or dropping a
+//! space is a journal entry that changes these rows, so that followers apply the change in commit
+//! order and nothing else must be made durable.
 //!
 //! ```text
 //!  key    number of a tree u64       value   name of its space

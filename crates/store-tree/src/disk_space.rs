@@ -31,7 +31,7 @@ const MOST_RESERVE: u64 = 32 * 1024 * 1024;
 const LAST_PART: u64 = 4;
 /// 1/FILE_PART of the reserve is occupied by a file.
 const FILE_PART: u64 = 2;
-/// Minimum number of checks that a refusal lasts, ten per second.
+/// Minimum duration of a refusal in checks, of which there are ten per second.
 const REFUSED_CHECKS: u32 = 5;
 /// Space that other programs may use up between two checks. If less is left, commits that free
 /// space check the device themselves.
@@ -44,7 +44,7 @@ pub(crate) struct DiskSpace {
     left: AtomicU64,
     /// Bytes that commits which free space may write until the next check.
     left_for_freeing: AtomicU64,
-    /// Bytes of memtables at the last check.
+    /// Bytes in memtables at the last check.
     in_memory: AtomicU64,
     /// Whether commits that need space are refused.
     short: AtomicBool,
@@ -79,7 +79,7 @@ impl DiskSpace {
         let wanted = reserve_of(total) / FILE_PART;
         let plenty = reserve_of(total).saturating_mul(2).saturating_add(in_memory);
         if self.file.held_bytes() < wanted && plenty.saturating_add(wanted) < free {
-            // A device that does not support this has no such reserve.
+            // A file system that cannot preallocate files has no reserve file.
             let _ = self.file.hold_bytes(wanted);
         }
     }
@@ -109,7 +109,7 @@ impl DiskSpace {
         let short = if was_short { lasts } else { left == 0 };
         self.short.store(short, Ordering::SeqCst);
         self.left.store(if short { 0 } else { left }, Ordering::SeqCst);
-        // Data in memory needs no space before it is flushed, and that may wait.
+        // Commits that free space need not leave space for data in memory, whose flush can wait.
         self.left_for_freeing.store(free.saturating_sub(reserve / LAST_PART), Ordering::SeqCst);
     }
 
@@ -123,7 +123,7 @@ impl DiskSpace {
 
     /// Checks whether a commit may be written.
     pub(crate) fn check_commit(&self, frees: bool) -> Result<(), Error> {
-        // Others may have taken the rest since the last check.
+        // Other programs may have used the remaining space since the last check.
         if frees && self.left_for_freeing.load(Ordering::SeqCst) < NEAR {
             self.measure_free();
             if self.check_measured(frees).is_err() && self.file.release() {

@@ -27,19 +27,19 @@ const BODY: usize = 8 * 5;
 /// Size of a record with its checksum.
 const RECORD: usize = BODY + 4;
 
-/// A point up to which all entries are durable in tables.
+/// The last entry that is certainly durable, and the first entry that a start must replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Watermark {
     /// Number of the last durable entry; 0 if none.
     pub(crate) durable: u64,
     /// Number of the first entry that is not completely in tables.
     pub(crate) tail: u64,
-    /// The last stamp up to the durable entry.
+    /// Stamp of the last commit in the durable entries.
     pub(crate) stamp: Stamp,
 }
 
 impl Watermark {
-    /// The mark before the first entry.
+    /// The watermark of a store without entries.
     pub(crate) const START: Self =
         Self { durable: 0, tail: 1, stamp: Stamp { seq: 0, at_ms: i64::MIN } };
 }
@@ -49,7 +49,7 @@ pub(crate) struct DurableWatermark {
     file: File,
     /// Number of times the file was written; its parity selects the slot.
     number: u64,
-    /// The current position of the watermark.
+    /// The watermark as it was last written.
     pub(crate) mark: Watermark,
 }
 
@@ -73,7 +73,7 @@ impl DurableWatermark {
         Ok(Self { file, number: newest.0, mark: newest.1 })
     }
 
-    /// Moves the watermark, which is durable when this returns.
+    /// Writes the watermark, which is durable when this returns.
     pub(crate) fn move_to(&mut self, mark: Watermark) -> io::Result<()> {
         if mark == self.mark {
             return Ok(());
@@ -94,7 +94,7 @@ impl DurableWatermark {
     }
 }
 
-/// Decodes write number and mark of a slot; `None` if it was never completely written.
+/// Decodes write number and watermark of a slot; `None` if it was never completely written.
 fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, Watermark)> {
     let (body, checksum) = record.split_at_checked(BODY)?;
     if crc32c::crc32c(body).to_be_bytes() != *checksum {

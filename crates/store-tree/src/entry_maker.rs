@@ -1,6 +1,6 @@
-//! Builds entries from ordered batches: sums become absolute values, and mutations are grouped by
-//! tree. Its state is ahead of the trees by the entries in progress, so that sums need not wait for
-//! them.
+//! Builds entries from ordered batches: additions to sums become absolute values, and mutations are
+//! grouped by tree. Its state includes the entries in progress, which the trees do not contain yet,
+//! so that additions need not wait for them.
 
 use std::{
     collections::HashMap,
@@ -21,7 +21,7 @@ use crate::{
     space_tree::SpaceTree,
 };
 
-/// Maximum number of cached sums; beyond it, sums that the trees contain are evicted.
+/// Maximum number of cached sums; beyond it, sums whose last change is in the trees are evicted.
 const CACHED_SUMS: usize = 100_000;
 /// Maximum length of a key in a tree.
 pub(crate) const MOST_KEY_BYTES: usize = 65_535;
@@ -115,7 +115,7 @@ impl EntryMaker {
                     run.mutations.push(mutation)
                 }
                 _ => {
-                    // An unknown tree was dropped, together with its rows.
+                    // An unknown tree was dropped with its rows, so the mutation is skipped.
                     let Some(space_tree) = self.numbered_tree(mutation.space) else { continue };
                     runs.push(Run { space_tree, mutations: vec![mutation] });
                 }
@@ -180,7 +180,8 @@ impl EntryMaker {
         self.finish(last, Vec::new(), runs).map(Some)
     }
 
-    /// Returns the index of the run for a space, if the space has a tree.
+    /// Returns the index of the run for a space in `runs`, adding one if missing; `None` if the
+    /// space has no tree.
     fn run_for(&self, space: Space, runs: &mut Vec<Run>) -> Option<usize> {
         let space_tree = self.tree_of(space)?;
         if let Some(at) = runs.iter().position(|run| run.space_tree.number == space_tree.number) {
@@ -190,8 +191,8 @@ impl EntryMaker {
         Some(runs.len() - 1)
     }
 
-    /// Converts additions to absolute values, reading each sum at most once. A pair of zeros is
-    /// deleted.
+    /// Converts additions to absolute values, reading each sum from its tree at most once. A pair
+    /// of zeros is deleted.
     fn add_sums(&mut self, sums: FoldedSums, runs: &mut Vec<Run>) -> Result<(), Error> {
         for ((space, key), by) in sums {
             let Some(at) = self.run_for(space, runs) else { continue };
@@ -232,7 +233,7 @@ impl EntryMaker {
         runs.iter_mut().for_each(|run| mutations.append(&mut run.mutations));
         let mut entry = Entry { n: self.n + 1, last, under, dropped, mutations };
         let encoded = entry.encode()?;
-        // Moved back into their runs without copying keys.
+        // The mutations are moved back into their runs without copying keys.
         for (run, length) in runs.iter_mut().zip(lengths) {
             let behind = entry.mutations.split_off(length);
             run.mutations = std::mem::replace(&mut entry.mutations, behind);

@@ -20,7 +20,7 @@ pub(crate) fn from_io(context: &str, error: &std::io::Error) -> Error {
 fn kind_of_io(error: &std::io::Error) -> Kind {
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::Full,
-        // A file of the store is truncated, is missing, or exists unexpectedly.
+        // These errors mean that a file is truncated, missing, or exists unexpectedly.
         std::io::ErrorKind::UnexpectedEof
         | std::io::ErrorKind::InvalidData
         | std::io::ErrorKind::InvalidInput

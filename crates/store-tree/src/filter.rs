@@ -65,7 +65,7 @@ impl Factory for FilterFactory {
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
         self.inputs.record_chosen();
-        // Determined once, when the compaction starts, so that the whole compaction filters alike.
+        // Determined once, so that a compaction uses one filter from start to end.
         let drops = self.space.and_then(|space| self.predicate.filter_for(space));
         Box::new(SpaceFilter { drops, watch: OutputWatch::new(&self.outputs) })
     }

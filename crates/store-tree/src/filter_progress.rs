@@ -1,5 +1,6 @@
-//! Tracks up to which commit everything on disk has been filtered: a compaction rewrites the tables
-//! of a space, but dropped rows can reappear from the journal until a start no longer replays it.
+//! Tracks up to which commit all data on disk has been filtered by compactions. A compaction
+//! rewrites the tables of a space, but rows that it drops can reappear from the journal as long as
+//! a start would replay the entries that contain them.
 //!
 //! ```text
 //!  entries:  40 41 42 43 44 ..           compaction through seq 900, started after entry 43
@@ -15,7 +16,7 @@ use store::Space;
 /// How far compactions have filtered the tables of one space.
 #[derive(Debug, Default)]
 struct SpaceProgress {
-    /// The commit up to which all data of the space on disk was filtered.
+    /// Number of the commit up to which all data of the space on disk was filtered.
     filtered: u64,
     /// Completed compactions: for each, the last commit that it covered and the last entry at its
     /// end.
@@ -33,7 +34,7 @@ impl FilterProgress {
         let mut all = self.0.lock();
         let waiting = &mut all.entry(space).or_default().waiting;
         match waiting.back_mut() {
-            // Waits for the same entry and covers more.
+            // The earlier compaction became pending at the same entry and is covered by this one.
             Some(last) if last.1 == entry => last.0 = seq,
             _ => waiting.push_back((seq, entry)),
         }

@@ -22,7 +22,7 @@ use crate::{budget::ExceededBudget, inner::OpenStore, space_tree::SpaceTree};
 
 /// Interval between two passes of the flusher while there is nothing to do: one tick.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Number of ticks between two attempts while the disk is full.
+/// Number of ticks between two attempts after a failed flush.
 const TICKS_AFTER_FAILURE: u32 = 5;
 /// Ticks without a write after which a tree is at rest.
 const REST_TICKS: u64 = 10;
@@ -61,7 +61,7 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
             flushed.unwrap_or_else(|_| Err(Error::new(Kind::Unavailable, "panic in a flush")));
         wait = match &result {
             Ok(true) => 0,
-            // What exceeds its budget must be released by others.
+            // The budget is exceeded by memory or entries that other threads must release.
             Ok(false) => 1,
             Err(_) => TICKS_AFTER_FAILURE,
         };

@@ -59,7 +59,7 @@ pub(crate) struct RetainedState {
     /// Whether commits are accepted; otherwise the store follows the journal.
     pub(crate) leads: Arc<AtomicBool>,
     pub(crate) time: Arc<dyn CommitClock>,
-    /// Shared by all openings, because views also wait for batches of a stopped one.
+    /// Shared by all openings, because a view may wait for batches of an opening that has stopped.
     pub(crate) in_flight: Arc<InFlight>,
     /// The newest `seq` that a reader has seen, over all openings.
     pub(crate) published: Arc<AtomicU64>,
@@ -98,7 +98,7 @@ impl Generation {
             begin(&*journal, &trees, options.accept_loss)?;
         }
         let budget = Budget::new(options.journal_bytes, options.buffer_bytes);
-        // After an accepted loss the journal may end before the tail.
+        // After an accepted loss the journal may end before the tail; then no entry is replayed.
         let first = mark.tail.min(journal.end() + 1).max(journal.extent().first);
         let (replayed, applied) = apply_all(&*journal, &trees, &budget, first)?;
         let applied = Applied { stamp: applied.stamp.max(mark.stamp), ..applied };
@@ -190,7 +190,7 @@ impl Generation {
         self.threads.lock().iter().any(|thread| thread.thread().id() == this)
     }
 
-    /// Stops the threads, which hold the journal's lock until then.
+    /// Stops the threads. They hold references to the journal and so its lock.
     pub(crate) fn end_threads(&self) {
         self.inner.ending.store(true, Ordering::SeqCst);
         self.inner.compactor.close();
@@ -234,8 +234,8 @@ fn open_archive(
     }
 }
 
-/// Appends the first entry, which creates the initial spaces. The entry distinguishes a store that
-/// lost everything from a new one.
+/// Appends the first entry, which creates the initial spaces. Its existence distinguishes a new
+/// store from one that has lost everything.
 fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), Error> {
     if !trees.numbers()?.is_empty() && !accept_loss {
         return Err(Error::new(Kind::Corrupt, "the journal is missing"));
@@ -252,14 +252,15 @@ fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), 
     appended.map(|_| ()).map_err(|failure| failure.error().clone())
 }
 
-/// Opens all trees, replays the journal from this entry on, and sets the counter beyond it.
+/// Opens all trees, replays the journal from this entry on, and sets the sequence number counter
+/// beyond all applied entries.
 fn apply_all(
     journal: &dyn Journal,
     trees: &Trees,
     budget: &Budget,
     first: u64,
 ) -> Result<(Replayed, Applied), Error> {
-    // Without a directory, all spaces must be created by entries that still exist.
+    // If the directory is missing, the journal must start with the entry that creates it.
     let (directory, listed) = if trees.is_made(DIRECTORY) || 1 < first {
         let directory = trees.open(DIRECTORY, None)?;
         let listed = directory::read_all(&directory)?;
@@ -276,17 +277,17 @@ fn apply_all(
         Some(applied) => applied,
         None => last_applied(journal)?,
     };
-    // Beyond everything in tables, because entries may be missing after an accepted loss.
+    // The counter must exceed those of the tables, which may be ahead after an accepted loss.
     let all = replayed.space_trees.values().chain([&replayed.directory]);
     let newest =
         all.filter_map(|space_tree| space_tree.tree.get_highest_seqno()).max().unwrap_or(0);
-    // Views read above the sequence numbers of the trees' own versions, even in an empty store.
+    // Views must read above the numbers of the trees' own versions, even in an empty store.
     let first = number_after(0, &SequenceNumberCounter::default());
     trees.counter.fetch_max(applied.under.max(newest).max(first) + 1);
     Ok((replayed, applied))
 }
 
-/// Returns the last entry, which the journal always has, except after a complete loss.
+/// Returns the last entry of the journal, which has none only after a complete loss.
 fn last_applied(journal: &dyn Journal) -> Result<Applied, Error> {
     let end = journal.end();
     let nothing = Applied { n: end, under: 0, stamp: Watermark::START.stamp };

@@ -35,7 +35,8 @@ use crate::{
 /// Time for which a running compaction may delay the reopening of the store.
 const RETIRE_WITHIN: Duration = Duration::from_secs(5);
 /// How long a flush waits for entries in progress to be published, which takes some ten
-/// milliseconds per group. A flush that does not wait also writes replaced versions of keys.
+/// milliseconds per group. If they are not published by then, the flush also writes replaced
+/// versions of keys.
 const SHOWN_WITHIN: Duration = Duration::from_millis(50);
 /// Number of trees flushed concurrently when all are flushed.
 const FLUSHES_AT_ONCE: usize = 4;
@@ -53,9 +54,9 @@ pub(crate) struct Applied {
 
 /// The shared state of an open store.
 pub(crate) struct OpenStore {
-    /// `None` once this opening was stopped and another may take the journal.
+    /// `None` once this opening was stopped and the next one may open the journal.
     pub(crate) journal: Mutex<Option<Arc<dyn Journal>>>,
-    /// Threads other than the store's own hold a read lock while they work on the trees.
+    /// Other threads than those of the store hold a read lock while they work on the trees.
     pub(crate) working: RwLock<()>,
     pub(crate) trees: Trees,
     /// The tree that maps trees to spaces.
@@ -117,14 +118,14 @@ impl OpenStore {
         journal.sync().inspect_err(|error| self.stop_commits(error))
     }
 
-    /// Returns whether other parties have copies of the data; true during a reopening, when nothing
-    /// is compacted.
+    /// Returns whether other nodes or an archive have copies of the data; also true during a
+    /// reopening, when nothing is compacted.
     pub(crate) fn has_copies(&self) -> bool {
-        // Restoring a backup with later entries applies these to rows that were reaped here.
+        // When a backup is restored, its later entries are applied to rows that were reaped here.
         self.archive.is_some() || !self.journal().is_ok_and(|journal| journal.has_single_user())
     }
 
-    /// Releases the journal and the right to change files; reads continue. The threads have
+    /// Releases the journal and the right to change files; reads continue. The threads must have
     /// stopped.
     pub(crate) fn retire(&self) -> Result<(), Error> {
         let alone = self.working.try_write_for(RETIRE_WITHIN);
@@ -154,7 +155,8 @@ impl OpenStore {
         space_trees.values().cloned().chain(directory).collect()
     }
 
-    /// Returns the first entry that is not in tables everywhere, from which a start must replay.
+    /// Returns the first entry of which a tree has changes only in memory: a start must replay the
+    /// journal from this entry.
     pub(crate) fn tail(&self) -> u64 {
         // Read before the trees are inspected, so that entries applied during the inspection are
         // later.
@@ -164,15 +166,15 @@ impl OpenStore {
         floors.min().map_or(next, |floor| floor.min(next))
     }
 
-    /// Flushes and releases the memtables of a tree; returns whether the tree had any.
+    /// Flushes the memtables of a tree and releases their memory; returns whether the tree had any.
     pub(crate) fn flush_tree(&self, space_tree: &Arc<SpaceTree>) -> Result<bool, Error> {
         if space_tree.buffer().floor().is_none() || space_tree.is_dropped() {
             return Ok(false);
         }
         let prepare = || {
             self.sync_journal()?;
-            // The memtable may contain entries in progress, which no view sees before they are
-            // published.
+            // The memtable may contain entries in progress. Versions that these replace must be
+            // kept until the entries are published, so the flush waits for that.
             self.published.wait_until_shown(SHOWN_WITHIN);
             Ok(self.published.oldest_view())
         };
@@ -194,21 +196,21 @@ impl OpenStore {
         self.release_tree(space_tree).map(|_| ())
     }
 
-    /// Makes a tree write tables. Removes remains of a failed attempt, whose disk space may be the
-    /// cause.
+    /// Runs a flush or compaction, which writes new tables. If it fails, removes its incomplete
+    /// tables, whose size may be the cause (a full disk).
     pub(crate) fn make_tables<T, E>(
         &self,
         space_tree: &SpaceTree,
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        // While this exists, writeback is started for growing tables.
+        // The writeback thread starts writing the new tables while this guard exists.
         let _growing = self.writeback.record_tables(space_tree.folder());
         let newest = manifest::newest_table(space_tree.folder());
         let made = {
             let _making = space_tree.making.read();
             make()
         };
-        // If no other thread is writing tables, all new ones are listed or garbage.
+        // If no other thread is writing tables, every new table that is not listed is incomplete.
         if made.is_err()
             && let Some(_alone) = space_tree.making.try_write()
         {
@@ -292,9 +294,9 @@ impl OpenStore {
         }
     }
 
-    /// Moves the durable watermark to the last entry whose changes are in tables.
+    /// Syncs the journal, and moves the durable watermark to the last applied entry and the tail.
     pub(crate) fn move_watermark(&self) -> Result<(), Error> {
-        // Another opening may own the file or the journal by now.
+        // The store may have been reopened, in which case these files belong to the new opening.
         if self.stop_reason().is_some() {
             return Ok(());
         }
@@ -311,7 +313,8 @@ impl OpenStore {
         watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
     }
 
-    /// Returns the first entry that a start would replay, which is never after the tail.
+    /// Returns the entry from which a start would replay by the durable watermark, never after the
+    /// tail.
     pub(crate) fn durable_tail(&self) -> u64 {
         self.watermark.lock().mark.tail
     }

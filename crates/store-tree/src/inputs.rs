@@ -40,8 +40,8 @@ impl CompactionInputs {
         FlushGuard(self)
     }
 
-    /// Waits for a running flush, and blocks other flushes from adding tables. One compaction at a
-    /// time.
+    /// Waits for a running flush, and blocks other flushes from adding tables. The caller ensures
+    /// that only one compaction calls this at a time.
     pub(crate) fn lock_for_compaction(&self) -> CompactionGuard<'_> {
         self.enter(User::Compaction);
         CompactionGuard(self)
@@ -98,7 +98,7 @@ mod tests {
             chosen.store(true, Ordering::SeqCst);
             inputs.record_chosen();
             flush.join().unwrap();
-            // A flush that started since is unaffected by the end of the compaction.
+            // The end of a compaction must not release the lock that a flush has taken since.
             let flush = inputs.lock_for_flush();
             drop(compaction);
             assert!(*inputs.user.lock() == Some(User::Flush));

@@ -1,6 +1,6 @@
-//! Verifies what the tree trusts blindly when it is opened: the table list of each tree, and the
-//! contents list at the end of each table. Each has a checksum that lsm-tree 3.1 writes but does
-//! not verify before using the data. The parsers are also exposed to fuzz tests.
+//! Verifies what lsm-tree 3.1 does not when it opens a tree: the list of the tree's tables, and the
+//! contents list at the end of each table. Each has a checksum that is written but not verified
+//! before the data is used. The parsers are also exposed to fuzz tests.
 //!
 //! ```text
 //!  trees/N/current ─▶ v7 (list of tables, checksum in `current`) ─▶ tables/12, tables/15 …
@@ -19,11 +19,12 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::{errors::from_io, options::TREES};
 
-/// `"SFA!"`, version, kind of checksum, checksum u128, offset and length of the contents list u64.
+/// Length of a table's trailer: `"SFA!"`, version, kind of checksum, checksum u128, offset and
+/// length of the contents list u64.
 const TRAILER_BYTES: usize = 4 + 1 + 1 + 16 + 8 + 8;
 /// Number of bytes of a table that are read at once.
 const READ_BYTES: usize = 256 * 1024;
-/// `"TOC!"` and the number of sections, u32.
+/// Length of the start of a contents list: `"TOC!"` and the number of sections, u32.
 const LIST_HEAD: usize = 4 + 4;
 /// Maximum accepted length of a contents list; a table has a dozen sections.
 const MOST_LIST_BYTES: u64 = 1024 * 1024;
@@ -53,12 +54,12 @@ pub fn damaged_tables(store: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// Returns the largest table number in a tree's directory; numbers increase.
+/// Returns the largest table number in a tree's directory; newer tables have larger numbers.
 pub(crate) fn newest_table(folder: &Path) -> u64 {
     table_numbers(folder).into_iter().max().unwrap_or(0)
 }
 
-/// Removes unlisted tables with larger numbers, which a failed flush or compaction left.
+/// Removes unlisted tables with numbers above `newest`, left by a failed flush or compaction.
 pub(crate) fn remove_unlisted(folder: &Path, newest: u64) -> Result<(), Error> {
     let listed = listed_tables(folder)?;
     for number in table_numbers(folder).into_iter().filter(|number| newest < *number) {
@@ -114,7 +115,7 @@ struct ListedTable {
 /// Returns the tables of a tree.
 fn listed_tables(folder: &Path) -> Result<Vec<ListedTable>, Error> {
     let current = folder.join("current");
-    // A tree whose creation was interrupted has none.
+    // A tree whose creation was interrupted has no table list.
     let Some(held) = read_if_there(&current).map_err(unreadable_error)? else {
         return Ok(Vec::new());
     };
@@ -158,7 +159,7 @@ fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Parses number and checksum of the current list from the file `current`.
+/// Parses number and checksum of the current table list from the file `current`.
 pub(crate) fn parse_version(current: &[u8]) -> Option<(u64, u128)> {
     let (number, rest) = current.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;
@@ -186,7 +187,7 @@ fn part_at(bytes: &[u8], at: u64, len: u64) -> Option<&[u8]> {
 pub(crate) fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     let end = bytes.get(bytes.len().checked_sub(TRAILER_BYTES)?..)?;
     let (_, at, len) = parse_trailer(end, bytes.len() as u64)?;
-    // Each: offset u64, length u64, length of the name u16, name.
+    // Each section: offset u64, length u64, length of the name u16, name.
     let mut sections = part_at(bytes, at, len)?.get(LIST_HEAD..)?;
     let mut list = None;
     while !sections.is_empty() {
@@ -209,7 +210,7 @@ pub(crate) fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
             let (count, behind) = rest.split_first_chunk()?;
             rest = behind;
             for _ in 0..u32::from_le_bytes(*count) {
-                // Number, kind of checksum, checksum, sequence number.
+                // Of each table: number, kind of checksum, checksum, sequence number.
                 let (table, behind) = rest.split_at_checked(8 + 1 + 16 + 8)?;
                 let (number, table) = table.split_first_chunk()?;
                 let (_kind, table) = table.split_first()?;
@@ -324,7 +325,7 @@ mod tests {
     /// Changes sampled bytes of a table, each of which the full verification must detect.
     fn flip_some(store: &Path, path: &Path) {
         let bytes = std::fs::read(path).unwrap();
-        // Except those at its end, which are checked first and refused.
+        // The end of the table is skipped: its damage is found first and reported in another way.
         for at in (0..bytes.len() - 500).step_by(61) {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << (at % 8);

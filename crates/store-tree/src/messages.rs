@@ -60,7 +60,7 @@ pub(crate) struct CommitReply {
 pub(crate) struct PendingRequests {
     /// For each request, its number of commits and where to send their outcomes.
     pub(crate) waiting: VecDeque<(usize, OutcomeSender)>,
-    /// Outcomes of the requests' commits that were ordered so far.
+    /// Outcomes of the commits that were ordered so far, of requests without a reply.
     outcomes: VecDeque<Outcome>,
     /// Number of outcomes that belong to batches which were already passed on.
     handed_on: usize,
@@ -86,8 +86,8 @@ impl PendingRequests {
         self.take_while(|_, _| true)
     }
 
-    /// Returns the replies to the first requests for which `takes` accepts their number of commits
-    /// and the number of remaining outcomes.
+    /// Returns the replies to the first requests, as long as `takes` accepts the request's number
+    /// of commits and the number of remaining outcomes.
     fn take_while(&mut self, takes: impl Fn(usize, usize) -> bool) -> Vec<CommitReply> {
         let mut replies = Vec::new();
         while let Some((count, outcome_sender)) =
@@ -96,14 +96,14 @@ impl PendingRequests {
             let ordered = count.min(self.outcomes.len());
             let outcomes = self.outcomes.drain(..ordered).collect();
             replies.push(CommitReply { outcome_sender, outcomes, continues: 0 < self.handed_on });
-            // Only the first request of a batch can have started before it.
+            // Only the first request of a batch can have commits in an earlier batch.
             self.handed_on = 0;
         }
         replies
     }
 }
 
-/// The mutations of an entry that belong to one tree.
+/// The mutations of one entry that belong to one tree.
 pub(crate) struct Run {
     pub(crate) space_tree: Arc<SpaceTree>,
     pub(crate) mutations: Vec<Mutation>,

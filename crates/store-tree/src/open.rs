@@ -91,7 +91,7 @@ impl TreeStore {
             failure: Mutex::default(),
             closed: AtomicBool::new(false),
         });
-        // A failure of the first opening is returned; later ones are retried by the supervisor.
+        // A failure of the first opening is returned; later openings are retried by the supervisor.
         let first = Generation::open(&shared.retained)?;
         shared.retained.disk_space.check_device(first.inner.budget.in_memory());
         shared.generation.store(Some(Arc::new(first)));
@@ -131,8 +131,9 @@ impl TreeStore {
 
 impl Drop for TreeStore {
     fn drop(&mut self) {
-        // A fence's data is dropped on a thread of the store and may hold the last reference to it;
-        // the supervisor joins that thread. Determined before the supervisor takes the threads.
+        // The last reference to the store may be in a fence, which a thread of the store drops.
+        // Waiting for the supervisor would then never end, as it waits for that thread. This is
+        // checked before the supervisor takes the threads.
         let live = self.shared.generation.load_full();
         let own = live.is_some_and(|live| live.is_on_own_thread());
         self.shared.closed.store(true, Ordering::SeqCst);

@@ -79,7 +79,7 @@ impl Outputs {
 
     /// Records the size of a row that was written or compacted.
     pub(crate) fn record_row(&self, bytes: u64) {
-        // Loaded first: it is rarely the largest, and the cache line then stays shared.
+        // Checked before the update, which is rare, so that the cache line stays shared.
         if self.largest_row.load(Ordering::Relaxed) < bytes {
             self.largest_row.fetch_max(bytes, Ordering::Relaxed);
         }
@@ -90,14 +90,14 @@ impl Outputs {
         LARGE_ROW <= self.largest_row.load(Ordering::Relaxed)
     }
 
-    /// Records the tables that no compaction has merged yet. The caller has written tables and
-    /// still blocks compactions from choosing theirs.
+    /// Records the numbers of tables written by flushes. The caller still blocks compactions from
+    /// choosing tables.
     pub(crate) fn record_flushed(&self, numbers: impl Iterator<Item = u64>) {
         self.flushed.lock().extend(numbers);
     }
 
-    /// Starts a compaction; returns the size at which it should end a table, at most `most`. One
-    /// compaction of a tree at a time.
+    /// Starts a compaction; returns the size at which it should end a table, at most `most`. The
+    /// caller ensures that only one compaction of the tree runs at a time.
     pub(crate) fn begin(&self, most: u64) -> u64 {
         let bytes = most.min(self.bound.load(Ordering::Relaxed));
         self.table_bytes.store(bytes, Ordering::Relaxed);
@@ -134,7 +134,7 @@ impl Outputs {
 
     /// Returns the number of the table that the running compaction is writing.
     fn current_table(&self) -> u64 {
-        // Flushes are blocked, so that every table of a flush is listed in `flushed`.
+        // Flushes are blocked, so that every table that a flush has written is listed in `flushed`.
         let _alone = self.inputs.lock_for_compaction();
         let flushed = self.flushed.lock();
         let numbers = manifest::table_numbers(&self.folder).into_iter();
@@ -179,7 +179,8 @@ impl OutputWatch {
         }
         let table = Some(self.outputs.current_table());
         if table != self.table {
-            // At most one step has been counted since that table was started.
+            // The new table was started after the last check, so it holds at most what one interval
+            // between checks has added.
             (self.table, self.held, self.look_at) = (table, Held::default(), LOOK_EACH);
             return Ok(());
         }
@@ -198,7 +199,7 @@ impl OutputWatch {
 struct Held {
     /// Size of the block that is being filled.
     block: u64,
-    /// Blocks of the incomplete part of the index, and the size of that part.
+    /// Size of the blocks with keys in the incomplete part of the index, and size of that part.
     part: u64,
     index: u64,
     /// Size of the last block of each complete part of the index.

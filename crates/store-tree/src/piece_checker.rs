@@ -1,5 +1,5 @@
-//! Checks that the pieces of a base belong together, for creating a store from them or inspecting
-//! them.
+//! Checks that the pieces of a base belong together, when a store is created from them or a backup
+//! is verified.
 
 use std::collections::HashSet;
 

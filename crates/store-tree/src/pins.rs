@@ -1,6 +1,6 @@
 //! The registry of open views by sequence number. Flushes and compactions keep all versions of keys
-//! that an open view sees. A view that retains too much is ended: it no longer counts, and its
-//! reads fail.
+//! that an open view sees. A view that retains too much disk space is ended: its versions are no
+//! longer kept, and its reads fail.
 
 use std::{
     collections::BTreeMap,
@@ -89,7 +89,7 @@ impl Pins {
 
     /// Ends the views of this number, which is not the newest, and all older views.
     pub(crate) fn end(&self, number: u64) {
-        // Under the lock, so that these views fail before a newer oldest number is returned.
+        // Changed under the lock, so that these views fail before `oldest` returns a later number.
         let _open = self.open.lock();
         self.ended.fetch_max(number, Ordering::SeqCst);
     }

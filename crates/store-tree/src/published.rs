@@ -32,7 +32,7 @@ const APART: u64 = 1 << 20;
 
 pub(crate) type SpaceTrees = HashMap<Space, Arc<SpaceTree>, foldhash::fast::RandomState>;
 
-/// What readers see at one moment. While it exists, trees keep the versions that it reads.
+/// The data that readers see at one moment. While a view exists, trees keep the versions it reads.
 pub(crate) struct View {
     /// Sequence number; the view contains everything written below it.
     pub(crate) number: u64,
@@ -53,8 +53,8 @@ impl View {
     }
 }
 
-/// Held while entries are applied until they are published, so that other holders find the applied
-/// state and the newest view consistent.
+/// Held while entries are applied until they are published, so that other threads that take the
+/// lock find the trees and the newest view consistent.
 pub(crate) struct Applying<'a>(#[expect(dead_code, reason = "held")] MutexGuard<'a, ()>);
 
 /// Publishes views, and holds the newest one.
@@ -115,7 +115,7 @@ impl Published {
     /// Publishes a view of all entries applied so far.
     pub(crate) fn publish(&self, _: &Applying<'_>) {
         let space_trees = self.space_trees.lock();
-        // A view with the same number is equivalent.
+        // If the number is unchanged, the newest view already contains everything.
         if self.current.load().number != self.counter.get() {
             self.supersede(&space_trees);
         }
@@ -173,8 +173,8 @@ fn new_view(
     View { number, space_trees: Arc::clone(space_trees), pin: pins.pin(number) }
 }
 
-/// Returns the sequence number for the entry after the one with number `under`; it is also beyond
-/// the counter.
+/// Returns the sequence number for the entry after the one with number `under`; the result is also
+/// beyond the counter.
 pub(crate) fn number_after(under: u64, counter: &SequenceNumberCounter) -> u64 {
     (under.max(counter.get()) / APART + 1) * APART
 }

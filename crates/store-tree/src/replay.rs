@@ -26,7 +26,7 @@ use crate::{
 const WORKERS: usize = 2;
 /// Bytes of entries read at once.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum runs waiting for a worker.
+/// Maximum number of runs (mutations of one entry for one tree) that wait for a worker.
 const QUEUE: usize = 256;
 
 /// Mutations of an entry for one tree.
@@ -109,7 +109,7 @@ impl Replayed {
         })
     }
 
-    /// Reads the journal to its end and distributes it.
+    /// Reads the journal to its end and distributes its entries.
     fn read_all(
         &mut self,
         journal: &dyn Journal,
@@ -132,7 +132,7 @@ impl Replayed {
         }
     }
 
-    /// Passes the mutations of one entry to the workers that own their trees.
+    /// Passes the mutations of one entry to the workers; each worker applies some trees' rows.
     fn distribute(
         &mut self,
         entry: Entry,
@@ -158,7 +158,7 @@ impl Replayed {
                 budget.record_memory(self.directory.apply(n, under, mutations, 0));
                 continue;
             }
-            // A tree that was dropped later no longer exists.
+            // The tree does not exist if a later entry drops it; its rows are skipped.
             let Some(space_tree) = self.space_trees.get(&number) else { continue };
             let worker = usize::try_from(number).unwrap_or(0) % queues.len().max(1);
             if let Some(queue) = queues.get(worker) {

@@ -83,7 +83,7 @@ mod tests {
         assert!(!reserve.release());
         reserve.hold_bytes(1 << 20).unwrap();
         assert_eq!((reserve.held_bytes(), blocks() >= 1 << 20), (1 << 20, true));
-        // A file of an earlier start, or of a copy without its blocks.
+        // The file was left by an earlier start, or copied without its blocks.
         let next = Reserve::new(folder.path());
         next.hold_bytes(1 << 20).unwrap();
         assert!(next.release());

@@ -1,7 +1,7 @@
-//! The store across its openings: the current one, or why the store is absent. Users hold this
-//! instead of an opening, so that they continue when the store is reopened. To copy the
-//! store, they hold [`Images`] of it, which are read concurrently with commits and end when the
-//! store is closed.
+//! The store across its openings: the current one, or why no opening exists. Users hold this
+//! instead of an opening, so that they can continue when the store is reopened. To copy the store,
+//! they hold [`Images`] of it, which are read concurrently with commits and end when the store is
+//! closed.
 
 use std::sync::{
     Arc,
@@ -40,7 +40,7 @@ impl StoreShared {
         self.generation.load_full().ok_or_else(|| self.closed_reason())
     }
 
-    /// Returns the error that explains why no store is open.
+    /// Returns why no store is open.
     fn closed_reason(&self) -> Error {
         self.last_failure().unwrap_or_else(opening_error)
     }

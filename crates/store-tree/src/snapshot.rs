@@ -1,6 +1,6 @@
-//! Snapshots of the store. A snapshot belongs to one opening: when that is about to be closed, its
-//! reads fail with [`Kind::Reopened`] and callers retry with a new one. A snapshot taken during a
-//! reopening waits for the next opening.
+//! Snapshots of the store. A snapshot belongs to one opening: when this opening is about to be
+//! closed, reads of the snapshot fail with [`Kind::Reopened`] and callers retry with a new one. A
+//! snapshot taken during a reopening waits for the next opening.
 
 use std::{
     ops::Bound,
@@ -21,8 +21,8 @@ struct OpenSnapshot {
     view: Arc<View>,
 }
 
-/// A snapshot taken while the store was being reopened. It is of the first moment after that, for
-/// all its reads.
+/// A snapshot taken while the store was being reopened. All its reads see the data as of the first
+/// read after the reopening.
 struct WaitingSnapshot {
     shared: Arc<StoreShared>,
     still: OnceCell<OpenSnapshot>,
@@ -30,7 +30,7 @@ struct WaitingSnapshot {
 
 /// Takes a snapshot of all durable commits.
 pub(crate) fn take_snapshot(shared: &Arc<StoreShared>) -> Arc<dyn Snapshot> {
-    // Without a lock, because every view takes a snapshot.
+    // Takes no lock, because every view takes a snapshot.
     let live = shared.generation.load();
     match live.as_ref() {
         Some(live) => Arc::new(OpenSnapshot::current_of(&live.inner)),

@@ -40,7 +40,7 @@ pub(crate) struct Buffer {
     sealed: Option<u64>,
     /// Highest sequence number in the sealed memtables.
     sealed_newest: u64,
-    /// Size of the active memtable and of the sealed ones, as the tree counts them.
+    /// Sizes of the active memtable and of the sealed memtables, as lsm-tree counts them.
     active_bytes: u64,
     sealed_bytes: u64,
     /// Number of keys in the active memtable.
@@ -61,7 +61,7 @@ impl Buffer {
     }
 }
 
-/// A rotated memtable and its accounted size.
+/// A memtable that accepts no more writes, and its accounted size.
 struct Rotated {
     memory: Arc<Memtable>,
     bytes: u64,
@@ -76,10 +76,11 @@ pub(crate) struct SpaceTree {
     pub(crate) tree: Tree,
     folder: PathBuf,
     buffer: Mutex<Buffer>,
-    /// Rotated memtables. A running read may hold one after its flush; it counts as memory until
-    /// then and is freed by [`release`](Self::release), without blocking readers and writers.
+    /// Memtables that accept no more writes. A running read may hold a memtable after its flush; it
+    /// counts as memory until the read ends and is freed by [`release`](Self::release), without
+    /// blocking readers and writers.
     rotated: Mutex<Vec<Rotated>>,
-    /// Locked for reading while new tables are written.
+    /// Locked for reading while tables are written, exclusively while incomplete ones are removed.
     pub(crate) making: RwLock<()>,
     /// Held while a compaction runs, so that only one runs at a time.
     compacting: Mutex<()>,
@@ -87,8 +88,8 @@ pub(crate) struct SpaceTree {
     inputs: Arc<CompactionInputs>,
     /// Limits the size of tables that a compaction writes.
     pub(crate) outputs: Arc<Outputs>,
-    /// Bytes written to tables with replaced versions since the last compaction that dropped all
-    /// replaced versions.
+    /// Bytes that were written to tables together with replaced versions, since a compaction has
+    /// last dropped all replaced versions.
     superseded: AtomicU64,
     dropped: AtomicBool,
     dropped_folders: DroppedFolders,
@@ -170,8 +171,8 @@ impl SpaceTree {
                     buffer.sealed_newest.max(memory.get_highest_seqno().unwrap_or(0));
                 buffer.sealed_bytes += bytes;
                 buffer.items = 0;
-                // The tree drops its reference while blocking readers, so this must not be the last
-                // one.
+                // The flush drops the tree's reference to the memtable while readers are blocked,
+                // so that freeing it there would take too long: another reference is kept here.
                 self.rotated.lock().push(Rotated { memory, bytes });
             }
             (buffer.sealed_newest, buffer.sealed_bytes)
@@ -222,7 +223,8 @@ impl SpaceTree {
     }
 
     /// Returns the number below which a compaction may drop replaced versions, given the oldest
-    /// view; 0 if it must keep all. The inputs must be settled.
+    /// view; 0 if it must keep all. The caller holds the guard of
+    /// [`lock_inputs`](Self::lock_inputs).
     pub(crate) fn forget_below(&self, oldest_view: u64) -> u64 {
         forget_below(oldest_view, self.tree.get_highest_persisted_seqno().unwrap_or(0))
     }
@@ -234,7 +236,7 @@ impl SpaceTree {
 
     /// Records that compactions have dropped at least this many bytes of replaced versions.
     pub(crate) fn record_swept(&self, bytes: u64) {
-        // Tables that flushes have added since remain.
+        // Bytes that flushes have added since the start of the compaction remain counted.
         let less = |superseded: u64| Some(superseded.saturating_sub(bytes));
         let _ = self.superseded.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
@@ -254,7 +256,7 @@ impl SpaceTree {
     /// Frees replaced memtables and files that no read holds. Returns the freed bytes of memory,
     /// and whether some remain.
     ///
-    /// Views hold none of them: see `published.rs`.
+    /// Views hold neither memtables nor files: see `published.rs`.
     pub(crate) fn release(&self) -> lsm_tree::Result<(u64, bool)> {
         if 0 < self.tree.version_free_list_len() {
             // The only hidden API used: a tree otherwise releases old versions only with its next
@@ -270,12 +272,12 @@ impl SpaceTree {
     }
 
     /// Marks the tree's space as dropped; the directory is deleted when it has no readers. Returns
-    /// the bytes of memory that no longer count.
+    /// the bytes of memtables, which no longer count as memory.
     pub(crate) fn record_dropped(&self) -> u64 {
         self.dropped.store(true, Ordering::SeqCst);
         let mut buffer = self.buffer.lock();
         buffer.sealed_bytes = 0;
-        // Memtables rotated later, by a running flush, no longer count.
+        // Set to 0, so that the sizes are not subtracted again when the memtables are freed.
         let rotated = |of: &mut Rotated| std::mem::take(&mut of.bytes);
         let rotated: u64 = self.rotated.lock().iter_mut().map(rotated).sum();
         std::mem::take(&mut buffer.active_bytes) + rotated

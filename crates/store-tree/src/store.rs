@@ -1,6 +1,6 @@
 //! Implements the store contract on journal and trees. Each method uses the open generation. During
-//! a reopening reads wait for the next one; in a stopped store reads continue and commits fail with
-//! the reason.
+//! a reopening reads wait for the next generation; in a stopped store reads continue and commits
+//! fail with the reason.
 
 use std::sync::{Arc, atomic::Ordering, mpsc};
 
@@ -45,7 +45,7 @@ impl Store for TreeStore {
         Box::pin(async move {
             let frees = commits.iter().all(|commit| commit.frees);
             let (reply, outcome) = oneshot::channel();
-            // The committer stops only with the generation, which drops its mailbox or the reply.
+            // Fails if the committer has stopped: its mailbox or the reply was dropped.
             self.shared
                 .taking_commits(frees)?
                 .sender
@@ -65,7 +65,7 @@ impl Store for TreeStore {
 
     fn drop_space(&self, space: Space) -> Result<(), Error> {
         let live = self.shared.taking_commits(true)?;
-        // A space created later under this name is a different one.
+        // The progress must not apply to a space that is created later under this name.
         live.inner.filtered.forget_space(space);
         request_committer(&live, |done| CommitterMessage::DropSpace(space, done))
     }
@@ -90,7 +90,7 @@ impl Store for TreeStore {
 
     fn filtered_through(&self, space: Space) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
-        // If other parties have copies, dropped rows may reappear from there.
+        // Dropped rows may reappear from other copies of the data, so no commit counts as filtered.
         if live.inner.has_copies() {
             return 0;
         }
@@ -143,7 +143,7 @@ pub(crate) fn closed_error() -> Error {
     Error::new(Kind::Unavailable, "the store is closed")
 }
 
-/// Sends a message to the committer and waits until it is durable and visible.
+/// Sends a message to the committer and waits until its effect is durable and visible.
 pub(crate) fn request_committer(
     live: &Generation,
     message: impl FnOnce(CompletionSender) -> CommitterMessage,
@@ -151,7 +151,8 @@ pub(crate) fn request_committer(
     send_to_committer(live, message)?.recv().map_err(|_| closed_error())?
 }
 
-/// Sends a message to the committer; the receiver is notified when it is durable and visible.
+/// Sends a message to the committer; the receiver is notified when its effect is durable and
+/// visible.
 pub(crate) fn send_to_committer(
     live: &Generation,
     message: impl FnOnce(CompletionSender) -> CommitterMessage,

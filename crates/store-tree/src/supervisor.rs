@@ -69,8 +69,8 @@ fn supervise(shared: &Arc<StoreShared>) {
 fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
     let directory = &shared.retained.options.path;
     let wipes = wipe::is_requested(directory) || base::pieces(directory).is_some();
-    // Deletes must work again even if others have filled the device, so the reserve is checked
-    // first.
+    // The reserve is checked first: deletes must work again even if other programs have filled the
+    // device.
     shared.retained.disk_space.check_device(0);
     if !wipes {
         shared.retained.disk_space.check_commit(true)?;
@@ -83,14 +83,15 @@ fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
         // The stopped opening releases the journal and serves reads until the store is open again.
         stopped.inner.retire()?;
         if wipes {
-            // Readers of old tables would delete new ones, which have the same names.
+            // The old tables must have no readers: these would delete the new tables, which have
+            // the same names.
             stopped.inner.closing.store(true, Ordering::SeqCst);
             if 1 < Arc::strong_count(&stopped.inner) {
                 return Err(Error::new(Kind::Unavailable, "the store still has readers"));
             }
         }
     }
-    // Like at a start: any problem is detected and refused, and retried later.
+    // As at a start, any damage found fails the opening; it is retried later.
     let opened = Generation::open(&shared.retained)?;
     shared.anew.store(true, Ordering::SeqCst);
     shared.generation.store(Some(Arc::new(opened)));
@@ -157,7 +158,7 @@ mod tests {
             let refused = store.commit(vec![put("refused")]).await.unwrap_err();
             assert_eq!(refused.kind, Kind::Unavailable);
             wait_for(&store, |health| *health == Health::Reopened);
-            // Its user has not re-read it yet.
+            // The store accepts no commits before its user has re-read cached state.
             store.commit(vec![put("refused")]).await.unwrap_err();
             assert!(has(&store, key).await);
             store.resume_commits();
@@ -185,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Sends requests that are ordered in one turn; each marked commit stops the store.
+    /// Sends requests to be ordered in one turn; each commit marked `true` stops the store.
     async fn in_one_turn(store: &TreeStore, sent: [&[(&'static str, bool)]; 3]) -> [bool; 3] {
         let inner = Arc::clone(&store.shared.open_generation().unwrap().inner);
         let stopping: Arc<dyn Fence> = Arc::new(Stopping(inner));
@@ -202,7 +203,7 @@ mod tests {
             vec![]
         });
         let [first, second, third] = sent;
-        // Polled in this order; the committer is blocked until all have arrived.
+        // The commits are sent in this order; the committer is blocked until all have arrived.
         let (held, first, second, third, ()) = tokio::join!(
             store.commit(vec![holding]),
             commit(first),
@@ -223,7 +224,7 @@ mod tests {
         for (sent, written) in [
             ([&[("a", false)][..], &[("b", true)], &[("c", false)]], [true, true, false]),
             ([&[("a", true)], &[("b", false)], &[("c", false)]], [true, false, false]),
-            // A partly committed request has an unknown outcome.
+            // The outcome of a request that was committed in part is unknown.
             ([&[("a", false)], &[("b", true), ("x", false)], &[("c", false)]], [true, true, false]),
         ] {
             let directory = tempfile::tempdir().unwrap();

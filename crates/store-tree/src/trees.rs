@@ -51,7 +51,7 @@ pub(crate) struct Trees {
     folder: PathBuf,
     cache: Arc<Cache>,
     descriptors: Arc<DescriptorTable>,
-    /// Sequence number above those of all entries that are in the trees: see `published.rs`.
+    /// The next sequence number, above those of all entries in the trees: see `published.rs`.
     pub(crate) counter: SequenceNumberCounter,
     predicate: PredicateInForce,
     pub(crate) dropped_folders: DroppedFolders,
@@ -153,8 +153,8 @@ impl Trees {
         let (apart, space_trees) = if rows { (1, HASH_PLACES) } else { (ENTRIES_APART, 0.0) };
         let factory = FilterFactory::new(space, &self.predicate, inputs, outputs);
         // The tree numbers its own versions from 0, far below all entries, so that any view reads
-        // the newest: see `published.rs`. It also raises a visible sequence number, even within an
-        // entry; that one is not used.
+        // the newest: see `published.rs`. The tree also raises a counter of visible sequence
+        // numbers, even within an entry; this one is not used.
         let [states, visible] = [(); 2].map(|()| SequenceNumberCounter::default());
         Config::new(folder, states, visible)
             .use_cache(Arc::clone(&self.cache))
@@ -230,7 +230,7 @@ fn remove_folder(folder: &Path) -> Result<(), Error> {
         None => folder.with_file_name(format!("gone-{name}")),
     };
     if gone != folder {
-        // Left by a crash before the tree was created again.
+        // A crash may have left a directory with this name, and the tree was created again since.
         if gone.exists() {
             std::fs::remove_dir_all(&gone).map_err(context)?;
         }

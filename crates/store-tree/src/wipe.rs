@@ -37,14 +37,14 @@ pub(crate) fn is_requested(directory: &Path) -> bool {
     file_of(directory).exists()
 }
 
-/// Performs the wipe that the file requests.
+/// Performs the wipe, if one was requested.
 pub(crate) fn execute(directory: &Path, journal: &dyn OpenJournal) -> Result<(), Error> {
     if !is_requested(directory) {
         return Ok(());
     }
     delete_contents(directory, journal)?;
     let context = |error| from_io("wipe the store", &error);
-    // Removes also the pieces of a base that could not be loaded.
+    // Removes the pieces of a base, too, so that they are not loaded after the wipe.
     present(std::fs::remove_dir_all(directory.join(BASE))).map_err(context)?;
     std::fs::remove_file(file_of(directory)).and_then(|()| sync(directory)).map_err(context)
 }

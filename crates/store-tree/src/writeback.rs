@@ -15,8 +15,8 @@ use parking_lot::{Condvar, Mutex};
 const PAUSE: Duration = Duration::from_millis(5);
 /// Minimum number of new bytes of a table for which write-back is started.
 const WORTH_BYTES: u64 = 1024 * 1024;
-/// Maximum tables of one tree in progress: one of a flush, one of a compaction, and tables that
-/// were finished in the meantime.
+/// Maximum number of tables of one tree that may be growing: one of a flush, one of a compaction,
+/// and tables that were finished in the meantime.
 const NEWEST: u64 = 8;
 
 /// Tracks which trees are writing tables.
@@ -109,7 +109,7 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
     }
 }
 
-/// How far writing was started in each of the newest tables of a directory: bytes by table number.
+/// Up to which byte writing was started, for the newest tables of a directory by their number.
 #[derive(Debug, Default)]
 struct StartedLengths(HashMap<u64, u64>);
 

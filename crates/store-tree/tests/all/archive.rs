@@ -36,12 +36,12 @@ async fn fill(store: &TreeStore, seed: u64, count: u64) {
     }
 }
 
-/// Waits until the archive has caught up to within a few megabytes.
+/// Waits until the archive has its first file.
 fn wait_until_archived(store: &TreeStore, directory: &TempDir) {
     for _ in 0..2_000 {
         store.tick().unwrap_or(());
         let files = std::fs::read_dir(directory.path().join("archive")).unwrap().count();
-        // The start file and one archive file.
+        // The directory has a file with the start of the archive from the beginning.
         if 1 < files {
             return;
         }
@@ -94,7 +94,7 @@ async fn entries_are_there_behind_the_journal_and_over_restarts() {
     let numbers: Vec<u64> = read.iter().map(|(n, _)| *n).collect();
     assert_eq!(numbers, (first + 1..=last).collect::<Vec<_>>());
     assert_eq!(read.last(), Some(&(last, last_stamp)));
-    // From each entry on, provided that the stamp matches.
+    // The entries after any of these can be read, provided that its stamp matches.
     for (n, stamp) in read.iter().step_by(7) {
         assert_eq!(read_after(&store, *n, *stamp).unwrap().len() as u64, last - n);
         let other = Stamp { at_ms: stamp.at_ms + 1, ..*stamp };
@@ -119,7 +119,7 @@ async fn what_is_gone_is_refused() {
     assert!(gone.contains("take a full backup"), "{gone}");
     let (last, stamp) = here(&store);
     drop(store);
-    // A run without an archive leaves a gap.
+    // Running the store without an archive leaves a gap, so the archive is discarded.
     let store = open(&directory, Archiving::Off);
     assert!(read_after(&store, last, stamp).unwrap_err().contains("--backup-journal"));
     fill(&store, 300, 2).await;

@@ -11,8 +11,8 @@ use tempfile::TempDir;
 const MIB: u64 = 1 << 20;
 /// Journal budget of the store.
 const BOUND: u64 = 64 * MIB;
-/// Size of a journal segment. One is being filled, one is needed for its last entry, and there are
-/// spare ones.
+/// Size of a journal segment. Besides the entries within the bound, the journal has a segment that
+/// is being filled, one that is kept for its last entry, and spare segments.
 const SEGMENT: u64 = 16 * MIB;
 const SEGMENTS: u64 = 4 * SEGMENT;
 /// Size of the values of one commit.
@@ -76,7 +76,7 @@ impl Bounded {
         self.rows.remove(&number);
     }
 
-    /// Writes this much to a collection, checking the journal after each commit.
+    /// Writes this many bytes to a collection, measuring the journal after each commit.
     async fn write(&mut self, number: u32, bytes: u64) {
         for _ in 0..bytes.div_ceil(COMMIT) {
             self.state += 1;
@@ -88,12 +88,12 @@ impl Bounded {
         }
     }
 
-    /// Checks that the journal never exceeded what commits may cause.
+    /// Checks that the journal never exceeded the size at which commits wait.
     fn assert_never_long(&self) {
         assert!(self.longest <= 2 * BOUND * 4 / 3 + SEGMENTS, "{} MiB", self.longest / MIB);
     }
 
-    /// Waits until the journal is short, as long as a slow disk needs.
+    /// Waits until the journal is within its budget, as long as a slow disk needs.
     fn assert_short(&self, what: &str) {
         for _ in 0..600 {
             if self.journal_bytes() <= BOUND * 4 / 3 + SEGMENTS {
@@ -185,7 +185,7 @@ async fn a_hundred_of_five_megabytes_that_come_and_go_over_restarts() {
     for number in 1..=100 {
         bounded.make(number);
         bounded.write(number, 5 * MIB).await;
-        // Every seventh collection is dropped while others are written, and re-created.
+        // Every seventh collection is dropped and re-created while others are written.
         if number % 7 == 0 {
             bounded.drop_spaces(number - 3);
             bounded.make(number - 3);
@@ -208,7 +208,7 @@ async fn a_thousand_trees_with_a_little_in_each() {
         bounded.make(number);
     }
     for number in 1..=500 {
-        // Most are empty, so that few trees hold back the journal.
+        // Most collections are empty, so that few trees need old entries of the journal.
         if number % 3 == 0 {
             bounded.write(number, MIB).await;
         }

@@ -78,7 +78,7 @@ async fn a_changed_bit_is_noticed_or_changes_nothing() {
     let (mut refused, mut truth) = (0, 0);
     for path in all.iter().filter(|path| path.file_name().is_some_and(|name| name != "reserve")) {
         let bytes = std::fs::read(path).unwrap();
-        // All bytes of short files, and sampled positions in the written part of long ones.
+        // Changes all bytes of short files, and random ones in the written part of long files.
         let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         let count = used.min(50);
         for at in (0..count).map(|n| if used <= 50 { n } else { rng.usize(0..used) }) {

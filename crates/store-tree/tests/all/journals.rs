@@ -1,5 +1,5 @@
-//! The store on a journal outside its directory, which then contains a copy of what the journal
-//! describes and may be outdated or missing.
+//! Stores whose journal is outside of their directory. The directory then contains a copy of the
+//! data in the journal, and may be outdated or missing.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::laws::{copy_of_one_moment, options};
 #[derive(Clone, Copy)]
 pub(crate) enum Directory {
     Copied,
-    /// The directory has its contents of the previous crash, or is empty.
+    /// The next opening finds the directory as of the previous crash, or empty.
     Old,
     /// The directory is lost with its machine.
     Lost,
@@ -184,7 +184,7 @@ impl Pair {
         Self { time, benches, stores }
     }
 
-    /// Makes one follow everything that the other has appended.
+    /// Makes one store follow everything that the other has appended.
     fn follow(&self, owner: usize, follower: usize) {
         let mut after = self.stores[follower].last_entry().unwrap();
         while let Some(entry) = entry_after(&self.benches[owner].journals, after) {
@@ -268,7 +268,7 @@ async fn a_follower_takes_entries_in_order_alone_and_an_owner_none() {
     follower.follow(vec![entry(begun + 1)]).unwrap();
     assert_eq!(owner.follow(vec![entry(begun + 2)]).unwrap_err().kind, Kind::Invalid);
     assert!(has(follower, "b").await && !has(follower, "c").await);
-    // An entry that its journal refused can be sent again.
+    // An entry that the follower's own journal refused can be sent again.
     pair.benches[1].journals.newest().fail_nth(Fault::Full, 1);
     assert_eq!(follower.follow(vec![entry(begun + 2)]).unwrap_err().kind, Kind::Full);
     follower.follow(vec![entry(begun + 2)]).unwrap();
@@ -303,7 +303,7 @@ async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     let held = copy.snapshot();
     assert!(held.get(Space::Catalog, b"key 7").await.unwrap().is_some());
     copy.wipe(&store::Error::new(Kind::Corrupt, "damaged on purpose")).unwrap();
-    // Wiping waits for existing readers.
+    // The wipe waits for open snapshots, whose reads fail soon.
     while held.get(Space::Catalog, b"key 7").await.is_ok() {
         std::thread::park_timeout(std::time::Duration::from_millis(1));
     }
@@ -408,8 +408,8 @@ async fn a_store_that_is_made_of_a_base_is_as_the_one_it_was_made_of() {
     assert_eq!(last(&copy), last(&owner));
 }
 
-/// Pieces read at two different moments make no store, and the existing contents are discarded with
-/// them.
+/// Pieces of two bases from different moments are refused, and the store's existing contents are
+/// discarded with them.
 #[tokio::test]
 async fn pieces_of_two_moments_make_no_store() {
     let time = ManualTime::default();
@@ -434,7 +434,7 @@ async fn pieces_of_two_moments_make_no_store() {
         let mut reader = owner.base().unwrap();
         pieces = 0;
         while let Some(piece) = reader.next_piece(1_000).unwrap() {
-            // All pieces but one of the second base.
+            // Replaces all pieces of the first base but one by pieces of the second.
             if n == 1 || pieces != 3 {
                 copy.store_piece(pieces, &piece).unwrap();
             }

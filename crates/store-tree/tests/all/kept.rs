@@ -1,5 +1,6 @@
 //! A copy whose journal is not synced with every group: a power failure loses the entries since the
-//! last sync, and no other file refers to more. The lost entries are followed again.
+//! last sync, and no other file of the copy may depend on a lost entry. The copy receives the lost
+//! entries again from the leader.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +24,7 @@ use crate::{
     laws::{copy_of_one_moment, options},
 };
 
-/// The journal of a copy, and up to which entry it was synced.
+/// The journal of a copy, which records up to which entry it was synced.
 struct KeptFolder {
     folder: JournalFolder,
     synced: Arc<AtomicU64>,
@@ -106,7 +107,7 @@ struct Copy {
 
 impl Copy {
     fn options(&self) -> TreeOptions {
-        // Memtables are flushed all the time, and each table must be covered by the journal.
+        // Memtables are flushed all the time; a flush must sync the journal before it writes.
         TreeOptions { buffer_bytes: 64 << 10, ..options(self.directory.path()) }
     }
 
@@ -160,7 +161,7 @@ async fn a_copy_that_loses_what_was_not_synced_follows_it_again() {
         let synced = Arc::default();
         let mut held = Copy { directory: TempDir::new().unwrap(), synced, store: None };
         held.open();
-        // The rows after each entry.
+        // The rows that exist after each entry, by the entry's number.
         let mut rows = BTreeMap::from([(owner.last_entry().unwrap(), Vec::new())]);
         for _ in 0..60 {
             match random.u32(..12) {
@@ -189,7 +190,7 @@ async fn a_copy_that_loses_what_was_not_synced_follows_it_again() {
                 }
                 _ => {
                     follow(held.open(), &leader);
-                    // Tables may or may not be written in between.
+                    // The copy's flusher may write tables at this point or not.
                     std::thread::park_timeout(Duration::from_millis(random.u64(..30)));
                 }
             }

@@ -1,5 +1,5 @@
 //! A process that writes, drops, creates, reaps and reads is killed repeatedly. Data that it
-//! reported as durable must exist, and nothing else except its last step.
+//! reported as durable must exist afterwards, and nothing else except data of its last step.
 //!
 //! Every step is a function of its number and of the previous state, so that this process and the
 //! killed one have the same model. Budgets are so small that the store flushes, compacts and
@@ -142,7 +142,7 @@ async fn be_killed(seed: u64, first: u64, path: &Path) {
         if number % 16 == 0 {
             store.tick().unwrap();
         }
-        // Open snapshots may lose a dropped space.
+        // A space that is dropped may disappear from open snapshots, so they are no longer checked.
         if drops {
             held.clear();
         }
@@ -196,7 +196,7 @@ async fn a_killed_process_has_lost_nothing_that_it_was_told_to_be_durable() {
                 }
                 last
             });
-            // Ends when the first step is done; every eighth kill does not wait for that.
+            // Every eighth kill does not wait for the process's first step.
             if kill % 8 != 0 {
                 let _ = begun.recv_timeout(Duration::from_secs(30));
             }

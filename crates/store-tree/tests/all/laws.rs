@@ -115,7 +115,7 @@ async fn a_second_process_is_refused() {
 
 fn megabytes(space: Space, count: usize) -> Commit {
     Commit::new(vec![], move |_| {
-        // Incompressible data.
+        // The values are incompressible, so that they take their full size on disk.
         let mut state = 1_u64;
         let next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -139,8 +139,8 @@ impl store::DropPredicate for DropAll {
     }
 }
 
-/// What a compaction dropped may reappear from the journal while a start would replay it, so it
-/// does not count before.
+/// Rows that a compaction has dropped may reappear from the journal as long as a start would replay
+/// it. Only afterwards do they count as filtered.
 #[tokio::test]
 async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
     let directory = TempDir::new().unwrap();
@@ -165,7 +165,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
     assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
 }
 
-/// Damage in the middle of the journal is distinguished from a torn tail by what follows it.
+/// If entries follow damage in the journal, it is not a torn tail: the start is refused.
 #[tokio::test]
 async fn a_hole_in_the_journal_is_noticed() {
     let directory = TempDir::new().unwrap();
@@ -196,13 +196,13 @@ async fn a_hole_in_the_journal_is_noticed() {
     let store = TreeStore::open(&accepted, time.commit_clock()).unwrap();
     store.commit(vec![put("after the loss".to_owned())]).await.unwrap();
     drop(store);
-    // An accepted loss is not reported again.
+    // The loss was accepted with the opening before; the next opening does not report it again.
     let store = TreeStore::open(&options(after.path()), time.commit_clock()).unwrap();
     let held = store.snapshot().get(Space::Catalog, b"after the loss").await.unwrap();
     assert!(held.is_some());
 }
 
-/// Holds the store, and blocks its commit until released.
+/// A fence that holds the store and blocks its commit until released.
 struct Holder {
     go: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
     _store: std::sync::Arc<TreeStore>,

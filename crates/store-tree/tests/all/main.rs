@@ -1,5 +1,5 @@
-//! Integration tests of the embedded store, in one binary so that it is linked once. This file
-//! tests that the committer counts its batches and the commits in each.
+//! Integration tests of the embedded store, in one binary so that it is linked once. The test in
+//! this file checks that the store counts its batches and the commits in each.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod archive;

@@ -58,7 +58,8 @@ fn key(number: u64) -> Bytes {
     Bytes::from(format!("key-{number:04}"))
 }
 
-/// Reads everything in both directions with various page sizes, and some keys individually.
+/// Compares a view with its expected contents: all rows in both directions with various page sizes,
+/// and some keys individually.
 async fn check(held: &Held, random: &mut Random) {
     for (at, space) in SPACES.into_iter().enumerate() {
         let want: Vec<(Bytes, Bytes)> = held
@@ -177,7 +178,7 @@ async fn an_old_view_holds_no_memory_and_its_disk_comes_back() {
     let old = store.snapshot();
     let before = store.old_views();
     assert_eq!((before.memory, before.tables), (0, 0));
-    // Many times what memory may hold, over the same keys.
+    // Writes many times what memtables may hold, always to the same keys.
     for round in 1..=40 {
         store.commit(rows_of(round)).await.unwrap();
         assert!(store.old_views().memory <= 4 * MIB, "{:?}", store.old_views());
@@ -190,7 +191,7 @@ async fn an_old_view_holds_no_memory_and_its_disk_comes_back() {
     let (all, listed) = (store.stored_bytes(), store.disk_bytes());
     assert!(30 * MIB < all.tables, "all versions since are kept: {all:?} {listed}");
     drop(old);
-    // There are no more writes, so only this compaction removes them.
+    // Without further writes, only a compaction at the end of the view removes old versions.
     wait_until("the disk is not given back", || store.stored_bytes().tables < 4 * MIB);
     assert!(store.old_views().tables < 8 * MIB, "{:?}", store.old_views());
     let found = store.snapshot().get(SPACES[0], &key(999)).await.unwrap();
@@ -229,7 +230,8 @@ async fn tables_of_large_rows_that_compress_well_are_small() {
         }
     }
     store.reap_space(SPACES[0]).await.unwrap();
-    // One table of 120 MiB of rows would take half a megabyte on disk and hold all rows in memory.
+    // A single table with these 120 MiB of rows would take half a megabyte on disk, but writing it
+    // would keep all rows in memory.
     let tables = || {
         let places = std::fs::read_dir(directory.path().join("trees")).unwrap().flatten();
         let count = |place: std::fs::DirEntry| {
@@ -262,7 +264,7 @@ async fn the_oldest_view_is_ended_when_too_much_of_the_disk_is_kept_for_it() {
     };
     store.commit(rows_of(0)).await.unwrap();
     let old = store.snapshot();
-    // Below the bound the view continues.
+    // The view continues as long as it retains less than the bound.
     for round in 1..=3 {
         store.commit(rows_of(round)).await.unwrap();
     }
