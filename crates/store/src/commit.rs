@@ -24,14 +24,14 @@ pub enum Condition {
     NotNewer {
         /// Space that contains the key.
         space: Space,
-        /// The key that must not be newer.
+        /// The key that must not have been written after `seq`.
         key: Bytes,
-        /// The `seq` of the view in which the writer read the key.
+        /// The `seq` of the view in which the writer has read the key.
         seq: u64,
     },
-    /// The commit's stamp is before this instant, milliseconds.
+    /// The commit's stamp is before this instant, in milliseconds.
     Before(i64),
-    /// The preceding commit of the same call has to succeed.
+    /// The preceding commit in the same call of `commit` has succeeded.
     AfterPrevious,
 }
 
@@ -88,7 +88,7 @@ impl Mutation {
 pub trait Fence: Send + Sync {
     /// Raises the fence; called before the commit gets its stamp.
     fn raise(&self);
-    /// Lowers the barrier. Called when the commit is visible (with its stamp) or was refused
+    /// Lowers the fence. Called when the commit is visible (with its stamp) or was refused
     /// (`None`). No other commit is ordered between publication and this call.
     fn lower(&self, published: Option<Stamp>);
 }
@@ -105,7 +105,7 @@ pub struct Commit {
     pub write: MakeMutations,
     /// The fence to raise while the commit is in flight.
     pub fence: Option<Arc<dyn Fence>>,
-    /// Whether the commit frees space in the end, and so may use the reserve on a full disk.
+    /// Whether the commit frees space eventually, so that it may use the reserve on a full disk.
     pub frees: bool,
 }
 

@@ -104,7 +104,7 @@ impl Page {
         let mut page = Self::default();
         let mut bytes = 0;
         for row in rows {
-            // Allocated once, and only when a row exists: pages are filled row by row.
+            // Memory is reserved once, and not for an empty page.
             if page.rows.is_empty() {
                 page.rows.reserve(limit.rows.min(USUAL_ROWS));
             }
@@ -124,8 +124,8 @@ impl Page {
 /// A future on the heap.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A read of a snapshot, to be awaited. A store that has its data at hand answers in the call, so
-/// that a read allocates nothing; only a read that has to wait is a future on the heap.
+/// The result of reading a snapshot, to be awaited. If the store has the data in memory, the result
+/// is ready when the call returns, and nothing is allocated; otherwise it is a future on the heap.
 pub enum Read<'a, T> {
     /// The result was at hand when the read was called.
     Ready(future::Ready<Result<T, Error>>),
@@ -177,7 +177,7 @@ pub trait Snapshot: fmt::Debug + Send + Sync + 'static {
     ) -> Read<'a, Page>;
 }
 
-/// The clock that stamps commits; it blocks while database time may not be used.
+/// The clock that stamps commits. A call blocks while database time may not be used.
 pub trait CommitClock: Send + Sync + 'static {
     /// Returns database time in milliseconds; never goes back.
     fn now_ms(&self) -> i64;
@@ -190,7 +190,7 @@ pub trait CommitClock: Send + Sync + 'static {
 pub type DropFilter = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
 
 /// Decides which rows a compaction drops. It must be pure and monotone: once true for a key and
-/// value, always true. It takes no snapshot into account.
+/// value, always true. Compactions apply it without regard to open snapshots.
 pub trait DropPredicate: Send + Sync + 'static {
     /// Creates the filter for one compaction of a space.
     fn filter_for(&self, space: Space) -> DropFilter;
@@ -203,7 +203,7 @@ pub struct Capabilities {
     pub max_key_bytes: usize,
     /// Whether compactions apply the drop predicate; if not, expired rows must be deleted.
     pub drops: bool,
-    /// Whether other nodes keep copies of the data, which must be notified of the data that may be
+    /// Whether other nodes keep copies of the data. These nodes must be notified which data may be
     /// removed.
     pub copies: bool,
 }
@@ -227,7 +227,7 @@ pub trait Store: Send + Sync + 'static {
     fn in_flight(&self) -> &InFlight;
 
     /// Orders commits, each of which is atomic, and returns one outcome per commit once all are
-    /// durable and visible. They share only the wait for durability.
+    /// durable and visible. The commits of a call share only the wait for durability.
     fn commit(&self, commits: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, Error>>;
 
     /// Creates a space; does nothing if it exists.
@@ -245,9 +245,10 @@ pub trait Store: Send + Sync + 'static {
     /// Compacts a space now and removes the rows that the drop predicate selects.
     fn reap_space(&self, space: Space) -> BoxFuture<'_, Result<(), Error>>;
 
-    /// Returns the `seq` up to which this space holds nothing unfiltered: every table has been
-    /// rewritten by a [`reap_space`](Self::reap_space) that began after that commit was published,
-    /// and no older journal remains. Returns 0 if unknown.
+    /// Returns the `seq` up to which this space contains no row that the drop predicate should have
+    /// removed: every table has been rewritten by a [`reap_space`](Self::reap_space) that began
+    /// after that commit was published, and no start would replay older journal entries. Returns 0
+    /// if unknown.
     fn filtered_through(&self, space: Space) -> u64;
 
     /// Returns the approximate size of a space in bytes.

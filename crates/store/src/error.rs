@@ -16,7 +16,7 @@ pub enum Kind {
     /// commit is unknown.
     Unavailable,
     /// The store was reopened after the snapshot was taken, which ended the snapshot. A new
-    /// snapshot sees at least as much; other operations are unaffected.
+    /// snapshot includes at least the same commits; other operations are unaffected.
     Reopened,
     /// The snapshot was ended because it retained too much disk space. Other operations are
     /// unaffected, and a new snapshot can be read.

@@ -33,7 +33,7 @@ pub enum Fault {
 /// Countdowns to the injected failures.
 #[derive(Debug, Default)]
 struct FaultPlan {
-    /// Number of the call, counted from now, that fails; 0 means none.
+    /// Number of commits until one fails before writing, including that commit; 0 means never.
     commit_lost: AtomicU64,
     answer_lost: AtomicU64,
     read: AtomicU64,
@@ -48,7 +48,7 @@ impl FaultPlan {
         }
     }
 
-    /// Counts a call of this kind, which fails if its countdown has ended.
+    /// Counts down the calls that this kind of failure affects; fails if this is the call to fail.
     fn check_fault(&self, fault: Fault) -> Result<(), Error> {
         let counter = self.counter_of(fault);
         let before = counter
@@ -85,7 +85,7 @@ impl FaultyStore {
     }
 }
 
-/// A snapshot whose reads fail as planned.
+/// A snapshot whose reads can be made to fail.
 #[derive(Debug)]
 struct FaultySnapshot {
     inner: Arc<dyn Snapshot>,

@@ -1,7 +1,8 @@
 //! The in-flight table: commits that are ordered, or about to be, but not yet visible.
 //!
-//! A committer enters a batch before it stamps any commit of it. A reader that takes its instant
-//! first and then finds the table empty therefore knows that every later commit gets a later stamp.
+//! A committer enters a batch into the table before it stamps any commit of the batch. A reader
+//! that takes its instant first and then finds the table empty therefore knows that every later
+//! commit gets a later stamp.
 //!
 //! ```text
 //!  batches:   [7: at 1000] [8: at 1004]          finished: 6
@@ -23,20 +24,20 @@ use tokio::sync::Notify;
 /// Value of `since_ms` while the table is empty.
 const NONE: i64 = i64::MAX;
 
-/// The batches of commits that are stamped and not visible yet.
+/// The batches of commits that are stamped, or about to be, and not visible yet.
 #[derive(Debug)]
 pub struct InFlight {
     /// Instants of the batches in flight, oldest first. Locked only briefly, by the threads that
     /// order and publish commits.
     under_way: Mutex<VecDeque<i64>>,
-    /// Instant of the oldest batch, for readers, which take no lock.
+    /// Instant of the oldest batch, so that readers need no lock.
     since_ms: AtomicI64,
     /// Number of batches entered so far; batch numbers start at 1.
     batch: AtomicU64,
     /// Number of batches that are visible or refused; batches finish in order.
     finished: AtomicU64,
-    /// Instant of the latest stamp. A view that may see this commit must not have an earlier
-    /// instant.
+    /// Instant of the latest stamp. A view that may include the commit with this stamp must not
+    /// have an earlier instant.
     newest_ms: AtomicI64,
     /// Notified each time a batch finishes.
     progress: Notify,
@@ -61,7 +62,7 @@ impl InFlight {
         let mut under_way = self.under_way.lock();
         under_way.push_back(at_ms);
         self.batch.fetch_add(1, Ordering::SeqCst);
-        // Stored after the batch number: a reader loads them in the opposite order.
+        // Stored after the batch number, because readers load `since_ms` first.
         if under_way.len() == 1 {
             self.since_ms.store(at_ms, Ordering::SeqCst);
         }

@@ -29,7 +29,7 @@ use crate::{
 /// Number of keys per generation of recent writes.
 const GENERATION_KEYS: usize = 1 << 18;
 
-/// A hasher that returns keys unchanged, since they are hashes already.
+/// A hasher that returns its input unchanged, since the keys of the maps are hashes already.
 #[derive(Default)]
 struct IdentityHasher(u64);
 
@@ -53,7 +53,7 @@ impl Hasher for IdentityHasher {
 type Newest = HashMap<u64, u64, BuildHasherDefault<IdentityHasher>>;
 
 /// The recently written keys, by hash. A hash collision refuses a commit that could have succeeded;
-/// its writer retries.
+/// its writer then retries.
 #[derive(Debug, Default)]
 struct RecentWrites {
     hasher: RandomState,
@@ -81,10 +81,10 @@ impl RecentWrites {
         newest.is_some_and(|newest| seq < *newest)
     }
 
-    /// Records that a commit has written the key.
+    /// Records that the commit with this `seq` has written the key.
     fn record_write(&mut self, space: Space, key: &[u8], seq: u64) {
         if GENERATION_KEYS <= self.young.len() {
-            // Conditions on views older than this are refused from now on.
+            // Conditions on views before the newest discarded write are refused from now on.
             self.forgotten = self.old_newest;
             // Swapping reuses the allocation of the discarded generation.
             std::mem::swap(&mut self.young, &mut self.old);
@@ -110,11 +110,11 @@ pub struct OrderedBatch {
     pub sums: FoldedSums,
     /// Stamp of the last ordered commit; `None` if none was ordered.
     pub last: Option<Stamp>,
-    /// Commits that were not ordered because a fence or the size limit ended the batch.
+    /// Commits that were not ordered, because a fence or the size limit has ended the batch.
     pub rest: Vec<Commit>,
     /// Size of the keys and values of the mutations.
     pub bytes: usize,
-    /// Outcome of the commit that precedes this batch in the same call.
+    /// Outcome of the preceding commit of the same call, if an earlier batch has ordered it.
     pub before: Option<Outcome>,
     /// The fence that was raised, and the outcome to pass to it when it is lowered.
     pub fence: Option<(std::sync::Arc<dyn crate::commit::Fence>, Outcome)>,
@@ -177,7 +177,7 @@ impl Sequencer {
             if let Some(fence) = &fence {
                 fence.raise();
             }
-            // The fence was raised first, so no view opens between stamp and publication.
+            // The fence was raised before, so no view opens between stamp and publication.
             let outcome = self.order_one(commit, time, in_flight, &mut ordered);
             ordered.outcomes.push(outcome);
             if let Some(fence) = fence {
@@ -218,7 +218,8 @@ impl Sequencer {
         }
         self.seq += 1;
         self.at_ms = at_ms;
-        // Recorded before the mutations are made: a view that opens from now on must not be older.
+        // Recorded before the mutations are created: a view that opens from now on must not be
+        // older than this commit.
         in_flight.record_stamp(at_ms);
         let stamp = Stamp { seq: self.seq, at_ms };
         for mutation in (commit.write)(stamp) {
@@ -229,7 +230,7 @@ impl Sequencer {
                     sum[1] = sum[1].saturating_add(by[1]);
                 }
                 Mutation::Put { space, ref key, .. } | Mutation::Delete { space, ref key } => {
-                    // Sums are not recorded: no condition refers to them.
+                    // Additions to sums are not recorded, because no condition refers to a sum.
                     self.recent.record_write(space, key, stamp.seq);
                     ordered.bytes += mutation.bytes();
                     ordered.mutations.push(mutation);
@@ -249,7 +250,7 @@ pub fn encode_count(sums: [i64; 2]) -> Bytes {
     Bytes::from(out)
 }
 
-/// Decodes the form of [`encode_count`]; anything else is zero.
+/// Decodes a pair of sums as encoded by [`encode_count`]; missing bytes count as zero.
 pub fn decode_count(bytes: &[u8]) -> [i64; 2] {
     let sum = |at: usize| -> Option<i64> {
         Some(i64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?))

@@ -1,4 +1,4 @@
-//! Spaces of keys. The embedded LSM store gives each space of a collection its own keyspace.
+//! Spaces of keys. The embedded LSM store has a separate tree for each space.
 
 /// A set of keys, separate from all other spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

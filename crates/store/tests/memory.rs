@@ -131,7 +131,7 @@ async fn a_bounded_store_refuses_what_needs_room_and_lets_deletes_go_on() {
             Commit::new(vec![], move |_| vec![Mutation::Delete { space: Space::Catalog, key }]);
         store.commit(vec![delete.freeing()]).await.unwrap();
     }
-    // Versions that a snapshot can still see count.
+    // Deleted versions that a snapshot can still see count towards the limit.
     store.commit(vec![put(0)]).await.unwrap_err();
     drop(snapshot);
     store.commit(vec![put(0)]).await.unwrap();

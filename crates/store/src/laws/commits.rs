@@ -53,7 +53,7 @@ pub(super) async fn conditions_see_every_commit_before(bench: &mut impl Bench) {
     let store = bench.open().await;
     store.create_space(ROWS).expect("a space");
     let view = store.published();
-    // The second writer of the same key must see the first, which is not visible yet.
+    // The second commit of the same key must see the first, which is not visible yet.
     let commits = vec![
         Commit::new(vec![not_newer(b"k", view)], |_| vec![put(b"k", b"1")]),
         Commit::new(vec![not_newer(b"k", view)], |_| vec![put(b"k", b"2")]),
@@ -158,7 +158,7 @@ pub(super) async fn stamps_go_on_after_a_crash(bench: &mut impl Bench) {
         panic!("refused without a condition");
     };
     assert_eq!(second.seq, first.seq + 1);
-    // Recent writes from before the crash are unknown, so conditions on such views are refused.
+    // After a crash, recent writes are unknown, so conditions on views from before it are refused.
     let stale = Commit::new(vec![not_newer(b"zzz", first.seq - 1)], |_| vec![]);
     assert_eq!(commit_one(&*store, stale).await, Outcome::Refused(Refusal::Newer));
 }

@@ -16,7 +16,7 @@ use crate::contract::Store;
 pub trait Bench {
     /// The store type that is tested.
     type Store: Store;
-    /// The open store, together with the values that must live as long as it is open.
+    /// An open store, with all values that must live as long as it is open.
     type Opened: Deref<Target = Self::Store> + Sync;
 
     /// Opens a store without any data.
@@ -25,8 +25,8 @@ pub trait Bench {
     /// Reopens the store after a crash; everything acknowledged must still exist.
     fn crash(&mut self, store: Self::Opened) -> impl Future<Output = Self::Opened>;
 
-    /// Returns whether reaped rows stay deleted after a crash. False for stores that may recover
-    /// older data from disk and replay the journal on it; such a store never reports its data as
+    /// Returns whether reaped rows stay deleted after a crash. False for stores that may restore
+    /// older data from disk and replay the journal on top; such a store never reports its data as
     /// filtered.
     fn reaped_stays_gone(&self) -> bool {
         true

@@ -222,7 +222,8 @@ pub(super) async fn reaping_drops_what_the_predicate_says(bench: &mut impl Bench
     assert_eq!(store.filtered_through(ROWS), 0);
     store.reap_space(ROWS).await.expect("a reap");
     assert!(store.filtered_through(ROWS) <= store.published());
-    // Each even key held 1, written over an older 5, which must not reappear; odd keys hold 2.
+    // Each even key first had the value 5, then 1, and was then reaped: the 5 must not reappear.
+    // Each odd key has the value 2.
     if !bench.reaped_stays_gone() {
         commit_one(&*store, commit(7)).await;
         store.tick().expect("a tick");

@@ -1,5 +1,5 @@
 //! Conformance test of snapshot atomicity: each snapshot shows all or nothing of a commit, and
-//! every commit acknowledged before it, also during flushes and compactions.
+//! every commit acknowledged before the snapshot was taken, also during flushes and compactions.
 
 use std::{
     cell::Cell,

@@ -116,8 +116,8 @@ fn forget_unread(versions: &mut Versions, open: &BTreeMap<u64, usize>) {
     }
 }
 
-/// Recomputes a key's size, or removes the key if only a deletion is left. Returns whether it keeps
-/// old versions for open snapshots.
+/// Recomputes a key's size, or removes the key if only a deletion is left. Returns whether the key
+/// keeps old versions for open snapshots.
 fn recount_key(keys: &mut BTreeMap<Bytes, Versions>, key: &Bytes, bytes: &mut usize) -> bool {
     let Some(versions) = keys.get(key) else { return false };
     if let [(_, None)] = versions.as_slice() {

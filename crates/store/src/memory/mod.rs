@@ -1,7 +1,7 @@
-//! A store in memory without durability: versions of keys in an ordered map (`data.rs`). Like the
-//! embedded store, its drop predicate ignores snapshots, so that tests meet the same hazards.
-//! Commits are visible at once unless a test holds them between stamp and publication with the
-//! [`Gate`].
+//! A store in memory without durability: versions of keys in an ordered map (`data.rs`). As in the
+//! embedded store, the drop predicate is applied without regard to open snapshots, so that tests
+//! find the same errors. Commits are visible at once unless a test holds them between stamp and
+//! publication with the [`Gate`].
 
 mod data;
 
@@ -38,7 +38,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Keeps commits invisible that are stamped from now on.
+    /// Keeps commits that are stamped from now on invisible until [`open`](Self::open).
     pub fn shut(&self) {
         self.shut.store(true, Ordering::SeqCst);
     }
@@ -91,8 +91,8 @@ impl MemoryStore {
         Self::bounded(usize::MAX, time)
     }
 
-    /// Creates an empty store that refuses commits that need more space once it holds `limit`
-    /// bytes.
+    /// Creates an empty store that, once it holds `limit` bytes, refuses commits that need more
+    /// space.
     pub fn bounded(limit: usize, time: Arc<dyn CommitClock>) -> Self {
         Self::with_data(MemoryData::default(), Stamp { seq: 0, at_ms: i64::MIN }, limit, time)
     }
@@ -149,12 +149,12 @@ impl MemoryStore {
         Err(Error::new(Kind::Full, text))
     }
 
-    /// Executes commits, one call after the other; see [`Store::commit`].
+    /// Executes commits, one call after another; see [`Store::commit`].
     async fn commit_in_order(&self, commits: Vec<Commit>) -> Result<Vec<Outcome>, Error> {
         self.check_limit(commits.iter().all(|commit| commit.frees))?;
         let mut outcomes = Vec::with_capacity(commits.len());
         let mut commits = commits;
-        // Held until the last batch is visible, which serializes callers.
+        // Held until the last batch is visible, so that calls are executed one after another.
         let mut sequencer = self.shared.sequencer.lock().await;
         while !commits.is_empty() {
             self.shared
@@ -293,8 +293,8 @@ impl Store for MemoryStore {
 
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         let mut data = self.shared.data.lock();
-        // Read under the data lock, so that the versions this snapshot reads are not removed before
-        // it is registered.
+        // The `seq` is read under the data lock, so that the versions it sees are not removed
+        // before the snapshot is registered.
         let seq = self.published();
         *data.open.entry(seq).or_default() += 1;
         Arc::new(MemorySnapshot { shared: Arc::clone(&self.shared), seq })
@@ -347,12 +347,12 @@ impl Store for MemoryStore {
     }
 
     fn tick(&self) -> Result<(), Error> {
-        // Nothing outlives the process, so nothing is recorded.
+        // No data outlives the process, so nothing has to be recorded.
         Ok(())
     }
 
     fn resume_commits(&self) {
-        // Does nothing, since this store never reports `Reopened`.
+        // This store never reports `Reopened`, so nothing has to be resumed.
     }
 
     fn health(&self) -> Health {
