@@ -1,5 +1,5 @@
-//! Filters, sorts, indexes and the API's part of writes without a query language, so that the
-//! engine's tests do not depend on a parser.
+//! Filters, sorts, indexes, and what an API adds to writes, built without a query language, so that
+//! the engine's tests do not depend on a parser.
 
 use document::{DocBuf, DocRef, Document, Path, Value};
 use engine::{Dialect, Error, IndexSpec, Model, Writer};
@@ -21,7 +21,7 @@ impl Dialect for EqualityDialect {
     }
 }
 
-/// Rules for tests: the `ttl` in the root of a document is its lifetime, and no ids are assigned.
+/// Handling of documents in tests: `ttl` at the root is the lifetime, and no ids are assigned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TtlField;
 

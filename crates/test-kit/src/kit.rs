@@ -23,7 +23,7 @@ use crate::{
 /// Initial time of test clocks.
 pub const START_MS: i64 = 1_700_000_000_000;
 
-/// Machine clocks that do not advance. Time passes only by [`Kit::move_to`].
+/// Machine clocks that do not advance, so that time passes only by [`Kit::move_to`].
 #[derive(Debug)]
 struct StillSource;
 
@@ -117,14 +117,14 @@ impl Kit {
         kit
     }
 
-    /// Simulates a crash and a restart at the same instant.
+    /// Simulates a crash and a restart at the same instant of the clock.
     pub fn restart(&mut self) {
         self.clock = start_clock(Some(self.clock.tick()));
         self.store = self.store.reopen(Engine::commit_clock(&self.clock));
         self.engine = open_engine(self.store.clone(), &self.clock, &self.setup);
     }
 
-    /// Opens another engine on the same store. It is not notified of changes by the first engine.
+    /// Opens another engine on the same store, which is not notified of changes by the first.
     pub fn other_engine(&self) -> Engine {
         open_engine(self.store.clone(), &self.clock, &self.setup)
     }
@@ -226,8 +226,7 @@ impl Kit {
         ready(self.engine.change_index(&self.collection(), name, change)).expect("changed");
     }
 
-    /// Reaps everything that may be reaped now, even if the reaper would consider it not worthwhile
-    /// yet.
+    /// Reaps everything that may be reaped now, even data for which the reaper would wait for more.
     pub fn reap_all(&mut self) {
         self.passes += 1;
         ready(self.engine.reap_once(Duration::from_secs(self.passes))).expect("a pass");
@@ -281,7 +280,7 @@ pub fn first_failure(inserted: Inserted) -> Result<(), Error> {
     }
 }
 
-/// Builds an update that replaces the document with the same id, and its edit.
+/// Builds an edit that replaces a document, and the update of the document with the same id.
 fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
     /// Placeholder until the caller sets the edit.
     static NOTHING: Edit = Edit::Pipeline(Vec::new());

@@ -1,7 +1,7 @@
-//! An engine inside a test: on a memory store that can be held and paused and a clock that moves on
-//! request, polled step by step. Never shipped. The executor is in this file: a future is polled
-//! when the test calls for it, so that the test controls every interleaving. There is no runtime and no
-//! waker: a pending future is simply polled again.
+//! An engine inside a test: on a memory store whose commits can be held and whose reads can be
+//! paused, and a clock that moves on request. Never shipped. The executor is in this file: a future
+//! is polled when the test calls for it, so that the test controls every interleaving. No runtime
+//! and no waker is used: a pending future is simply polled again.
 //!
 //! ```text
 //!  let kit = Kit::default();

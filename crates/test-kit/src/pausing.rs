@@ -33,11 +33,11 @@ pub struct Turnstile {
     stopped: Mutex<Option<Waker>>,
     /// Number of reads of rows, as opposed to entries and counts.
     rows: AtomicU64,
-    /// Number of reads until all existing snapshots end, including the first read that fails; 0
-    /// ends none.
+    /// Number of reads until all existing snapshots end; the last of these reads is the first to
+    /// fail. 0 ends no snapshot.
     until_end: AtomicU64,
-    /// Number of times that snapshots were ended. A snapshot that was taken when this number was
-    /// lower has ended.
+    /// Number of times that snapshots were ended. A snapshot has ended if the number was lower when
+    /// it was taken.
     ended: AtomicU64,
     /// Whether snapshots end for too much disk space instead of a reopening.
     for_space: AtomicBool,
@@ -55,7 +55,7 @@ impl Turnstile {
         self.left.store(nth, Ordering::SeqCst);
     }
 
-    /// Makes no further read pause. A read that is already paused stays paused.
+    /// Makes no further read pause. A read that is already paused remains paused.
     pub fn disarm(&self) {
         self.left.store(0, Ordering::SeqCst);
     }
