@@ -1,5 +1,5 @@
 //! The event of each finished operation, for tracers: names, times and counts, but no values.
-//! Exporting is not part of this crate. `slow.rs` keeps the slow operations in memory.
+//! Exporting events is not part of this crate. `slow.rs` keeps the slow operations in memory.
 
 mod slow;
 
@@ -7,7 +7,7 @@ use std::{fmt::Debug, sync::Arc, time::Duration};
 
 pub use slow::{MAX_QUERY_BYTES, MOST_SLOW, SlowOperation, SlowOperations};
 
-/// Maximum bytes of a client's text in an event: those of the longest collection name.
+/// Maximum length of a client's text in an event, in bytes: that of the longest collection name.
 const MAX_TOLD_BYTES: usize = 255;
 
 /// Truncates a text for an event: a client may send a name of megabytes.
@@ -22,9 +22,9 @@ pub struct Operation<'a> {
     pub system: &'static str,
     /// The operation's name in the API's documentation.
     pub name: &'a str,
-    /// The database; empty for none.
+    /// Name of the database; empty if the operation has none.
     pub database: &'a str,
-    /// The collection; empty for none.
+    /// Name of the collection; empty if the operation has none.
     pub collection: &'a str,
     /// The duration of the operation so far.
     pub took: Duration,

@@ -32,9 +32,9 @@ pub struct SlowOperation {
     pub api: Cow<'static, str>,
     /// The operation's name in the API's documentation.
     pub operation: String,
-    /// The database; empty for none.
+    /// Name of the database; empty if the operation has none.
     pub database: String,
-    /// The collection; empty for none.
+    /// Name of the collection; empty if the operation has none.
     pub collection: String,
     /// The duration of the operation in milliseconds.
     pub took_ms: u64,
