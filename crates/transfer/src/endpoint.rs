@@ -12,7 +12,7 @@ const DEFAULT_PORT: u16 = 27017;
 /// Prefix of a NoSQL API address that uses TLS.
 pub(crate) const HTTPS: &str = "https://";
 const ADMIN: &str = "admin";
-/// Driver options that have no effect here.
+/// Options of a MongoDB address that are accepted for compatibility with drivers and ignored.
 const WITHOUT_EFFECT: [&str; 8] = [
     "appname",
     "directconnection",
@@ -48,7 +48,7 @@ pub struct MongoAddress {
     pub(crate) port: u16,
     pub(crate) login: Option<Login>,
     pub(crate) tls: bool,
-    /// Trusted authority; `None` trusts the system's.
+    /// File with the trusted certificate authority; `None` trusts those of the system.
     pub(crate) authority: Option<PathBuf>,
 }
 
@@ -156,7 +156,7 @@ pub struct NoSqlAddress {
     /// `http://host:port` or `https://host:port`, without a trailing slash.
     pub(crate) base: String,
     pub(crate) key: Key,
-    /// Trusted authority for TLS; `None` trusts the system's.
+    /// File with the certificate authority trusted for TLS; `None` trusts those of the system.
     pub(crate) authority: Option<PathBuf>,
 }
 

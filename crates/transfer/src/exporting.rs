@@ -1,6 +1,6 @@
-//! Writes pages to a file. The file has a temporary name until it is complete. After each page it
-//! is synced and the state records its length, so that a killed run can be resumed after the last
-//! page.
+//! Writes pages of documents to a file, which has a temporary name until it is complete. After each
+//! page the file is synced and the state file records its length, so that a killed run can be
+//! resumed after the last page.
 
 use std::{
     fs::File,
@@ -24,7 +24,7 @@ const PART: &str = ".export-part";
 /// Source, format and destination of an export.
 #[derive(Clone, Debug)]
 pub struct Export {
-    /// Identifies this export: server, collection, query and so on.
+    /// Identifies this export in the state file: server, collection, query and so on.
     pub job: String,
     /// The output file; `None` for standard output.
     pub file: Option<PathBuf>,
@@ -43,15 +43,15 @@ pub struct Exported {
     pub documents: u64,
     /// Size of the file in bytes.
     pub bytes: u64,
-    /// Number of the documents that earlier runs wrote.
+    /// Number of the documents in the file that earlier runs wrote.
     pub earlier: u64,
-    /// Whether an earlier run had written the whole output file.
+    /// Whether an earlier run had completed the file, so that this run wrote nothing.
     pub was_whole: bool,
 }
 
 /// Runs an export. `open` opens the source at the resume position of an earlier run, with the
-/// remaining limit. `report` is called before the state is removed, so that an export killed in
-/// between is known to be complete.
+/// remaining limit. `report` is called before the state file is removed: if the run is killed in
+/// between, the next run knows that the export is complete.
 pub fn export(
     export: &Export,
     open: impl FnOnce(Option<&str>, Option<u64>) -> Result<Box<dyn Source>, String>,
@@ -138,8 +138,8 @@ impl<'a> Target<'a> {
         }
         state.collection = id;
         if !is_later {
-            // The first page is read before a file is created, so that a refused request leaves
-            // none.
+            // The first page is read before a file is created, so that a refused request leaves no
+            // file.
             let first = source.next_page()?;
             source = Box::new(StartedExport { first: Some(first), source });
         }
@@ -160,7 +160,7 @@ impl<'a> Target<'a> {
         Ok(Exported { earlier, ..done })
     }
 
-    /// Opens the incomplete file, truncated to the length in the state. The state is saved first.
+    /// Saves the state and opens the incomplete file, truncated to the length in the state.
     fn open_part(&self, state: &ExportState) -> Result<File, String> {
         state::save(&self.beside, state)?;
         let failed = |error: io::Error| format!("cannot write {}: {error}", self.part.display());
@@ -192,7 +192,7 @@ impl<'a> Target<'a> {
         state.content.difference(&now).map_or(Ok(()), |why| Err(wrong(&why)))
     }
 
-    /// Renames the complete file, if the run that completed it was killed before it could.
+    /// Ends an export that an earlier run has completed; renames the file if that was not done yet.
     fn finish(&self, state: &ExportState) -> Result<Exported, String> {
         let is_named = files::is_there(self.path);
         let path = if is_named { self.path } else { &self.part };
@@ -200,7 +200,7 @@ impl<'a> Target<'a> {
         let file = file.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         self.check_content(&file, path, state)?;
         match is_named {
-            // The run may have been killed between linking the new name and removing the old one.
+            // The run may have been killed when the file had both names.
             true => files::remove(&self.part).map_err(self.failed())?,
             false => files::publish(&self.part, self.path).map_err(self.failed())?,
         }
@@ -225,8 +225,8 @@ impl Source for StartedExport {
     }
 }
 
-/// Copies page by page; `keep` is called after each with the state to resume from. After the last
-/// page it is called without a state, because there is no position to resume from: a run killed
+/// Copies page by page; `keep` is called after each page with the state to resume from. After the
+/// last page `keep` gets no state, because the source has no position to resume from: a run killed
 /// there repeats that page. A state with the bytes of the last page and the position before that
 /// page would duplicate it.
 fn copy<W: Write>(
@@ -263,7 +263,7 @@ fn copy<W: Write>(
         watch.report_progress(state.bytes);
         bytes.clear();
         let is_last = mark.is_none();
-        // An empty page of a cursor has no resume position.
+        // An empty page of a cursor has no resume position; the previous position stays valid.
         if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
             state.mark = Some(mark);
         }
@@ -275,7 +275,7 @@ fn copy<W: Write>(
     }
 }
 
-/// Returns the message of an interrupted run.
+/// Returns the message of an interrupted run, which suggests `--resume` if a state was saved.
 pub(crate) fn interrupted(has_state: bool) -> String {
     match has_state {
         true => "interrupted: run it again with --resume to continue".to_owned(),

@@ -1,5 +1,5 @@
 //! Creation of files next to the user's file. Nothing is written through a symbolic link, or to a
-//! device or pipe: with write access to the directory, another user could otherwise choose which
+//! device or pipe: another user with write access to the directory could otherwise choose which
 //! file is overwritten.
 
 use std::{
@@ -39,10 +39,10 @@ pub(crate) fn create_anew(path: &Path) -> io::Result<File> {
     create_new(path)
 }
 
-/// Opens a file that an earlier run has created. Fails if it is not a regular file or if it is a
+/// Opens a file that an earlier run has created. Fails if the path is not a regular file or is a
 /// link.
 pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    // NONBLOCK, because opening a pipe would wait for its other end.
+    // NONBLOCK, because opening a pipe would wait until another process opens it.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     let file = options.custom_flags(flags).open(path).map_err(|error| {
@@ -68,8 +68,8 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Renames a finished file; the new name must not exist.
 pub(crate) fn publish(part: &Path, path: &Path) -> io::Result<()> {
-    // A hard link does not replace an existing file, as a rename would. Some file systems do not
-    // support links.
+    // A hard link fails if the new name exists, whereas a rename would replace that file. Some file
+    // systems do not support links; there the file is renamed.
     match fs::hard_link(part, path) {
         Ok(()) => fs::remove_file(part)?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),

@@ -21,7 +21,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the name of the format, which the state of an unfinished run contains.
+    /// Returns the name of the format as it is saved in the state of an unfinished run.
     pub(crate) fn word(&self) -> String {
         match self {
             Self::Canonical => "extended-json".to_owned(),
@@ -31,7 +31,7 @@ impl Format {
         }
     }
 
-    /// Returns the text with which a file starts: the header line of a table, else nothing.
+    /// Returns the first bytes of a file: the header line of a table, otherwise nothing.
     pub(crate) fn head(&self) -> Result<Vec<u8>, String> {
         match self {
             Self::Csv(columns) => table::record(columns.iter().map(String::as_bytes)),

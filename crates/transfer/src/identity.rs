@@ -9,8 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// Number of bytes hashed at the start of a file and before an offset. Hashing everything up to the
-/// offset would take as long as importing it.
+/// Number of bytes that are hashed at the start of a file, and as many before an offset. Hashing
+/// everything up to the offset would take as long as importing it.
 const HASHED: u64 = 64 << 10;
 
 /// Identifies the content of a file up to an offset, by hashes of its first and last bytes.
@@ -32,7 +32,7 @@ impl ContentFingerprint {
         Ok(Self { first, last })
     }
 
-    /// Describes how the content differs from `now`; `None` if it is the same.
+    /// Describes how the content differs from the one with the fingerprint `now`; `None` if equal.
     pub(crate) fn difference(&self, now: &Self) -> Option<&'static str> {
         if self.first != now.first {
             return Some("its first bytes have changed");
@@ -73,7 +73,7 @@ impl FileVersion {
         Ok(Self { size: data.len(), modified: (data.mtime(), data.mtime_nsec()) })
     }
 
-    /// Describes how the version differs from `now`; `None` if it is the same.
+    /// Describes how the version differs from the version `now`; `None` if it is the same.
     pub(crate) fn difference(&self, now: &Self) -> Option<String> {
         if self.size != now.size {
             return Some(format!("it had {} bytes and has {}", self.size, now.size));

@@ -1,6 +1,6 @@
-//! Sends a file in batches. After each batch, the state records the position up to which everything
-//! was acknowledged or refused. Batches depend only on the file and `--batch`, so a resumed run
-//! knows that at most the next batch was sent without an acknowledgement.
+//! Sends a file in batches. After each batch, the state file records the position up to which every
+//! document was acknowledged or refused. Batches depend only on the file and `--batch`, so a
+//! resumed run knows that at most the next batch was sent without an acknowledgement.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use crate::{
     texts::FilePosition,
 };
 
-/// Size of the input after which a batch is sent, with any number of documents.
+/// Size of the input after which a batch is sent, even if it has fewer documents than allowed.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// Suffix of the state file.
 const STATE: &str = ".import-state";
@@ -27,7 +27,7 @@ const STATE: &str = ".import-state";
 /// Source, format and mode of an import.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// Identifies this import: server, collection, mode and so on.
+    /// Identifies this import in the state file: server, collection, mode and so on.
     pub job: String,
     /// The input file; `None` for standard input.
     pub file: Option<PathBuf>,
@@ -35,13 +35,13 @@ pub struct Import {
     pub format: Format,
     /// How texts of a table are converted to values.
     pub rules: TableRules,
-    /// What happens if an id exists.
+    /// What to do with a document whose id exists.
     pub mode: Mode,
     /// Whether the first refusal ends the import.
     pub stop_on_error: bool,
     /// Number of documents per batch.
     pub batch: usize,
-    /// Path of the refusals file.
+    /// Path of the file that lists the refused documents.
     pub refusals: PathBuf,
     /// Whether to resume an earlier run.
     pub resume: bool,
@@ -63,7 +63,7 @@ pub struct Imported {
     /// Number of created documents that the collection does not contain afterwards, because they
     /// had already expired; `None` if unknown.
     pub dead: Option<u64>,
-    /// Line of the refusal that ended the import.
+    /// Line of the document whose refusal ended the import, if one did.
     pub stopped: Option<u64>,
     /// Progress of earlier runs of a resumed import; `None` for an import from the start.
     pub earlier: Option<Earlier>,
@@ -76,12 +76,12 @@ pub struct Earlier {
     pub read: u64,
     /// Line at which this run continued.
     pub line: u64,
-    /// Whether nothing was left to do.
+    /// Whether an earlier run had finished the import, so that this run had nothing to do.
     pub was_finished: bool,
 }
 
 /// Runs an import. The file is opened before any request is sent. `report` is called before the
-/// state is removed, so that an import killed in between is known to be finished.
+/// state file is removed, so that the next run knows that a killed import is finished.
 pub fn import(
     import: &Import,
     open: impl FnOnce() -> Result<Box<dyn Sink>, String>,
@@ -136,13 +136,13 @@ fn earlier(state: &ImportState, was_finished: bool) -> Earlier {
 
 /// The result of starting an import.
 enum ImportStart {
-    /// Documents are to be sent; the flag says whether an earlier run has started the import.
+    /// Documents have to be sent; the flag says whether an earlier run has started the import.
     Run(ImportState, bool),
     Finished(Imported),
 }
 
-/// Checks the state that an earlier run has left. It applies only to the file that the run has
-/// read.
+/// Checks the state that an earlier run has left. The state is refused if the earlier run has read
+/// another file, or the file has changed since.
 fn begin(
     import: &Import,
     beside: Option<&Path>,
@@ -163,7 +163,7 @@ fn begin(
     };
     let Some((kept, file)) = kept.zip(file) else { return Ok(ImportStart::Run(anew, false)) };
     if kept.is_finished {
-        // A killed run may leave the state of its finished import; another import ignores it.
+        // A finished state was left by a run killed at its end; it counts only for the same import.
         let is_this = import.resume && kept.job == anew.job && file.difference(&kept)?.is_none();
         return Ok(match is_this {
             true => ImportStart::Finished(Imported {
@@ -212,7 +212,7 @@ impl Run<'_> {
     fn work(&mut self, mut again: bool) -> Result<Imported, String> {
         loop {
             if !self.watch.should_continue() {
-                // An unacknowledged batch of an earlier run is unresolved until it is repeated.
+                // The import is not settled until the unacknowledged batch was repeated.
                 self.state.is_settled = !again;
                 self.keep()?;
                 return Err(interrupted(self.beside.is_some()));
@@ -248,7 +248,7 @@ impl Run<'_> {
             }
         }
         let ended = self.ended()?;
-        // The state is removed after the report: a run killed before that is known to be finished.
+        // The state is removed after the report: until then it says that the import is finished.
         (self.state.is_finished, self.state.dead) = (true, ended.dead);
         self.keep()?;
         Ok(ended)
@@ -275,8 +275,8 @@ impl Run<'_> {
         batch
     }
 
-    /// Sends documents and records the outcomes. Returns the line of a refusal that ends the
-    /// import.
+    /// Sends the documents of a batch and records the outcomes. Returns the line of the refused
+    /// document if its refusal ends the import.
     fn send(
         &mut self,
         items: Vec<Item>,
@@ -329,8 +329,8 @@ impl Run<'_> {
         Ok(stopped)
     }
 
-    /// Returns the documents to send, up to the first invalid one if that ends the import, and for
-    /// each item its index among them or the error.
+    /// Converts items to documents to send, up to the first invalid one if that ends the import.
+    /// Also returns each item's line with its index among the documents, or with the error.
     fn prepare_all(&self, items: Vec<Item>) -> (Vec<DocBuf>, Vec<(u64, Prepared)>) {
         let mut entries = Vec::with_capacity(items.len());
         let mut prepared = Vec::with_capacity(items.len());
@@ -349,8 +349,8 @@ impl Run<'_> {
         (entries, prepared)
     }
 
-    /// Adds an id to a document without one. It is derived from the document's position in the
-    /// file, so it is the same in every run.
+    /// Adds an id to a document without one. The id is derived from the document's position in the
+    /// file, so every run of the import generates the same id.
     fn prepare(&self, document: DocBuf, offset: u64) -> Result<DocBuf, (String, Vec<u8>)> {
         let counter = u32::try_from(offset & 0xff_ffff).unwrap_or_default();
         let seconds = u32::try_from(offset >> 24).unwrap_or_default();
@@ -360,7 +360,7 @@ impl Run<'_> {
         made.map_err(|reason| (reason, text_of(&document)))
     }
 
-    /// Returns whether the limit of individually listed existing ids is reached.
+    /// Returns whether the limit of listed documents with existing ids is reached.
     fn is_unlisted(&self) -> bool {
         !self.import.stop_on_error && LISTED_EXISTING <= self.state.existing
     }

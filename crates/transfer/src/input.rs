@@ -1,5 +1,5 @@
-//! Reads a file as documents with positions and errors. Memory use is bounded for any contents of
-//! the file.
+//! Reads a file as documents or errors, each with its position. Memory use is bounded for any
+//! contents of the file.
 
 use std::{
     cell::Cell,
@@ -35,16 +35,16 @@ pub(crate) struct Item {
 pub(crate) struct Batch {
     pub(crate) items: Vec<Item>,
     pub(crate) next: FilePosition,
-    /// Why the rest of the file cannot be read; `None` if it can be read.
+    /// Why the rest of the file after the batch cannot be read; `None` if it can be read.
     pub(crate) broken: Option<String>,
 }
 
-/// How texts of a table are converted to values.
+/// How the texts in a table's fields are converted to values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableRules {
     /// Whether column names have a type suffix.
     pub typed: bool,
-    /// Whether empty texts are omitted.
+    /// Whether fields with empty texts are omitted from documents.
     pub ignore_blanks: bool,
 }
 
@@ -97,12 +97,12 @@ pub(crate) struct Table {
     reader: csv::Reader<Bounded>,
     columns: Columns,
     record: csv::ByteRecord,
-    /// Position in the file at which the reader started.
+    /// Position in the file at which `reader` started.
     base: FilePosition,
     taken: Rc<Cell<u64>>,
 }
 
-/// Reader that limits the size of a record.
+/// A reader that fails if a record of a table is longer than the maximum.
 struct Bounded {
     input: Box<dyn Read>,
     taken: Rc<Cell<u64>>,
@@ -125,7 +125,8 @@ impl Read for Bounded {
 fn reader(input: Box<dyn Read>) -> (csv::Reader<Bounded>, Rc<Cell<u64>>) {
     let taken = Rc::new(Cell::new(0));
     let bounded = Bounded { input, taken: taken.clone() };
-    // Every line is a record, so that one with a wrong number of fields is refused with its line.
+    // The header is read as a record, too. Records may have any number of fields, so that a wrong
+    // number is reported with its line.
     let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bounded);
     (reader, taken)
 }
@@ -183,7 +184,7 @@ impl Table {
     }
 }
 
-/// Formats a record as a line of a table, truncated if it is long.
+/// Formats a record as a line of a table, truncated if it is long, for the refusals file.
 fn text_of(record: &csv::ByteRecord) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail.

@@ -1,4 +1,4 @@
-//! The input file of an import, and its comparison with the file of an earlier run.
+//! The input file of an import, and its comparison with the state that an earlier run has saved.
 
 use std::{fs::File, io, path::Path};
 
@@ -32,8 +32,8 @@ impl<'a> InputFile<'a> {
 
     /// Describes how this file differs from the file that an earlier run has read.
     pub(crate) fn difference(&self, kept: &ImportState) -> Result<Option<String>, String> {
-        // After a refusal the user is expected to edit the file at that point, which changes size
-        // and time.
+        // After a refusal has ended the import, the user is expected to correct the file at that
+        // document, which changes size and time.
         if !kept.is_stopped
             && let Some(how) = kept.version.difference(&self.version)
         {

@@ -24,7 +24,7 @@ pub(crate) type SharedMonitor = Arc<dyn RunMonitor>;
 pub struct Page {
     /// The documents of the page, in order.
     pub documents: Vec<DocBuf>,
-    /// Resume position: where the next page starts; `None` on the last page.
+    /// Resume position: where the next page starts; `None` on the last page; empty if unknown.
     pub mark: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub enum Outcome {
     Unsent,
 }
 
-/// Prepends this id to a document without one.
+/// Prepends a field with this id to a document without a field of that name.
 pub(crate) fn with_field(document: DocBuf, name: &str, id: ValueRef<'_>) -> DocBuf {
     if document.get(name).is_some() {
         return document;
@@ -78,18 +78,19 @@ pub(crate) fn with_field(document: DocBuf, name: &str, id: ValueRef<'_>) -> DocB
 
 /// A collection into which documents are imported.
 pub trait Sink {
-    /// Returns the document as it is sent, with this id if it has none. Fails if it cannot be sent.
+    /// Returns the document as it is sent, with `id` if it has none; fails if it cannot be sent.
     fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<DocBuf, String>;
 
     /// Writes documents and returns one outcome for each. `again` says that they may have been
-    /// written before without an acknowledgement: an existing id then counts as created.
+    /// written before without an acknowledgement: a document whose id exists then counts as
+    /// created.
     fn write(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String>;
 
     /// Returns the number of documents; `None` if the server does not report it.
     fn count(&mut self) -> Result<Option<u64>, String>;
 }
 
-/// A watch for tests, without interruptions.
+/// A monitor for tests that never interrupts.
 #[cfg(test)]
 #[derive(Debug)]
 pub(crate) struct Calm;

@@ -1,7 +1,7 @@
 //! The refusals file: a JSON line for each refused document, with input line, reason and document.
-//! It is created with the first refusal, so a clean import leaves none. Documents with existing ids
-//! are listed up to a limit; beyond it each batch has a summary line, because importing a file
-//! twice would otherwise copy it entirely.
+//! The file is created with the first refusal, so a clean import leaves none. Documents with
+//! existing ids are listed up to a limit; beyond it, a batch has one summary line for them, because
+//! the file would otherwise contain all documents if a file is imported twice.
 
 use std::{
     fs::File,
@@ -23,12 +23,12 @@ struct Refusal<'a> {
     document: &'a str,
 }
 
-/// The documents of a batch that are not listed individually.
+/// Summary of the documents of a batch that are not listed individually.
 #[derive(Serialize)]
 struct Summary {
-    /// Line at which the first of these documents starts.
+    /// Line in the input at which the first of these documents starts.
     line: u64,
-    /// Line at which the last of these documents starts.
+    /// Line in the input at which the last of these documents starts.
     to_line: u64,
     /// Number of documents refused for this reason.
     count: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Refusals {
     file: Option<File>,
     /// Lines to be written by the next flush.
     pending: Vec<u8>,
-    /// First line, last line and number of documents that are not listed.
+    /// First line, last line and number of the documents that are not listed since the last flush.
     unlisted: Option<(u64, u64, u64)>,
     /// Length of the file including pending lines.
     pub(crate) bytes: u64,

@@ -1,6 +1,6 @@
-//! Progress of a run, in a small file next to the one written or read. It is replaced atomically
-//! and synced before the run continues. It identifies the file by its content, so that a changed
-//! file is detected.
+//! The state file: progress of a run, in a small file next to the one written or read. The state
+//! file is replaced atomically and synced before the run continues. It contains hashes of the
+//! content of the other file, so that a change of that file is detected.
 
 use std::{
     fs::File,
@@ -25,13 +25,13 @@ pub(crate) struct ExportState {
     pub(crate) job: String,
     /// Server-side id of the collection; `None` if the server has none.
     pub(crate) collection: Option<String>,
-    /// Length of the durable part of the file, which ends with a complete line.
+    /// Length of the durable part of the output file, which ends with a complete line.
     pub(crate) bytes: u64,
     /// Hashes of the durable part of the output file.
     pub(crate) content: ContentFingerprint,
     /// Number of documents in the durable part.
     pub(crate) documents: u64,
-    /// Position in the source at which a resumed export continues; `None` for the start.
+    /// Resume position of the source; `None` for the start.
     pub(crate) mark: Option<String>,
     /// Whether the export is complete.
     pub(crate) is_finished: bool,
@@ -63,7 +63,7 @@ pub(crate) struct ImportState {
     /// Seed of generated ids, so that a resumed run generates the same ids.
     pub(crate) seconds: u32,
     pub(crate) random: [u8; 5],
-    /// Whether nothing after the offset was sent: the run ended there and was not killed.
+    /// Whether no document after the offset was sent: the run ended there and was not killed.
     pub(crate) is_settled: bool,
     /// Whether a refusal ended the import, so that the text at the offset may be edited before the
     /// import is resumed.
@@ -123,7 +123,7 @@ mod tests {
             save(&path, &state).unwrap();
             assert_eq!(load(&path), Ok(Some(state)));
         }
-        // The state of a version that did not record the file's content.
+        // An earlier version did not record hashes of the file's content.
         let older = "{\"job\":\"x\",\"bytes\":5,\"documents\":1,\"mark\":null}";
         for text in ["{\"job\":", older] {
             fs::write(&path, text).unwrap();

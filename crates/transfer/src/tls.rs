@@ -19,7 +19,7 @@ fn certificates(path: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, Str
     if found.is_empty() { Err(wrong(&"it contains no certificate")) } else { Ok(found) }
 }
 
-/// Loads the system's certificates. Unreadable ones are ignored as long as there are others.
+/// Loads the system's certificates. Unreadable ones are ignored as long as others can be read.
 fn certificates_of_system() -> Result<Vec<CertificateDer<'static>>, String> {
     let found = rustls_native_certs::load_native_certs();
     match found.errors.first() {
@@ -49,12 +49,13 @@ pub fn http_authority(path: Option<&Path>) -> Result<TlsConfig, String> {
         .build())
 }
 
-/// Returns the TLS configuration for a plain connection.
+/// Returns the TLS configuration for the MongoDB API, which trusts this authority or, if `None`,
+/// those of the system.
 pub(crate) fn client_config(path: Option<&Path>) -> Result<Arc<ClientConfig>, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(path)? {
         let added = roots.add(certificate);
-        // Some of the system's certificates may be of unsupported kinds.
+        // Certificates of the system that cannot be used are skipped.
         if let (Err(error), Some(path)) = (added, path) {
             return Err(format!("--tls-ca {}: {error}", path.display()));
         }

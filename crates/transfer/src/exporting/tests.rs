@@ -1,11 +1,11 @@
-//! Exports that are interrupted after each page of an in-memory source.
+//! Tests exports that are interrupted after each page of an in-memory source.
 
 use document::doc;
 
 use super::*;
 use crate::interfaces::Calm;
 
-/// Numbers up to ten, three per page; fails after `left` pages.
+/// A source of numbers up to ten, three per page, that fails after `left` pages.
 struct Numbers {
     next: i32,
     left: usize,
@@ -106,7 +106,7 @@ fn every_state_that_is_kept_leads_to_the_same_file() {
         let kept = kept.into_inner();
         assert!(!kept.is_empty());
         for state in kept {
-            // Killed after this state was saved and the whole file was written.
+            // The run was killed after saving this state, but had written the whole file.
             let mut again = whole[..usize::try_from(state.bytes).unwrap()].to_vec();
             let next = state.mark.as_deref().map_or(0, |mark| mark.parse().unwrap());
             copy(&asked, from(next), &mut again, state, &Calm, |_, _| Ok(())).unwrap();
@@ -140,7 +140,7 @@ fn a_run_that_was_killed_at_its_end_is_known_to_be_whole() {
     let content = ContentFingerprint::up_to(&File::open(&file).unwrap(), whole.bytes).unwrap();
     let (documents, bytes) = (whole.documents, whole.bytes);
     let finished = ExportState { documents, bytes, content, is_finished: true, ..cut };
-    // Before the rename, after it, and with both names.
+    // The run was killed before the rename, after it, or when the file had both names.
     for place in 0..3 {
         state::save(&state, &finished).unwrap();
         match place {
@@ -152,7 +152,7 @@ fn a_run_that_was_killed_at_its_end_is_known_to_be_whole() {
         assert_eq!(again, Exported { earlier: documents, was_whole: true, ..whole });
         assert!(file.exists() && !part.exists() && !state.exists(), "{place}");
     }
-    // Another file exists under the final name.
+    // A file that the export has not written exists under the final name.
     state::save(&state, &finished).unwrap();
     std::fs::write(&file, vec![b'x'; usize::try_from(bytes).unwrap()]).unwrap();
     let refused = run(&asked(&file, true), 99).unwrap_err();
@@ -169,13 +169,13 @@ fn what_does_not_belong_together_is_refused() {
     assert!(refused.contains("is unfinished"), "{refused}");
     let other = Export { job: "b".to_owned(), ..asked(&file, true) };
     assert!(run(&other, 99).unwrap_err().contains("of another export"));
-    // The collection was dropped and recreated.
+    // The collection was dropped and recreated since the interrupted run.
     let open = |_: Option<&str>, _: Option<u64>| -> Result<Box<dyn Source>, String> {
         Ok(Box::new(Numbers { id: "two".to_owned(), ..*Numbers::new(0, 99) }))
     };
     let refused = export(&asked(&file, true), open, &Calm, &mut |_| {}).unwrap_err();
     assert!(refused.contains("created again"), "{refused}");
-    // The written file was changed or removed.
+    // The incomplete file was changed or removed since the interrupted run.
     let kept = std::fs::read(&part).unwrap();
     for (content, want) in [
         (kept[..5].to_vec(), "and has 5"),

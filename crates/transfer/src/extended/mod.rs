@@ -1,5 +1,5 @@
 //! Documents as JSON text: MongoDB's Extended JSON v2 in canonical and relaxed form, and plain
-//! JSON. One text is one document; files and lines are handled by `texts`.
+//! JSON. One text is one document; module `texts` splits files into texts.
 //!
 //! This file parses text directly into BSON, so that a text never takes more memory than its
 //! document. Nesting and size are limited while parsing.
@@ -22,7 +22,7 @@ mod tests;
 /// Maximum nesting depth of an input document.
 pub(crate) const MAX_DEPTH: usize = document::MAX_STORED_DEPTH;
 
-/// Interpretation of objects with a name such as `$oid`.
+/// How to read an object whose first name starts with `$`, such as `{"$oid": "65…"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// A value of the type that the name denotes, such as an ObjectId.
@@ -31,7 +31,7 @@ pub(crate) enum Reading {
     Plain,
 }
 
-/// Parses a text with one object; an error has the reason and the position.
+/// Parses a text with one object; an error contains the reason and the position.
 pub(crate) fn parse_document(text: &[u8], reading: Reading) -> Result<DocBuf, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     // The deserializer's limit is fixed; `ParseContext` limits the depth and protects the stack.
@@ -60,7 +60,7 @@ impl ParseContext {
     }
 }
 
-/// Deserializes a document into bytes of its own.
+/// Deserializes a document into a buffer of its own.
 struct DocumentSeed(ParseContext);
 
 impl<'de> DeserializeSeed<'de> for DocumentSeed {

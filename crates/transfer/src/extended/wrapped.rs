@@ -37,7 +37,7 @@ pub(super) fn is_wrapper(name: &str) -> bool {
 }
 
 /// The value in a wrapper: a string, an integer, a boolean, or an object with some of the fields of
-/// `Fields`. Typed deserialization bounds its depth.
+/// `Fields`. The fixed types bound its nesting depth.
 enum Inner {
     Bool(bool),
     Whole(i64),
@@ -107,7 +107,7 @@ struct Id {
     oid: String,
 }
 
-/// Reads the value of a type wrapper such as `{"$oid": ..}`, from after its first name.
+/// Reads the value of a type wrapper such as `{"$oid": ..}`, whose first name was read already.
 pub(super) fn read_wrapped<'de, A: MapAccess<'de>>(
     name: &str,
     mut access: A,

@@ -1,4 +1,4 @@
-//! Converts values to text. This cannot fail: every value has a form in each style.
+//! Converts values to text. This cannot fail: every value can be written in each style.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{ArrayRef, DocRef, ValueRef, json::write_string};
@@ -6,7 +6,7 @@ use document::{ArrayRef, DocRef, ValueRef, json::write_string};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     Canonical,
-    /// Readable numbers, and readable dates from 1970 to 9999.
+    /// Extended JSON with plain numbers, and ISO dates from 1970 to 9999.
     Relaxed,
     /// Like relaxed, with ids, dates, bytes and decimals as strings.
     Plain,

@@ -1,4 +1,4 @@
-//! Imports that are interrupted after each document, into an in-memory collection.
+//! Tests imports that are interrupted after each document, into an in-memory collection.
 
 use std::{
     collections::BTreeMap,
@@ -75,7 +75,7 @@ fn run(import: &Import, table: &Table, left: Option<usize>) -> Result<Imported, 
     let sink = Table { left, mode: Some(import.mode), ..table.clone() };
     let (mut reported, state) = (None, import.file.as_ref().map(|path| beside(path, STATE)));
     let done = super::import(import, move || Ok(Box::new(sink)), &Calm, &mut |done| {
-        // The state marks it as finished until it was reported.
+        // The state file says that the import is finished until its end was reported.
         let kept: ImportState = state::load(state.as_ref().unwrap()).unwrap().unwrap();
         assert!(kept.is_finished || kept.is_stopped);
         reported = Some(*done);
@@ -84,7 +84,8 @@ fn run(import: &Import, table: &Table, left: Option<usize>) -> Result<Imported, 
     done
 }
 
-/// Returns the documents without ids: generated ids differ between imports, not between runs.
+/// Returns the documents without their ids, as generated ids are the same in all runs of an import
+/// but differ between imports.
 fn values(table: &Table) -> Vec<String> {
     let rows = table.rows.lock().unwrap();
     let mut found: Vec<String> =
@@ -171,7 +172,7 @@ fn a_run_is_told_from_another() {
     }
     let done = run(&asked(folder.path(), Mode::Insert, true), &table, None).unwrap();
     assert_eq!((done.read, done.created), (4, 4));
-    // A finished import starts again.
+    // If the last import is finished, `--resume` starts a new one.
     for (resume, documents) in [(false, 8), (true, 12)] {
         let done = run(&asked(folder.path(), Mode::Insert, resume), &table, None).unwrap();
         assert_eq!((done.read, done.created, done.earlier), (4, 4, None));
@@ -200,12 +201,12 @@ fn another_file_under_the_name_is_not_taken_for_the_one_before() {
         File::options().write(true).open(&path).unwrap().set_modified(now).unwrap();
         let done = run(&asked(folder.path(), Mode::Upsert, true), &table, None);
         match want {
-            // The part that was not read may change.
+            // The part of the file that was not read yet may change.
             "" => assert_eq!(done.unwrap().read, 9),
             want => {
                 let refused = done.unwrap_err();
                 assert!(refused.contains(want) && refused.contains("to import"), "{refused}");
-                // Without its state it is imported from the start.
+                // Without its state file, the file is imported from the start.
                 std::fs::remove_file(folder.path().join("in.import-state")).unwrap();
                 let done = run(&asked(folder.path(), Mode::Upsert, true), &table, None).unwrap();
                 assert!(9 <= done.read && done.earlier.is_none());
@@ -223,7 +224,7 @@ fn a_finished_state_says_nothing_of_another_file() {
     let sink = table.clone();
     let first = asked(folder.path(), Mode::Insert, false);
     let mut kept = Vec::new();
-    // The state of a run that is killed before it can remove it.
+    // Keeps the state file as a run would leave it that is killed before it can remove the file.
     super::import(&first, move || Ok(Box::new(sink)), &Calm, &mut |_| {
         kept = std::fs::read(&state).unwrap();
     })

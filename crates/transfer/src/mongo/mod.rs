@@ -103,8 +103,8 @@ impl Connection {
         Err("the server failed to authenticate itself".to_owned())
     }
 
-    /// Sends the command that `fill` builds and returns its reply. A refused command is an error;
-    /// errors of single writes are in the reply.
+    /// Sends the command that `fill` builds and returns its reply. Fails if the server refuses the
+    /// command; errors of single writes are in the reply.
     fn call(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),
@@ -116,7 +116,8 @@ impl Connection {
         })
     }
 
-    /// Runs a command as `call` does, but distinguishes a refusal by the server from a failure.
+    /// Runs a command as `call` does, but returns a refusal by the server separately from a failure
+    /// of the connection.
     fn try_call(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),

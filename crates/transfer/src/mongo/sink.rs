@@ -10,8 +10,8 @@ use crate::{
     interfaces::{Mode, Outcome, SharedMonitor, Sink, with_field},
 };
 
-/// Error codes about a single document: its size, depth, fields or a duplicate key. Other codes
-/// mean that the server accepts no writes at the moment, or none from this user.
+/// Error codes that concern a single document: its size, depth, fields or a duplicate key. Other
+/// codes mean that the server accepts no writes at the moment, or none from this user.
 const OF_DOCUMENTS: [i32; 17] =
     [2, 9, 14, 15, 16, 22, 28, 52, 53, 54, 55, 56, 57, 66, 10334, 11000, 17280];
 /// Error code of a duplicate key.
@@ -24,7 +24,7 @@ pub struct MongoSink {
     database: String,
     collection: String,
     mode: Mode,
-    /// Whether nothing is sent after a refused document.
+    /// Whether the import ends at the first refused document.
     ordered: bool,
 }
 
@@ -55,7 +55,8 @@ impl MongoSink {
                 outcomes.extend(rest);
                 Ok(outcomes)
             }
-            // One of the documents causes the error. Sending the halves separately finds it.
+            // The server refuses the command because of one of its documents, which is found by
+            // sending the halves separately.
             Err(message) => {
                 let (first, second) = batch.split_at(batch.len() / 2);
                 if first.is_empty() {
@@ -74,7 +75,7 @@ impl MongoSink {
     }
 
     /// Sends one command. Returns the outcomes and how many documents the server has processed, or
-    /// the error if it refuses the command because of a document.
+    /// as the inner result the error by which it refuses the command because of a document.
     fn send_command(
         &mut self,
         batch: &[DocBuf],
@@ -160,12 +161,12 @@ impl MongoSink {
     fn unfit(&self, document: &DocBuf) -> Option<String> {
         let mut names = document.as_ref().iter().map(|it| it.0);
         match self.mode {
-            // The server would interpret such names as paths and operators.
+            // In an update, the server would interpret such names as paths and operators.
             Mode::Merge => names
                 .find(|name| name.contains('.') || name.starts_with('$') || name.is_empty())
                 .map(|name| format!("a field with the name {name:?} cannot be merged")),
-            // The server would interpret an update with operators as such, not as a replacement
-            // document.
+            // The server would interpret such a document as update operators instead of a
+            // replacement.
             Mode::Upsert => names
                 .next()
                 .filter(|name| name.starts_with('$'))
@@ -175,7 +176,7 @@ impl MongoSink {
     }
 }
 
-/// Returns the index in the batch to which a part of a reply refers.
+/// Returns the index in the batch to which an element of a reply refers.
 fn place_of(one: DocRef<'_>) -> Option<usize> {
     whole_number(one.get("index")).and_then(|at| usize::try_from(at).ok())
 }

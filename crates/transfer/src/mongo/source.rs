@@ -85,10 +85,11 @@ impl MongoSource {
 }
 
 /// Returns the UUID of the collection, if the server returns it; fails if the collection does not
-/// exist. Otherwise a mistyped name in a script would look like an empty collection, as it does to
-/// `find`.
+/// exist. Without this check, a mistyped name would result in an empty file, since `find` returns
+/// nothing for a missing collection.
 fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String>, String> {
-    // A user with only read access to the collection may list only the names of collections.
+    // A user with only read access to the collection may not list collections, except for the names
+    // of those it may read; so this is tried second.
     let mut is_missing = false;
     for name_only in [false, true] {
         let (database, collection) = (&find.database, &find.collection);
@@ -120,8 +121,8 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String
     if !is_missing {
         return Ok(None);
     }
-    // A user without read access gets the error about the missing privilege, not one about a
-    // missing collection.
+    // A user without read access should get the error about the missing privilege that `find`
+    // returns, and not one about a missing collection.
     let (database, collection) = (&find.database, &find.collection);
     let mut body = DocBuilder::new();
     begin("find", database, collection)(&mut body);
@@ -130,7 +131,8 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String
     Err(format!("there is no collection {collection} in the database {database}"))
 }
 
-/// Returns the filter for the documents that follow an `_id` of any type.
+/// Returns a filter for the documents that match `filter` and follow the `_id` in a resume
+/// position, in the order of ids of all types.
 fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
     let mark = parse_document(mark.as_bytes(), Reading::Extended);
     let mark = mark.map_err(|error| format!("the saved state of the run is damaged: {error}"))?;
@@ -138,7 +140,7 @@ fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
     let mut both = DocBuilder::new();
     both.array("$and", |both| {
         both.push(ValueRef::Document(filter.as_ref()));
-        // A comparison in a filter only matches values of the same type; `$expr` compares all
+        // `$gt` in a filter only matches values of the same type; within `$expr` it compares all
         // types.
         both.document(|second| {
             second.document("$expr", |compared| {

@@ -9,7 +9,8 @@ const ADDED: [&str; 4] = ["_rid", "_self", "_etag", "_attachments"];
 /// Timestamp of the last write in seconds; exports keep it for information.
 const WRITTEN: &str = "_ts";
 
-/// Returns an item without system properties that are useless to another server.
+/// Returns the item as it is exported: with the requested properties, and without the system
+/// properties that are useless to another server.
 pub(super) fn exported(item: DocRef<'_>, fields: &[String]) -> DocBuf {
     let mut kept = DocBuilder::new();
     for (name, value) in item.iter() {
@@ -21,7 +22,7 @@ pub(super) fn exported(item: DocRef<'_>, fields: &[String]) -> DocBuf {
     kept.finish()
 }
 
-/// Returns the JSON text in which an item is sent.
+/// Returns the JSON text of an item as it is sent, without system properties.
 pub(super) fn body(item: DocRef<'_>) -> Vec<u8> {
     let mut sent = DocBuilder::new();
     for (name, value) in item.iter() {

@@ -56,10 +56,10 @@ impl Response {
         let text = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default();
         let text = text.strip_prefix("Message: ").unwrap_or(text).split("\r\n").next();
         let text = text.unwrap_or_default();
-        // The service embeds messages in another JSON text.
+        // Azure Cosmos DB embeds messages in another JSON text.
         let inner: Option<Value> = serde_json::from_str(text).ok();
         let inner = inner.as_ref().and_then(|it| it["Errors"][0].as_str()).unwrap_or(text);
-        // Links refer to documentation of another vendor's service.
+        // Messages of Azure Cosmos DB end with a link to its documentation.
         let inner = inner.split(LEARN_MORE).next().unwrap_or(inner);
         format!("{} {}", self.status, inner.trim()).trim().to_owned()
     }
@@ -96,7 +96,7 @@ impl Service {
         let config = config
             .http_status_as_error(false)
             .max_redirects(0)
-            // A global timeout would need a thread for each name resolution.
+            // A timeout for the whole request would need a thread for each name resolution.
             .timeout_connect(Some(CONNECTS))
             .timeout_recv_response(Some(PATIENCE))
             .timeout_recv_body(Some(PATIENCE))

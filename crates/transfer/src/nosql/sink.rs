@@ -15,7 +15,7 @@ use crate::{
     nosql::WORKERS,
 };
 
-/// Text by which a server's message about an existing id is recognized.
+/// Text in the message of a server by which a conflict of ids is recognized.
 const EXISTS: &str = "id already exists";
 
 /// A container as the destination of documents.
@@ -24,7 +24,7 @@ pub struct NoSqlSink {
     service: Service,
     paths: Vec<Vec<String>>,
     mode: Mode,
-    /// Whether nothing is sent after a refused item.
+    /// Whether the import ends at the first refused item.
     ordered: bool,
 }
 
@@ -62,7 +62,7 @@ impl NoSqlSink {
         match answer.status {
             201 => Ok(Outcome::Created),
             200 => Ok(Outcome::Replaced),
-            // The service reports a violated unique key as a conflict, too.
+            // A violated unique key has the status 409, too, but counts as a refusal.
             409 if self.mode == Mode::Insert && answer.reason().contains(EXISTS) => {
                 Ok(if again { Outcome::Created } else { Outcome::Existing(answer.reason()) })
             }
@@ -133,7 +133,7 @@ impl Sink for NoSqlSink {
         ];
         let query = br#"{"query":"SELECT VALUE COUNT(1) FROM c","parameters":[]}"#;
         let answer = self.service.post(query, &headers)?;
-        // The original service refuses this query: its SDKs query each partition.
+        // Azure Cosmos DB refuses this query without a partition: its SDKs query each partition.
         if answer.status != 200 || answer.continuation.is_some() {
             return Ok(None);
         }

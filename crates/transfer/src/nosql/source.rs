@@ -67,7 +67,7 @@ impl Source for NoSqlSource {
         if answer.status != 200 {
             return Err(answer.reason());
         }
-        // Two more levels for the response and its list.
+        // The response nests the items two levels deeper than they are on their own.
         let body = json::parse_document(&answer.body, MAX_DEPTH + 2)
             .map_err(|error| format!("the server does not answer in JSON: {error}"))?;
         let Some(Value::Array(rows)) = body.get("Documents") else {

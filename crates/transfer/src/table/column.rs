@@ -1,6 +1,6 @@
 //! Columns: the path of a field in the document, and the type of its value. A type may follow the
-//! name, as in `age.int32()`. Otherwise it is inferred from the text, but only if the value would
-//! be written the same way: `7` is a number, `007` a string.
+//! name, as in `age.int32()`. Otherwise the type is inferred from the text, but only if the value
+//! would be written as the same text: `7` is a number, `007` a string.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ struct Column {
     kind: Kind,
 }
 
-/// Fields of a document in order.
+/// Names and fields of a document in order.
 type Fields = Vec<(String, Field)>;
 
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ impl Columns {
     pub(crate) fn new(names: &[String], typed: bool, ignore_blanks: bool) -> Result<Self, String> {
         let mut columns: Vec<Column> = Vec::new();
         let mut documents: Vec<Fields> = vec![Vec::new()];
-        // Fields by index of their document and name.
+        // Fields by the index of the document that contains them and by name.
         let mut known: HashMap<(usize, &str), Field> = HashMap::new();
         for typed_name in names {
             let (name, kind) =
@@ -142,7 +142,7 @@ impl Columns {
         Ok(document)
     }
 
-    /// Returns the value of a column; `None` if the document gets no such field.
+    /// Returns the value of a column; `None` if the document gets no field for it.
     fn value_at(&self, at: usize, texts: &csv::ByteRecord) -> Result<Option<Value>, String> {
         let Some((column, text)) = self.columns.get(at).zip(texts.get(at)) else { return Ok(None) };
         let name = &column.name;
@@ -183,7 +183,7 @@ fn value_of(kind: Kind, text: &str) -> Option<Value> {
     })
 }
 
-/// Returns a number or boolean if it would be written as this text, otherwise a string.
+/// Returns the number or boolean that would be written as this text, otherwise a string.
 fn guess(text: &str) -> Value {
     if let Ok(whole) = text.parse::<i64>()
         && whole.to_string() == text
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_header_of_very_many_columns_is_read_at_once() {
-        // A quadratic algorithm would take minutes.
+        // An algorithm with quadratic time would take minutes here.
         let names: Vec<String> =
             (0..150_000).flat_map(|n| [format!("c{n}"), format!("d{n}.a.b")]).collect();
         let texts = csv::ByteRecord::from(vec!["1"; names.len()]);

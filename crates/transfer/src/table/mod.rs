@@ -1,5 +1,5 @@
 //! Documents as lines of a table: CSV by RFC 4180. Strings are written unchanged; documents, arrays
-//! and rare types as relaxed Extended JSON.
+//! and values of rare types as relaxed Extended JSON.
 //!
 //! ```text
 //! _id,name,address.city      a header with dots for nested fields

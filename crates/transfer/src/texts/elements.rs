@@ -1,5 +1,6 @@
-//! Elements of a JSON array that fills a file. Brackets and quotes determine the end of an element.
-//! Errors within an element are left to the parser; an error between two elements ends the reading.
+//! Splits a file that consists of one JSON array into its elements. Brackets and quotes determine
+//! the end of an element. Errors within an element are left to the parser; after an error between
+//! two elements, reading cannot continue.
 
 use super::{Bounded, Bytes, Text};
 
@@ -22,12 +23,12 @@ enum Expected {
 }
 
 impl Elements {
-    /// Starts after the opening bracket of the array.
+    /// Creates a reader at the position after the opening bracket of the array.
     pub(super) const fn at_first(bytes: Bytes) -> Self {
         Self { bytes, expected: Expected::First }
     }
 
-    /// Starts after an element of the array.
+    /// Creates a reader at the position after an element of the array.
     pub(super) const fn behind_one(bytes: Bytes) -> Self {
         Self { bytes, expected: Expected::Comma }
     }

@@ -1,6 +1,6 @@
 //! Splits a JSON file into texts of one document each: its lines, or the elements of an array. It
-//! determines their positions and does not parse them. Of a text that is too long only the start is
-//! kept.
+//! determines the positions of the texts and does not parse them. Only the start of a text is kept
+//! if the text is too long.
 
 use std::{
     fs::File,
@@ -41,13 +41,13 @@ pub(crate) struct Text {
     /// Start of the next text.
     pub(crate) next: FilePosition,
     pub(crate) bytes: Vec<u8>,
-    /// Whether the text is complete; one that is too long is truncated.
+    /// Whether `bytes` has the whole text; a text that is too long is truncated.
     pub(crate) is_complete: bool,
 }
 
 pub(crate) enum Texts {
     Lines(Lines),
-    /// An array of documents. The first non-space byte is `[`, with which no document starts.
+    /// An array of documents: the file's first non-space byte is `[`, unlike that of a document.
     Elements(Elements),
 }
 
@@ -145,7 +145,7 @@ impl Bytes {
     }
 }
 
-/// The text and its length; if it is longer than [`MAX_LINE_BYTES`], only its start is kept.
+/// A text and its length; if the text is longer than [`MAX_LINE_BYTES`], only its start is kept.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     pub(super) bytes: Vec<u8>,
