@@ -19,7 +19,7 @@ async fn feed(container: &ContainerClient, scope: FeedScope, from: ChangeFeedSta
     container.query_change_feed::<Value>(scope, from, None).await.unwrap()
 }
 
-/// Everything up to the first page that is empty.
+/// Returns all items of a feed up to the first page that is empty.
 macro_rules! drain {
     ($feed:expr) => {{
         let mut found = Vec::new();

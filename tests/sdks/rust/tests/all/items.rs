@@ -117,7 +117,7 @@ async fn patch() {
     assert_eq!(read(&container, "1").await, want);
 }
 
-/// The SDK's read-modify-write, which replaces patches that must not be sent twice.
+/// A patch that the SDK executes as a read, a change and a replacement on the client.
 #[tokio::test]
 async fn patch_by_the_client() {
     let container = container("patch_by_the_client", None).await;
@@ -170,7 +170,7 @@ async fn session_tokens() {
     let other = other.container_client("c", None).await.unwrap();
     let with = |token| Some(ItemReadOptions::default().with_session_token(token));
     other.read_item("a", "1", with(token)).await.unwrap();
-    // The SDK tries other regions on 404/1002, and gives up with an error of its own.
+    // On 404/1002 the SDK tries other regions, and finally returns an error of its own.
     let why = "session";
     refused(other.read_item("a", "1", with("0:-1#999999999999".into())).await, 503, 20310, why);
 }

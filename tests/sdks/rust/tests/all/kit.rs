@@ -1,4 +1,4 @@
-//! One client and one database per test, the manual clock, and comparisons.
+//! Helpers of the tests: a client and a database per test, the manual clock, and comparisons.
 
 use std::fmt::Debug;
 use std::io::{Read, Write};
@@ -25,7 +25,7 @@ pub(crate) fn setting(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
 }
 
-/// A client of HTTP/1.1 and JSON as text.
+/// Returns a client that uses HTTP/1.1 and JSON as text.
 pub(crate) async fn connect(endpoint: &str, key: &str) -> Result<CosmosClient> {
     let pool = ConnectionPoolOptions::builder().with_is_http2_allowed(false).build()?;
     let builder = CosmosClient::builder()
@@ -34,7 +34,7 @@ pub(crate) async fn connect(endpoint: &str, key: &str) -> Result<CosmosClient> {
     build(builder, endpoint, key).await
 }
 
-/// A client with the SDK's default settings, which prefers HTTP/2 and binary JSON.
+/// Returns a client with the SDK's default settings, which prefers HTTP/2 and binary JSON.
 pub(crate) async fn connect_by_default(endpoint: &str, key: &str) -> Result<CosmosClient> {
     build(CosmosClient::builder(), endpoint, key).await
 }
@@ -48,7 +48,7 @@ pub(crate) async fn client() -> CosmosClient {
     connect(&setting("EBB_ENDPOINT"), &setting("EBB_KEY")).await.unwrap()
 }
 
-/// A database of the test's own.
+/// Creates a database for one test.
 pub(crate) async fn fresh(name: &str) -> DatabaseClient {
     let client = client().await;
     let name = format!("rust-{name}");
@@ -56,7 +56,7 @@ pub(crate) async fn fresh(name: &str) -> DatabaseClient {
     client.database_client(name)
 }
 
-/// A container by `/pk` in a database of its own.
+/// Creates a container partitioned by `/pk` in a database of its own.
 pub(crate) async fn container(name: &str, default: Option<TimeToLive>) -> ContainerClient {
     let mut properties = by_paths("c", &["/pk"]);
     if let Some(default) = default {
@@ -95,7 +95,7 @@ pub(crate) fn advance(seconds: u32) {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
-/// Asserts the status, the sub-status and a part of the message.
+/// Asserts the status and sub-status of a refused request, and that its message contains `part`.
 pub(crate) fn refused<T: Debug>(answer: Result<T>, status: u16, sub_status: u16, part: &str) {
     let error: CosmosError = answer.expect_err("it was not refused");
     let found = error.status();
@@ -111,7 +111,7 @@ fn body_of(error: &CosmosError) -> String {
     String::from_utf8_lossy(&bytes).replace("\\\"", "\"")
 }
 
-/// An item without what the server adds.
+/// Returns an item without the properties that the server adds.
 pub(crate) fn bare(mut item: Value) -> Value {
     let fields = item.as_object_mut().expect("not an item");
     for name in ["_rid", "_self", "_etag", "_ts", "_attachments", "_lsn"] {
@@ -120,14 +120,14 @@ pub(crate) fn bare(mut item: Value) -> Value {
     item
 }
 
-/// Options of a write that answers with the item.
+/// Returns options for a write whose response contains the item.
 pub(crate) fn shown() -> ItemWriteOptions {
     let mut operation = OperationOptions::default();
     operation.content_response_on_write = Some(ContentResponseOnWrite::Enabled);
     ItemWriteOptions::default().with_operation_options(operation)
 }
 
-/// Puts items under their string `pk`.
+/// Creates items in the partitions named by their `pk`.
 pub(crate) async fn put(container: &ContainerClient, items: &[Value]) {
     for item in items {
         let (pk, id) = (item["pk"].as_str().unwrap(), item["id"].as_str().unwrap());
@@ -163,7 +163,7 @@ pub(crate) fn within(key: impl Into<PartitionKey>) -> FeedScope {
     FeedScope::partition(key)
 }
 
-/// The tables that the tests of all SDKs share.
+/// Returns the tables of expected results that the tests of all SDKs share.
 pub(crate) fn expected() -> Value {
     let text = std::fs::read_to_string(setting("EBB_EXPECTATIONS")).unwrap();
     serde_json::from_str(&text).unwrap()

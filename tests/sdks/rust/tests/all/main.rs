@@ -1,5 +1,5 @@
-//! EbbDB through the Rust SDK. The tests share the server's manual clock, so they run one at a
-//! time. The one test in this file runs on the machine's clock.
+//! Tests of EbbDB with the Rust SDK. The tests share the server's manual clock, so they run one at
+//! a time. The one test in this file runs on the machine's clock.
 
 mod account;
 mod change_feed;

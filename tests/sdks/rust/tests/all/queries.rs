@@ -33,7 +33,7 @@ async fn shelf(name: &str) -> ContainerClient {
     container
 }
 
-/// Query, answer, and whether the order of the answer is free.
+/// Returns queries with their expected results.
 fn shapes() -> Vec<(&'static str, Value)> {
     vec![
         ("SELECT VALUE c.id FROM c WHERE c.n > 2 ORDER BY c.n", json!(["1", "5", "4"])),
@@ -102,7 +102,8 @@ async fn groups() {
     assert_eq!(as_floats(json!(found)), as_floats(want));
 }
 
-/// The SDK adds up in floating point: 10 and 10.0 are one number.
+/// Converts all numbers to floating point, because the SDK adds up in floating point: it returns
+/// 10.0 where the server returns 10.
 fn as_floats(value: Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),
@@ -167,8 +168,8 @@ async fn pages() {
     }
 }
 
-/// Reads a query page by page, each by a new iterator from the token of the page before. `between`
-/// is called after each page with the number of pages so far.
+/// Reads a query page by page, each page by a new iterator from the continuation token of the
+/// previous page. `between` is called after each page with the number of pages so far.
 async fn tied_pages(
     container: &ContainerClient,
     sql: &str,
@@ -184,7 +185,7 @@ async fn tied_pages(
         }
         let items = container.query_items::<Value>(sql, anywhere(), Some(options)).await.unwrap();
         let mut stream = items.into_pages();
-        // The token of the last page leads to an iterator without pages.
+        // The token of the last page results in an iterator without pages.
         let Some(page) = stream.next().await else { return pages };
         let page = page.unwrap().into_items();
         assert!(page.len() <= size as usize, "{} items on a page of {size}", page.len());
@@ -222,7 +223,7 @@ async fn pages_over_ties() {
     }
 }
 
-/// A container with the items of `tiedPages`, many of which have equal values to sort by.
+/// Creates a container with the items of the shared table `tiedPages`, many with equal sort keys.
 async fn tied(database: &DatabaseClient, id: &str, table: &Value) -> ContainerClient {
     let mut index = CompositeIndex::default();
     for part in table["compositeIndex"].as_array().unwrap() {
@@ -303,7 +304,7 @@ async fn feed_ranges() {
     }
     found.sort_by_key(|id| id.to_string());
     assert_eq!(found, ["1", "2", "3", "4", "5", "6"]);
-    // The range of a key is an area that may hold other keys too: the SDK asks for no less.
+    // The feed range of a key may contain other keys: the SDK queries no smaller range.
     let ranges = container.feed_range_from_partition_key("a", None).await.unwrap();
     assert_eq!(ranges.len(), 1);
     let found =

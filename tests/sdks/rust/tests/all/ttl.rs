@@ -1,4 +1,5 @@
-//! TTL: the matrix to the second on every path that reads, validation, countdowns, changes of the default.
+//! TTL: which items expire, to the second, on every path that reads; validation of `ttl`;
+//! countdowns; and changes of the default TTL.
 
 use azure_data_cosmos::models::{PatchInstructions, PatchOperation, TimeToLive};
 use azure_data_cosmos::options::{ChangeFeedStartFrom, PatchItemOptions, PatchStrategy};
@@ -19,7 +20,7 @@ fn time_to_live(value: &Value) -> TimeToLive {
     }
 }
 
-/// Asserts on every path whether item 1 of partition `a` exists.
+/// Asserts on every path that reads whether item 1 of partition `a` exists.
 async fn alive(container: &ContainerClient, lives: bool) {
     let answer = container.read_item("a", "1", None).await;
     if lives {
