@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints a sample of the pieces that `of` finds in the sources.
+/// Prints a sample of the texts that `of` finds in the sources.
 fn print(
     title: &str,
     all: &[Source],

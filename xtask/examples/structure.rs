@@ -54,7 +54,7 @@ fn crate_of(source: &Source) -> String {
     inner.split('/').next().unwrap_or_default().to_owned()
 }
 
-/// The figures of one crate, or of all.
+/// The figures of one crate or, in the last line, of all crates.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     product: usize,
@@ -84,7 +84,7 @@ impl Counts {
     }
 }
 
-/// One crate while its sources are read.
+/// The figures of a crate while its sources are read.
 #[derive(Default)]
 struct Crate {
     lines: Counts,

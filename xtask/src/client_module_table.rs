@@ -1,6 +1,6 @@
-//! The module order of the client crates and of the binary, like `module_table.rs`.
+//! The order of the modules in the client crates and in the binary, like `module_table.rs`.
 
-/// A crate and its modules; each may import only from those before it.
+/// A crate and its modules in order; a module may import only from modules listed before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("mongo-client", &["commands", "reply", "scram", "wire"]),
     (

@@ -1,4 +1,4 @@
-//! The import table of the workspace crates: no edge outside of it may exist.
+//! The import table: which crates of the workspace each crate may import.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

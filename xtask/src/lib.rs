@@ -1,5 +1,5 @@
 //! Rules about the structure of the code, as tests: imports between crates and modules, and the
-//! form of files. They read manifests and sources; they build and run nothing.
+//! form of files. The tests read manifests and sources; they build and run nothing.
 
 pub mod client_module_table;
 pub mod layers;
@@ -13,8 +13,8 @@ pub mod words;
 
 use std::path::PathBuf;
 
-/// Returns the repository root from the runtime environment of cargo: the value at compile time may
-/// belong to another checkout, if several share a build directory.
+/// Returns the repository root from the environment that cargo sets at run time: the value at
+/// compile time may belong to another checkout, if several share a build directory.
 pub fn root() -> PathBuf {
     let here =
         std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());

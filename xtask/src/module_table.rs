@@ -1,6 +1,6 @@
 //! The module order of each crate, from the bottom up, and the permitted cycles.
 
-/// A crate and its modules; each may import only from those before it.
+/// A crate and its modules in order; a module may import only from modules listed before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("clock", &["checkpoint", "steps", "machine", "shared", "database", "start", "waiting"]),
     ("memory", &["pressure", "account", "plan"]),
@@ -342,5 +342,5 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     ("sim", &["op", "model", "cursor", "path", "world", "history", "names"]),
 ];
 
-/// A crate, modules of it that import each other, and the reason why that is permitted.
+/// A crate, modules of it that may import each other, and the reason.
 pub const CIRCLES: &[(&str, &[&str], &str)] = &[];

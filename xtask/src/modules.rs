@@ -1,5 +1,5 @@
-//! The order of modules within a crate: each may import only from those below it. Tests of a module
-//! may import more. The check works on tokens and compiles nothing.
+//! Checks the order of modules within a crate: a module may import only from modules below it.
+//! Tests of a module may import more. The check works on tokens and compiles nothing.
 
 use std::{
     collections::BTreeSet,
@@ -31,8 +31,8 @@ pub fn violations(root: &Path) -> Vec<String> {
     found
 }
 
-/// Checks one crate: modules missing in its order, imports of a higher module, and names imported
-/// from the crate root.
+/// Checks one crate; reports modules that are missing in its order, imports of a higher module, and
+/// imports of names that the crate root reexports.
 fn wrong_imports(
     name: &str,
     source: &Path,
@@ -156,8 +156,8 @@ fn without_tests(stream: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Returns the index of the token after an attribute `#[cfg(test)]` that starts at this index;
-/// `None` if there is no such attribute.
+/// Returns the index of the token after `#[cfg(test)]` if this attribute starts at index `at`;
+/// otherwise `None`.
 fn behind_cfg_test(tokens: &[TokenTree], at: usize) -> Option<usize> {
     let [TokenTree::Punct(hash), TokenTree::Group(attribute)] = tokens.get(at..at + 2)? else {
         return None;
@@ -236,12 +236,12 @@ fn collect_targets(stream: TokenStream, path: &[String], found: &mut BTreeSet<St
     for (at, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) => collect_targets(group.stream(), path, found),
-            // An exported macro (`$crate`) can name only what the crate root exports.
+            // `$crate` in an exported macro can only name what the crate root exports.
             TokenTree::Ident(word) if word == "crate" && !follows(&tokens, at, '$') => {
                 found.extend(first_names(tokens.get(at + 1..).unwrap_or_default()));
             }
             TokenTree::Ident(word) if word == "super" && !follows(&tokens, at, ':') => {
-                // As many `super` as the module is deep lead to the crate root.
+                // A path with as many `super` as the module is deep starts at the crate root.
                 let mut rest = tokens.get(at + 1..).unwrap_or_default();
                 let mut up = 1;
                 while let [_, _, TokenTree::Ident(next), more @ ..] = rest
@@ -258,7 +258,7 @@ fn collect_targets(stream: TokenStream, path: &[String], found: &mut BTreeSet<St
     }
 }
 
-/// Returns whether a token directly follows this character.
+/// Returns whether the token at an index directly follows the character `mark`.
 fn follows(tokens: &[TokenTree], at: usize, mark: char) -> bool {
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
     matches!(before, Some(TokenTree::Punct(punct)) if punct.as_char() == mark)

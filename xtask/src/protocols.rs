@@ -1,5 +1,5 @@
-//! Which protocol each crate may refer to: none, MongoDB's, the NoSQL API's, or both. The check
-//! reads words in identifiers, and marks in string literals such as operators, option names,
+//! Checks which protocol each crate refers to: none, MongoDB's, the NoSQL API's, or both. The check
+//! reads words in identifiers, and marks of a protocol in string literals: operators, option names,
 //! headers and codes. A mark is foreign to a crate that may not refer to its protocol. Comments and
 //! tests are exempt.
 
@@ -12,7 +12,7 @@ use crate::modules;
 /// The protocols that a crate may refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speech {
-    /// No protocol: the crate serves both languages.
+    /// No protocol: the crate is used by both APIs.
     Nothing,
     /// MongoDB: its operators, options, error numbers and error texts.
     Mongo,
@@ -61,7 +61,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("fuzz-targets", Speech::Both),
 ];
 
-/// A file, the foreign mark in it, and the reason why that is permitted.
+/// A file, the foreign mark in it, and the reason why the mark is permitted.
 pub const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
         "crates/evaluation/src/error.rs",
@@ -174,7 +174,7 @@ impl Foreign {
         let tokens: Vec<TokenTree> = stream.into_iter().collect();
         for (at, token) in tokens.iter().enumerate() {
             match token {
-                // Attributes, which include doc comments, are skipped.
+                // Attributes are skipped, because doc comments are attributes.
                 TokenTree::Group(group)
                     if group.delimiter() == Delimiter::Bracket && is_attribute(&tokens, at) => {}
                 TokenTree::Group(group) => {
@@ -242,7 +242,7 @@ fn makes_error(tokens: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// Returns the number that is an argument of its own; 0 belongs to no protocol.
+/// Returns the first number that is a whole argument, as a mark; 0 belongs to no protocol.
 fn error_number(arguments: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = arguments.into_iter().collect();
     let comma =

@@ -1,6 +1,6 @@
-//! The module order of the crates of the storage layer, like `module_table.rs`.
+//! The order of the modules in the crates of the storage layer, in the form of `module_table.rs`.
 
-/// A crate and its modules; each may import only from those before it.
+/// A crate and its modules in order; a module may import only from modules listed before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("backup", &["frame", "header", "chain", "writer", "reader", "copy", "survey"]),
     (

@@ -10,7 +10,7 @@ const LONG_FILE: usize = 400;
 /// Maximum number of lines of a function. Longer ones are probably two.
 const LONG_FUNCTION: usize = 80;
 
-/// Files above the limit, with the reason: they are lists or tables.
+/// Files that may be above the limit, because they are lists or tables, with the reason.
 const LONG_FILES: &[(&str, &str)] = &[];
 
 /// A source file, read into memory.
@@ -28,7 +28,7 @@ impl Source {
         self.path.to_string_lossy().replace('\\', "/")
     }
 
-    /// Returns whether all of the file is tests, or never shipped.
+    /// Returns whether the file consists of tests only, or its crate is never shipped.
     pub fn is_test(&self) -> bool {
         let name = self.name();
         let never_shipped = ["crates/fuzz-targets/", "crates/sim/", "crates/test-kit/"];
@@ -59,8 +59,8 @@ pub fn sources(root: &Path) -> Vec<Source> {
     found
 }
 
-/// Reads the files of these kinds at or below `path`. Files and folders for which `skipped` returns
-/// true are left out; it receives their paths from `root`.
+/// Reads the files with one of the extensions `kinds` at or below `path`. Files and folders for
+/// which `skipped` returns true are left out; `skipped` gets their paths relative to `root`.
 pub(crate) fn collect(
     root: &Path,
     path: &Path,

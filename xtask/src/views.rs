@@ -1,6 +1,6 @@
-//! Expired documents are only visible through views: the exceptions are listed here. The compiler
-//! enforces most of this, because a snapshot never leaves `engine/src/view`; this test checks the
-//! list of exceptions, and that the folder does not export snapshots.
+//! Checks that expired documents are only visible through views, apart from the exceptions listed
+//! here. The compiler enforces most of this, because a snapshot never leaves `engine/src/view`;
+//! this test checks the list of exceptions, and that the folder does not export snapshots.
 
 use crate::tidy::Source;
 

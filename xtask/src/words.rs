@@ -1,5 +1,6 @@
-//! Counts phrases that readers of comments, messages and pages stumble over. `words.txt` holds the
-//! allowed number of each; a count may only fall, and a lower count has to be written down.
+//! Counts phrases in comments, messages and pages that readers have to read twice. `words.txt`
+//! lists the phrases with the number of times that each may occur. A number may only fall, and must
+//! be lowered when fewer are found.
 
 use std::path::Path;
 
@@ -20,12 +21,12 @@ const ROOTS: &[&str] = &[
     "web/src",
     "xtask/src",
 ];
-/// Files whose text is compared with other products or recorded from them, and this file.
+/// Files with texts of other products, and this file.
 const EXCLUDED: &[&str] = &["docs/compat", "xtask/src/words.rs"];
 const KINDS: &[&str] = &["md", "py", "rs", "ts", "tsx"];
 /// Folders that builds make.
 const BUILT: &[&str] = &["target", "node_modules", "dist", "bin", "obj", "build", "__pycache__"];
-/// The phrase that stands for a doc comment of at most `FRAGMENT` words.
+/// The line of `words.txt` that counts doc comments of at most `FRAGMENT` words.
 const FRAGMENTS: &str = "(doc comment of four words or fewer)";
 const FRAGMENT: usize = 4;
 
@@ -34,9 +35,9 @@ const FRAGMENT: usize = 4;
 pub struct Count {
     /// The phrase in lower case, or [`FRAGMENTS`].
     pub phrase: String,
-    /// The number in the table.
+    /// The number of occurrences that the table allows.
     pub allowed: usize,
-    /// The number in the files.
+    /// The number of occurrences in the files.
     pub found: usize,
 }
 
