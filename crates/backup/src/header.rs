@@ -81,7 +81,7 @@ impl Header {
 pub struct Trailer {
     /// Number of frames before the trailer.
     pub frames: u64,
-    /// Uncompressed bytes of pieces and entries.
+    /// Uncompressed bytes of the snapshot's pieces and of the journal entries in all frames.
     pub bytes: u64,
     /// SHA-256 of everything before the trailer, in hexadecimal.
     pub sha256: String,

@@ -115,8 +115,9 @@ impl SharedLine {
         }
     }
 
-    /// Replaces the line. `change` receives the old line and a reading of the boot clock that no
-    /// reader of the old line exceeds. The caller holds the clock's lock.
+    /// Replaces the line, by which readers convert the boot clock to the time. `change` receives
+    /// the old line and a time of the boot clock: every reader that still uses the old line has
+    /// read the boot clock at or before that time. The caller holds the clock's lock.
     pub(crate) fn change_line(
         &self,
         source: &dyn ClockSource,

@@ -76,8 +76,8 @@ impl Epochs {
         tree.epoch <= self.opened && end.is_none_or(|(_, end)| tree.n <= *end)
     }
 
-    /// Returns whether an operator has accepted the loss of entries after this position, or after a
-    /// later one: a tree at this position may then contain lost entries.
+    /// Returns whether an operator has accepted the loss of entries at or after the position of a
+    /// tree. Such a tree may have applied entries that are lost for all other nodes.
     pub(crate) fn has_loss_after(&self, tree: Position) -> bool {
         self.ends.iter().any(|(epoch, end)| *epoch == 0 && tree.n <= *end)
     }

@@ -130,8 +130,8 @@ pub enum Request {
         /// Claim that the stored record must have.
         claim: Uuid,
     },
-    /// Opens a claimed shard: sets the ends, sets `opened` to the claimed epoch and the phase to
-    /// open, if the record has this claim and is in phase sealing.
+    /// Opens a claimed shard: records where the earlier epochs end, sets `opened` to the claimed
+    /// epoch and the phase to open, if the record has this claim and is in phase sealing.
     Open {
         /// Number of the claimed shard.
         shard: u32,

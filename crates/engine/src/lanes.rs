@@ -115,7 +115,8 @@ impl Drop for LaneRequest<'_> {
 }
 
 impl Default for Lanes {
-    /// Creates one lane per processor; the server has one more worker thread.
+    /// Creates one lane per processor. The server has one worker thread more than processors, so
+    /// that one is free for short operations while all lanes are taken.
     fn default() -> Self {
         Self::new(std::thread::available_parallelism().map_or(1, usize::from))
     }

@@ -82,7 +82,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns an empty budget with a watch.
+    /// Returns a budget without limits of which nothing is used yet. `watch` decides whether the
+    /// operation has to end early.
     pub fn watched(watch: impl Watch + 'static) -> Self {
         Self { watch: Some(Box::new(watch)), ..Self::default() }
     }

@@ -75,7 +75,7 @@ impl Commands {
 /// A request to make a base (full copy of the shard) that contains an entry.
 #[derive(Debug)]
 pub(crate) struct BaseRequest {
-    /// The entry that the base has to contain; default: the last committed one.
+    /// Number of an entry that the base has to contain; `None` for the last committed entry.
     pub(crate) entry: Option<u64>,
     /// Receives the number of the entry that the base will contain.
     pub(crate) accepted: oneshot::Sender<u64>,

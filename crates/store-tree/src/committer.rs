@@ -241,7 +241,8 @@ impl Committer {
         self.enqueue(Batch { replies: pending_requests.take_rest(), ..last });
     }
 
-    /// Orders all commits; returns the last batch, which also replies to the remaining requests.
+    /// Orders all commits and passes them on in batches. Returns the last batch, which the caller
+    /// passes on together with the replies to all requests that earlier batches have not completed.
     fn order_and_hand_on(
         &mut self,
         commits: Vec<Commit>,

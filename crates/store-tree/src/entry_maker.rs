@@ -21,12 +21,13 @@ use crate::{
     space_tree::SpaceTree,
 };
 
-/// Maximum number of cached sums; beyond it, sums whose last change is in the trees are evicted.
+/// Maximum number of cached counters (pairs of sums, such as documents and bytes). Beyond it,
+/// counters whose last change is in the trees are evicted.
 const CACHED_SUMS: usize = 100_000;
 /// Maximum length of a key in a tree.
 pub(crate) const MOST_KEY_BYTES: usize = 65_535;
 
-/// A pair of sums, and the number of the entry that last changed it.
+/// The two sums of a counter, and the number of the entry that last changed them.
 type CachedSum = ([i64; 2], u64);
 
 /// Builds journal entries from commits.

@@ -11,12 +11,12 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
-/// Interval at which growing tables are checked.
+/// Interval at which the sizes of tables that are being written are checked.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Minimum number of new bytes of a table for which write-back is started.
 const WORTH_BYTES: u64 = 1024 * 1024;
-/// Maximum number of tables of one tree that may be growing: one of a flush, one of a compaction,
-/// and tables that were finished in the meantime.
+/// Number of the newest tables of a tree that are checked. Only one of a flush and one of a
+/// compaction can be growing; the others were finished since the last check.
 const NEWEST: u64 = 8;
 
 /// Tracks which trees are writing tables.

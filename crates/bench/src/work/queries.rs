@@ -45,7 +45,7 @@ pub(super) async fn indexed_find(
     closed_loop::run_workers(target, plan, |worker| Lister(settings.worker_rng(worker))).await
 }
 
-/// Reads ranges of many orders.
+/// Reads ranges of the collection `orders` with many documents each.
 struct Scanner {
     records: u64,
     rng: Rng,

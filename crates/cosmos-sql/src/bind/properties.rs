@@ -1,8 +1,8 @@
 //! Determines whether a key of GROUP BY reads a property of the data, as it has to.
 //!
 //! A name of FROM counts as a property. In a subquery inside an expression, however, Azure Cosmos
-//! DB replaces the name of a source by the source's value. The first step of a path into an object
-//! or an array is replaced by the part to which it leads:
+//! DB replaces the name of a source by the source's value. If that value is an object or an array,
+//! the name and the first step of a path are replaced by the property or element of that step:
 //!
 //! ```text
 //! SELECT ARRAY(SELECT 1 FROM (SELECT c.a) s GROUP BY s.a) FROM c    s.a is c.a, a property

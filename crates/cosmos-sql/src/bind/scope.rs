@@ -84,9 +84,9 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Records a fault about the rows of a subquery in an expression. If the subquery is in SELECT,
-    /// ORDER BY or an aggregate of a query with GROUP BY, the fault is reported with those about
-    /// groups.
+    /// Records a fault in a clause that is evaluated per row (FROM, WHERE), in a subquery of an
+    /// expression. If the subquery is in SELECT, ORDER BY or an aggregate of a query with GROUP BY,
+    /// the fault is reported together with that query's faults about groups.
     pub(super) fn record_row_fault(&mut self, fault: Fault) {
         let looks_later = |frame: &&mut QueryFrame<'q>| {
             frame.shows_groups() || (frame.has_several_groups() && frame.phase == Phase::Aggregate)

@@ -8,8 +8,8 @@ use std::sync::{
 
 use crate::limits::REST_LOOK;
 
-/// Counts of started and finished requests, and whether a write to the socket is blocked. Clones share their
-/// state.
+/// Counts of started and finished requests, and whether a write to the socket is blocked. Clones
+/// share their state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ActiveRequests(Arc<Counts>);
 

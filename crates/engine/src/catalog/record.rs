@@ -18,13 +18,15 @@ pub enum IndexShape {
     /// The values at dotted paths, one entry per array element, in BSON order.
     #[default]
     Fields,
-    /// Every value at every path that a policy includes, in JSON order.
+    /// An entry for each value at each path that a policy includes, in the order in which the NoSQL
+    /// API sorts JSON values.
     Wild(Policy),
     /// No entries: only the paths that may have indexes of their own (`catalog/indexed_paths.rs`).
     Allowed(Policy),
-    /// Every value at one path, in JSON order.
+    /// An entry for each value at one path, in the same order.
     Path(IndexedPath),
-    /// One entry with the values at property paths (`/a/b`) in JSON order; arrays are not expanded.
+    /// One entry with the values at property paths (`/a/b`), in the same order; arrays are not
+    /// expanded.
     Tuple {
         /// Whether uniqueness applies within a logical partition.
         scoped: bool,

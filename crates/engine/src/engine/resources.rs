@@ -188,7 +188,8 @@ fn commit_of(
     })
 }
 
-/// Returns the error for a refused commit, which cannot occur without conditions.
+/// Returns the error for a refused commit. It never occurs, since commits without conditions are
+/// not refused.
 fn unchanged() -> Error {
     Error::new(Kind::Conflict, "the record was not changed")
 }

@@ -62,8 +62,8 @@ impl LiveView {
         Ok((ReapFloors { floors, dropped, events_before_s }, estimate))
     }
 
-    /// Estimates the amount expired by these floors; `None` if that needs a scan and `walk` is not
-    /// set.
+    /// Estimates how many documents and bytes have expired by these floors, the times up to which
+    /// documents have expired. Returns `None` if that needs a scan and `walk` is not set.
     async fn estimate_expired(
         &self,
         floors: &Floors,

@@ -245,7 +245,8 @@ fn bad_place() -> Error {
     Error::new(BadValue, "'after' must be the value of an earlier reply")
 }
 
-/// Returns the entry of one document: write time, class, expiry and its reason.
+/// Returns the list's entry for one document: its write time, whether and when it expires, and by
+/// which rule.
 fn expiration_entry(fate: DocumentExpiry) -> Document {
     let (dies_at, by) = match fate.expiry {
         None => (Value::Null, Value::Null),

@@ -50,8 +50,8 @@ impl Compensated {
         if self.sum.is_finite() { self.sum } else { self.plain }
     }
 
-    /// Returns the sum as a decimal, with about twice the digits of a double, including the
-    /// rounding error.
+    /// Returns the sum as a decimal with about twice the digits of a double: the rounding error of
+    /// the double sum, which is kept separately, is added.
     fn as_decimal(&self) -> Decimal128 {
         let total = Decimal128::from_f64_exact(self.total());
         if self.sum.is_finite() && self.rest != 0.0 {

@@ -85,10 +85,11 @@ impl Operator for Skip {
     }
 }
 
-/// Returns the number of rows as one row; no row if there are none.
+/// Counts all rows and yields one row with the count in the field `name`; yields no row if there
+/// were none.
 #[derive(Debug)]
 pub(super) struct Count {
-    /// Name of the result's field that contains the number.
+    /// Name of the field that contains the count.
     name: String,
     count: i64,
     slot: Slot,

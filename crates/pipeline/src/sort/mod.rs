@@ -60,7 +60,8 @@ impl Sort {
         }
     }
 
-    /// Returns the values at the paths, with arrays at the end as a whole.
+    /// Returns the values at the paths. An array to which a path leads is one value here; it is not
+    /// replaced by its least or greatest element.
     pub fn whole_key(&self, document: DocRef<'_>) -> SortKey {
         let whole = |part: &SortPart| keys::whole_value(document, &part.path).to_value();
         SortKey(self.parts.iter().map(whole).collect())

@@ -55,8 +55,9 @@ impl Run {
         (most, if none_passed_over { self.keep.bytes } else { usize::MAX })
     }
 
-    /// Keeps the result of the row in the environment if it may be in the page. The sort position
-    /// decides that before the result is made, unless the sort position depends on the result.
+    /// Computes and keeps the result of the row in the environment, if the page may contain it. The
+    /// row's sort position decides that before the result is computed, unless the position depends
+    /// on the result.
     pub(super) fn keep_result<'a>(
         &mut self,
         clauses: &'a Clauses,

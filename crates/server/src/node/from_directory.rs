@@ -31,7 +31,8 @@ use crate::{
 /// Progress of moving data from a directory into a cluster or back.
 #[derive(Clone, Copy, Debug)]
 pub struct MigrationProgress {
-    /// Pieces of a base written, or journal entries read.
+    /// Pieces written of a base (the copy of a shard's data in the cluster), or journal entries
+    /// read.
     pub steps: u64,
     /// Total size of these pieces or entries in bytes.
     pub bytes: u64,
