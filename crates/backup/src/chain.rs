@@ -149,7 +149,8 @@ mod tests {
         Link { name: name.to_owned(), header, clock_ms }
     }
 
-    /// Creates a backup that took some time, with the instant of its last entry.
+    /// Creates a backup whose writing took from `began_ms` to `clock_ms`; `last_ms` is the time of
+    /// its last entry.
     fn slow(
         name: &str,
         entries: (u64, u64),

@@ -327,7 +327,8 @@ pub(crate) fn power_of_ten(exponent: i64) -> BigUint {
 }
 
 /// Returns whether half-to-even rounding rounds up. `whole` is the part that is kept and `half` the
-/// remainder compared with one half; an exact half is rounded to the even neighbour.
+/// remainder compared with one half; an exact half is rounded to the even neighbour. `sticky` is
+/// set if digits other than 0 were dropped before.
 fn rounds_up(whole: &BigUint, half: &Ordering, sticky: bool) -> bool {
     match half {
         Ordering::Less => false,

@@ -61,7 +61,8 @@ pub(crate) fn count_document(
     count_sums(record, counted, sign, out);
 }
 
-/// Updates the buckets only, not the totals.
+/// Adds a document to the buckets of the seconds at which it expires (or removes it), but not to
+/// the totals of its class.
 pub(crate) fn count_sums(record: &Record, counted: &Counted, sign: i64, out: &mut Vec<Mutation>) {
     let by = [sign, sign.saturating_mul(counted.bytes)];
     let class = Buckets::Class(keys::class_code(counted.class));

@@ -38,7 +38,7 @@ struct StoredChange {
 }
 
 impl StoredChange {
-    /// Returns the stamp of the newest entry; 0 without entries.
+    /// Returns the stamp of the newest entry in the index of changes; 0 if the index is empty.
     fn newest_stamp(&self) -> u64 {
         self.newest.as_ref().and_then(|(key, _)| keys::stamp_of_change(key)).unwrap_or(0)
     }

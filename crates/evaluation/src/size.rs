@@ -25,9 +25,9 @@ const VALUE_BYTES: usize = 8;
 /// The size of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// Approximate bytes as a part of a document.
+    /// Approximate bytes that the value takes in an encoded document.
     pub bytes: usize,
-    /// Approximate memory as an owned value, in bytes.
+    /// Approximate bytes of memory that the value takes as a [`Value`].
     pub memory: usize,
 }
 

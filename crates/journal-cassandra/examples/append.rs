@@ -93,7 +93,7 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Creates a guard for each measured epoch.
+    /// Creates a row for each measured shard, which conditional writes compare and change.
     async fn make_guards(&self, table: &str) -> Result<(), Failure> {
         let text = format!("INSERT INTO {table} (shard, epoch, head) VALUES (?, 1, 0)");
         let insert = self.session.prepare(text).await?;

@@ -43,7 +43,7 @@ impl Account {
 }
 
 impl Share {
-    /// Returns the bytes that the holder needs.
+    /// Returns how many bytes the holder occupies.
     pub fn held_bytes(&self) -> usize {
         self.held
     }

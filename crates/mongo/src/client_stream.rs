@@ -27,7 +27,7 @@ pub struct ClientStream<S> {
     /// Number of bytes of `unread` that have been read a second time.
     at: usize,
     held: Share,
-    /// State that is passed to the next server; `None` if the client cannot move.
+    /// State for the server to which the client is passed on; `None` if the client cannot move.
     carried: Option<CarriedState>,
 }
 
@@ -108,7 +108,7 @@ impl<S> ClientStream<S> {
         self.carried.as_ref()?.user.as_ref()
     }
 
-    /// Records the logged-in user for the next servers.
+    /// Records the logged-in user for servers to which the client is passed on.
     pub(crate) fn record_user(&mut self, user: Option<KnownUser>) {
         if let Some(carried) = &mut self.carried {
             carried.is_known |= user.is_some();
@@ -143,7 +143,7 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Keeps the client's handshake message for the next server. Later handshakes and long ones are
+    /// Keeps the client's handshake message for servers to which the client is passed on. Later handshakes and long ones are
     /// not kept.
     pub(crate) fn record_handshake(&mut self, message: &[u8]) {
         if let Some(carried) = &mut self.carried

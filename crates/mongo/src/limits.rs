@@ -82,7 +82,8 @@ pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
 /// Largest message that is kept until it is answered, so that another server may answer it: a
 /// typical batch. Longer messages are streamed.
 pub(crate) const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
-/// Largest handshake message that is kept for the next servers, in bytes.
+/// Largest handshake message, in bytes, that is kept so that it can be repeated to servers to which
+/// the client is passed on.
 pub(crate) const MAX_INTRODUCTION_BYTES: usize = 4 * 1024;
 /// Maximum number of servers that receive one unanswered message.
 pub(crate) const MAX_SENDS: usize = 4;

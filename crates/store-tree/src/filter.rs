@@ -1,5 +1,5 @@
-//! The drop predicate as a compaction filter. The verdict is always `Remove`, which leaves a
-//! tombstone, so that no older version can reappear. Every tree has a filter, because the creation
+//! The drop predicate as a compaction filter. For a row that may be dropped the verdict is `Remove`,
+//! which leaves a tombstone, so that no older version can reappear. Every tree has a filter, because the creation
 //! of a filter signals that a compaction has chosen its tables, and because the filter counts the
 //! memory that the compaction holds.
 

@@ -146,7 +146,7 @@ impl Published {
         Some((view, Duration::from_nanos(age)))
     }
 
-    /// Records that a flush has written this many bytes with all versions of keys.
+    /// Records that a flush kept all versions of its keys and wrote this many bytes.
     pub(crate) fn record_kept(&self, bytes: u64) {
         self.pins.record_kept(bytes);
     }

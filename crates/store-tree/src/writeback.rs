@@ -91,7 +91,7 @@ impl Writeback {
     }
 }
 
-/// Starts the write-back of growing tables, until the store is closed.
+/// Writes back tables while they grow; returns when the store is closed.
 pub(crate) fn write_until_closed(writeback: &Writeback) {
     let mut seen: HashMap<PathBuf, StartedLengths> = HashMap::new();
     while let Some(folders) = writeback.wait_for_folders() {

@@ -1,4 +1,4 @@
-//! The way of a request to the replicas and of its reply back. Each step has its own delay, or is
+//! The path of a request to the replicas and of its reply back. Each step has its own delay, or is
 //! lost.
 
 use fastrand::Rng;

@@ -170,8 +170,9 @@ impl RequestService for RoutedService {
 }
 
 impl RoutedService {
-    /// Returns the home of a request. For a request that creates a database it reads the body,
-    /// which has the name; the memory of the body is reserved in `held`.
+    /// Returns which shard, or all shards, a request concerns. For a request that creates a
+    /// database it reads the body, which has the name; the memory of the body is reserved in
+    /// `held`.
     async fn home_of(
         &self,
         parts: &Parts,

@@ -88,7 +88,7 @@ pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parses the address of a collector, which may have a path.
+/// Parses the address of a trace collector, which may have a path.
 pub(super) fn parse_collector(text: &str) -> Result<String, String> {
     let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     match host.is_some_and(|host| !host.is_empty() && !host.starts_with('/')) {

@@ -70,7 +70,7 @@ pub struct Collection {
     pub id: u32,
     /// Fence number: even while new views may be opened, odd during a change.
     fence: AtomicU64,
-    /// Notified when a change ends and new views may be opened.
+    /// Notified when a change of TTL settings ends, so that new views may be opened.
     lowered: Notify,
     /// The current state, replaced as a whole when a change is published.
     state: ArcSwap<CollectionState>,

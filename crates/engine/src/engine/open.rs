@@ -179,7 +179,7 @@ async fn check_spaces(store: &Storage, records: &[Record], accept_loss: bool) ->
     Ok(())
 }
 
-/// Returns the smallest id that was never assigned.
+/// Returns the smallest collection id that was never assigned.
 pub(super) async fn next_id(store: &Storage, records: &[Record]) -> Result<u32, Error> {
     let stored = store.system().catalog_record(keys::NEXT_ID).await?;
     let next = match stored.as_deref().map(TryInto::try_into) {

@@ -23,7 +23,7 @@ use crate::{
     view::{LiveView, open_all},
 };
 
-/// Lengths of the three forecast horizons in seconds.
+/// Length of the shortest of the three forecast horizons, in seconds.
 const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
 const WEEK_S: i64 = 604_800;

@@ -51,7 +51,7 @@ struct Unpublished {
 }
 
 impl Engine {
-    /// Publishes everything that has expired by now in the feed of a container, if it has one.
+    /// Publishes all expirations up to now in the feed of a container, if the container has a feed.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         // Each round counts as an attempt, whether its commit is refused or more remains to be
         // published.

@@ -41,7 +41,7 @@ pub(super) struct StatementDraft {
     pub(super) documents: Vec<WrittenDocument>,
     /// Unique keys that the statement takes or releases.
     pub(super) unique: HashSet<Bytes>,
-    /// The document whose earlier write the statement replaces.
+    /// The document that an earlier statement of the group wrote and this one writes again.
     pub(super) rewritten: Option<Rewritten>,
 }
 

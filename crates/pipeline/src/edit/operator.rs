@@ -288,7 +288,8 @@ fn modify_bits(
     }
 }
 
-/// Applies `$push` to an array, which an order or a slice may leave unchanged.
+/// Applies `$push` to an array. Returns whether the array changed; with `$sort` or `$slice` it may
+/// be the same as before.
 fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<bool, Error> {
     let values = array_of(value).map_err(|other| {
         bad_value(format!(

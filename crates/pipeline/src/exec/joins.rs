@@ -40,7 +40,7 @@ use crate::expr::Expr;
 pub struct Source {
     /// The stored document from which the row starts, as an opaque key of the caller.
     pub origin: Option<Box<[u8]>>,
-    /// The steps that made the row, from the first join on; `None` without a join.
+    /// The joins and other stages that made the row, from the first join on; `None` without a join.
     joins: Option<Box<Joins>>,
 }
 
@@ -145,7 +145,7 @@ impl Source {
         self
     }
 
-    /// Returns the source after a stage that maps one document to one.
+    /// Returns the row's source extended by a stage that maps one document to one.
     pub(super) fn after_stage(
         self,
         stages: &Arc<[Stage]>,
@@ -155,7 +155,7 @@ impl Source {
         self.push_step(|| RowStep::Each(Arc::clone(stages), at, Arc::clone(context)))
     }
 
-    /// Returns the source after a join, given the row before and after it and the sources of the
+    /// Returns the row's source extended by a join, given the row before and after it and the sources of the
     /// elements. If no joined document comes from a stored one, nothing is recorded.
     pub(super) fn after_join(
         mut self,

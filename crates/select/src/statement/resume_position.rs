@@ -150,7 +150,8 @@ pub(super) struct ResumeFilter {
     /// The last sort position seen, and the ordinal from which on its rows belong to this page; the
     /// inner `None` means that none of its rows does.
     last: Option<(Vec<u8>, Option<u64>)>,
-    /// Number of sort positions so far that have the same prefix as the last one.
+    /// Number of sort positions so far that start as the last one does. They are counted because
+    /// a long resume position consists of a prefix and a hash only.
     ties: u64,
     /// Whether the sort position at which the previous page ended was reached.
     is_reached: bool,
