@@ -148,7 +148,7 @@ impl Table {
             .collect()
     }
 
-    /// Creates a table with an owner that has written `count` entries.
+    /// Creates a cluster of one node, which owns the shard and has written `count` entries.
     pub(crate) fn with_owner(count: usize) -> Self {
         let mut table = Self::new();
         table.add();

@@ -65,8 +65,8 @@ pub(crate) struct ClaimBasis {
     pub(crate) shard: ShardRecord,
     /// The reason why the shard may be claimed.
     pub(crate) free: ClaimReason,
-    /// The owner's last term, when the term's checkpoint was first seen, and whether it was seen
-    /// being renewed.
+    /// The owner's last term; when this node first read the term's current checkpoint; and whether
+    /// this node has seen the owner renew it.
     pub(crate) beat: Option<(TermRecord, u64, bool)>,
     /// The terms of all nodes.
     pub(crate) terms: Vec<TermRecord>,

@@ -101,8 +101,8 @@ mod tests {
         .boxed_local()
     }
 
-    /// Returns the result, the number of attempts and the duration in milliseconds. Replies of 100
-    /// and more do not settle the request.
+    /// Races attempts that behave like `does`. Returns the result, the number of attempts and the
+    /// duration in milliseconds. Replies of 100 and more count as transient failures.
     async fn raced(does: &[Does], attempts: usize) -> (Option<u8>, usize, u128) {
         let (next, began) = (Cell::new(0), Instant::now());
         let attempt = || {

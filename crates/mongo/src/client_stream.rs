@@ -143,8 +143,8 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Keeps the client's handshake message for servers to which the client is passed on. Later handshakes and long ones are
-    /// not kept.
+    /// Keeps the client's handshake message for servers to which the client is passed on. Later
+    /// handshakes and long ones are not kept.
     pub(crate) fn record_handshake(&mut self, message: &[u8]) {
         if let Some(carried) = &mut self.carried
             && carried.introduction.is_none()

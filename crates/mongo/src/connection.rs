@@ -255,7 +255,8 @@ async fn answer_in_turn<C: AsyncRead + AsyncWrite + Unpin + Send>(
     answered
 }
 
-/// Records the client's handshake for servers to which the client is passed on. Compressed handshakes are not kept.
+/// Records the client's handshake for servers to which the client is passed on. Compressed
+/// handshakes are not kept.
 fn record_message<C>(api: &MongoApi, client: &mut ClientStream<C>, message: &Message) {
     if !client.is_movable() {
         return;
@@ -324,9 +325,9 @@ async fn answer_message<C: AsyncRead + AsyncWrite + Unpin>(
     Ok(Answered::Sent)
 }
 
-/// Records the logged-in user for servers to which the client is passed on. If another server forwards the client,
-/// also sends that server a login control frame, before the reply, so that no request of the client
-/// comes in between.
+/// Records the logged-in user for servers to which the client is passed on. If another server
+/// forwards the client, also sends that server a login control frame, before the reply, so that no
+/// request of the client comes in between.
 async fn report_login<C: AsyncRead + AsyncWrite + Unpin>(
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,

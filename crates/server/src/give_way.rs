@@ -44,7 +44,8 @@ fn on_workers() -> bool {
     Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == MultiThread)
 }
 
-/// Sleeps for [`HANDOVER`], so that the thread that takes the worker gets scheduled.
+/// Sleeps for [`HANDOVER`], so that the thread that continues the runtime's other tasks in place of
+/// this one gets scheduled.
 #[expect(clippy::disallowed_methods, reason = "only the server crate may sleep")]
 fn pause_briefly() {
     std::thread::sleep(HANDOVER);

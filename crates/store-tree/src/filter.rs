@@ -1,7 +1,7 @@
-//! The drop predicate as a compaction filter. For a row that may be dropped the verdict is `Remove`,
-//! which leaves a tombstone, so that no older version can reappear. Every tree has a filter, because the creation
-//! of a filter signals that a compaction has chosen its tables, and because the filter counts the
-//! memory that the compaction holds.
+//! The drop predicate as a compaction filter. For a row that may be dropped the verdict is
+//! `Remove`, which leaves a tombstone, so that no older version can reappear. Every tree has a
+//! filter, because the creation of a filter signals that a compaction has chosen its tables, and
+//! because the filter counts the memory that the compaction holds.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 

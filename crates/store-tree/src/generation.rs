@@ -4,8 +4,8 @@
 //!
 //! A start proceeds in this order:
 //!
-//! 1. The durable watermark: the number of a certainly durable entry, and the entry from which to
-//!    replay.
+//! 1. The durable watermark: the number of a certainly durable entry, and the number of the first
+//!    entry to replay (the *tail* of the journal).
 //! 2. The journal, which verifies its contents and must not end before the watermark.
 //! 3. The directory and all trees in it, each verified before use.
 //! 4. Entries are replayed from the tail on; then unreferenced directories are removed.

@@ -71,7 +71,7 @@ pub(crate) struct Envelope {
     fixed: String,
     /// Id of a request without its last eight digits.
     activity: String,
-    /// Number of requests: the last digits of the id.
+    /// Number of requests so far, which is the last eight digits of a request's id.
     serial: u32,
 }
 

@@ -275,9 +275,9 @@ impl<'q> Binder<'q> {
         Source { slot: self.next_slot(), input }
     }
 
-    /// Binds a subquery in FROM. If a subquery over the documents has an order, groups or limits,
-    /// so that its results depend on all documents, they are collected before the first row. All
-    /// other subqueries run once per row, and so do all subqueries inside a row of another query.
+    /// Binds a subquery in FROM. If the results of a subquery over the documents depend on all
+    /// documents, since it has an order, groups or limits, its results are collected before the
+    /// first row. All other subqueries run once per row of the query around them.
     fn bind_results(
         &mut self,
         query: &'q ast::Query,

@@ -63,9 +63,9 @@ impl ResponseBudget {
         stored < self.refused.load(Ordering::Relaxed)
     }
 
-    /// Takes the length of an item's text from the budget; `stored` is the stored size of the item.
-    /// Fails if too little is left, and for an empty text, which stands for an item that was not
-    /// rendered.
+    /// Subtracts the length of an item's text from the bytes that the response may still have;
+    /// `stored` is the stored size of the item, for `may_hold`. Fails if too few bytes are left,
+    /// and for an empty text, which stands for an item that was not rendered.
     pub(crate) fn take_room(&self, text: &Vec<u8>, stored: usize) -> Result<(), Failure> {
         // If too little is left the subtraction fails and nothing is taken.
         let less = |left: usize| left.checked_sub(text.len());

@@ -145,8 +145,8 @@ fn decode_document(bytes: &[u8]) -> Option<(Document, &[u8])> {
     }
 }
 
-/// Decodes elements up to the terminating 0. Both type orders encode arrays alike, apart from the
-/// class byte, which the caller has read.
+/// Decodes elements up to the terminating 0. An array is encoded alike for the order of MongoDB and
+/// that of the NoSQL API, except for its first byte, the type, which the caller has read.
 fn decode_array(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let mut values = Vec::new();
     let mut rest = bytes;

@@ -54,7 +54,8 @@ impl Engine {
     }
 }
 
-/// Returns the commits of the next page; `None` at the end.
+/// Reads the next page of rows, and builds the commits that extend their lifetimes; `None` after
+/// the last page.
 async fn prolong_page(
     view: &LiveView,
     pages: &mut Pages,

@@ -13,8 +13,8 @@
 //!                    length of the key v · 0 or 1 + length of the value v · key · value
 //! ```
 //!
-//! `n` is the entry's number, `seq` and `at_ms` are the stamp of its last commit, and `under` is the
-//! sequence number under which the tree applies the mutations.
+//! `n` is the entry's number, `seq` and `at_ms` are the stamp of its last commit, and `under` is
+//! the sequence number under which the tree applies the mutations.
 //!
 //! A space is a set of keys, identified by a number. A run holds adjacent mutations of one space. A
 //! value length of 0 is a deletion.

@@ -21,7 +21,8 @@ use crate::{
     names,
 };
 
-/// MongoDB's internal databases, which a resource of any database does not cover.
+/// MongoDB's internal databases. A resource that names no database, which covers all others, does
+/// not cover them.
 pub(super) const OWN_DATABASES: [&str; 2] = ["config", "local"];
 
 /// Returns whether a name is that of a system collection. A privilege on all collections does not

@@ -155,8 +155,8 @@ impl Source {
         self.push_step(|| RowStep::Each(Arc::clone(stages), at, Arc::clone(context)))
     }
 
-    /// Returns the row's source extended by a join, given the row before and after it and the sources of the
-    /// elements. If no joined document comes from a stored one, nothing is recorded.
+    /// Returns the row's source extended by a join, given the row before and after it and the
+    /// sources of the elements. If no joined document comes from a stored one, nothing is recorded.
     pub(super) fn after_join(
         mut self,
         base: &DocBuf,

@@ -1,5 +1,5 @@
-//! Builds arrays and objects while measuring their growing size, so that a literal that multiplies
-//! a value is refused before it is built.
+//! Builds arrays and objects while measuring their growing size, so that an array or object
+//! expression that repeats a large value many times is refused before it is built.
 
 use document::{Document, MAX_DOCUMENT_BYTES, Value};
 use evaluation::{Error, Evaluated, Size, check_part, too_large, without_spare_room};

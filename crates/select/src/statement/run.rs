@@ -173,7 +173,8 @@ impl Run {
         self.start_over();
     }
 
-    /// Replaces the context of this run and of the collected subquery.
+    /// Replaces the context of this run, and of the subquery in FROM whose results are collected
+    /// before the first row, if there is one.
     fn share_context(&mut self, context: &Arc<Context>) {
         self.context = Arc::clone(context);
         if let Some(inner) = &mut self.inner {

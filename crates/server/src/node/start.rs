@@ -211,7 +211,8 @@ fn about(cluster: &ClusterConfig, context: &ServerContext, peer: SocketAddr) -> 
     }
 }
 
-/// Creates, for each shard, the channel for its term and its route.
+/// Creates two things for each shard: a channel with the term that this node serves, and the route
+/// by which requests reach the shard's owner.
 fn routes_of(
     shared: &SharedNode,
     cluster_state: &ClusterState,
