@@ -12,6 +12,7 @@
 //!      40            the next field is not equal to a value, or not in a range
 //!     600 or 100     the index gives the order of the sort, with bounds or without
 //!     400            a range of ids
+//!      50            the rows are read in the order of a sort by `_id`
 //! ```
 //!
 //! The alternatives of an `$or` may use one access path each. Together they get the lowest of their
