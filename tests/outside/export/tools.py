@@ -81,8 +81,9 @@ def until_begun(command, state, field):
 
 def killed_over_and_over(words, random, code=0, begun=None):
     """Runs a command with --resume and kills it at random moments until it completes, with longer
-    runs each time; returns its standard output. `begun` is its state file and a field of it: the
-    first kill waits until that field shows progress."""
+    runs each time; returns its standard output, which is empty if a run was killed after it had
+    completed. `begun` is its state file and a field of it: the first kill waits until that field
+    shows progress."""
     words, most = [*words, "--resume"], 0.1
     if begun:
         command = started(*words)
@@ -90,7 +91,8 @@ def killed_over_and_over(words, random, code=0, begun=None):
         command.kill()
         command.communicate()
     killed = begun is not None
-    while True:
+    # A command that has completed removes its state; another run would repeat the work.
+    while not (begun and killed and not begun[0].exists()):
         command = started(*words)
         try:
             out, said = command.communicate(timeout=random.uniform(0.01, most))
@@ -105,6 +107,7 @@ def killed_over_and_over(words, random, code=0, begun=None):
             return out
         assert command.returncode == code, (out + said)[-2000:]
         return out
+    return b""
 
 
 def interrupted(words, state, field):
