@@ -113,8 +113,7 @@ pub trait ItemSink: Send {
     /// Receives the next item of the scan.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
 
-    /// Receives an item that an index would have excluded. If the sink stops the scan here, its
-    /// next page starts after this item.
+    /// Receives an item that an index would have excluded; a next page starts after it.
     fn pass_over(&mut self, _item: &Item) -> Result<Flow, Error> {
         Ok(Flow::More)
     }
@@ -223,8 +222,7 @@ impl Engine {
             each.into_iter().for_each(|index| collection.figures.count_use(index, now_s));
         }
         let ((), view) = walked?;
-        // If a newer commit had been stamped, the view might or might not include it, so there is
-        // no basis.
+        // A newer commit that was stamped may or may not be in the view, so there is no basis.
         let basis = (begun <= view.seq).then(|| ScanBasis {
             state: Arc::clone(&view.state),
             begun,

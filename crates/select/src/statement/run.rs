@@ -173,8 +173,7 @@ impl Run {
         self.start_over();
     }
 
-    /// Replaces the context of this run, and of the subquery in FROM whose results are collected
-    /// before the first row, if there is one.
+    /// Replaces the context of this run and of a subquery in FROM that reads all documents first.
     fn share_context(&mut self, context: &Arc<Context>) {
         self.context = Arc::clone(context);
         if let Some(inner) = &mut self.inner {
@@ -183,7 +182,7 @@ impl Run {
     }
 
     /// Discards everything since the run was created, because the driver scans again, in another
-    /// snapshot or through another index.
+    /// view or through another index.
     pub fn start_over(&mut self) {
         self.gate = ResumeFilter::new(self.resume.clone());
         self.page.clear();
@@ -297,8 +296,7 @@ impl Run {
         let window = plan.clauses().window;
         let page = RemainingResults::new(buffered, self.gate, window, self.done)
             .cut_page(self.limit, held);
-        // Unless `keep_ahead` has raised the limits, too few results after the page were kept to
-        // make the next page.
+        // Without `keep_ahead`, too few results after the page were kept to make the next page.
         let rest = page.rest.filter(|_| self.keep != self.limit);
         Ok(Page { rest, ..page })
     }
