@@ -12,6 +12,7 @@ use std::{
 };
 
 use axum::{body::Body, extract::Request, response::Response};
+use cluster::View;
 use cosmos::Duplex;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -278,9 +279,47 @@ impl OwnerStream {
 
 /// Waits until another node owns the data, and for the grace period after that.
 async fn is_over(cluster_state: ClusterState, owner: Owner) {
-    let (mut view, shard, owner) =
-        (cluster_state.view, cluster_state.number, Some((owner.node, owner.epoch)));
-    // A dropped sender means that the node has stopped.
-    let _ = view.wait_for(|view| view.owner(shard) != owner).await;
+    wait_for_successor(cluster_state.view, cluster_state.number, &owner).await;
     background::wait_for(DRAIN_TIME).await;
+}
+
+/// Waits until a shard is owned by another node or in another epoch, or until this node stops.
+/// While the shard has no owner in this node's view, the previous one may still reply: a claim
+/// fails if Cassandra was slow and the owner is alive.
+async fn wait_for_successor(mut view: watch::Receiver<View>, shard: u32, owner: &Owner) {
+    let owner = (owner.node, owner.epoch);
+    // A dropped sender means that the node has stopped.
+    let _ = view.wait_for(|view| view.owner(shard).is_some_and(|seen| seen != owner)).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use cluster::ShardView;
+
+    use super::*;
+
+    #[test]
+    fn streams_to_an_owner_outlive_a_claim_that_fails() {
+        let owner = Owner { node: Uuid::from_u128(1), epoch: 7, peer: String::new() };
+        let known = Some((owner.node, owner.epoch));
+        let seen = |owner| View {
+            shards: vec![ShardView { owner, ..ShardView::default() }],
+            ..View::default()
+        };
+        for (next, is_over) in [
+            (known, false),
+            (None, false),
+            (Some((Uuid::from_u128(2), 8)), true),
+            (Some((owner.node, 8)), true),
+        ] {
+            let (sender, receiver) = watch::channel(seen(known));
+            let mut over = pin!(wait_for_successor(receiver, 0, &owner));
+            let mut context = Context::from_waker(Waker::noop());
+            assert_eq!(over.as_mut().poll(&mut context), Poll::Pending);
+            sender.send_replace(seen(next));
+            assert_eq!(over.as_mut().poll(&mut context).is_ready(), is_over, "{next:?}");
+        }
+    }
 }
