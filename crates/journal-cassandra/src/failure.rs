@@ -51,7 +51,11 @@ impl From<PrepareError> for Failure {
 
 impl From<SchemaAgreementError> for Failure {
     fn from(error: SchemaAgreementError) -> Self {
-        Self { refused: false, text: error.to_string() }
+        let text = format!(
+            "the Cassandra nodes do not agree on the schema ({error}); `nodetool describecluster` \
+             shows the version of each"
+        );
+        Self { refused: false, text }
     }
 }
 
@@ -66,6 +70,7 @@ impl From<ExecutionError> for Failure {
             ExecutionError::ConnectionPoolError(error) => {
                 Self { refused: is_refused_by_pool(&error), text }
             }
+            ExecutionError::SchemaAgreementError(error) => error.into(),
             _ => Self { refused: false, text },
         }
     }
@@ -106,6 +111,8 @@ fn is_refusal(error: &DbError) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -120,5 +127,9 @@ mod tests {
         let none = at_connect("connecting", NewSessionError::EmptyKnownNodesList);
         assert_eq!(none.kind, Kind::Refused);
         assert!(none.message.starts_with("connecting: "), "{}", none.message);
+        let disagreement = SchemaAgreementError::Timeout(Duration::from_secs(60));
+        let disagreement = at_connect("making", ExecutionError::SchemaAgreementError(disagreement));
+        assert_eq!(disagreement.kind, Kind::Unavailable);
+        assert!(disagreement.message.contains("nodetool describecluster"), "{disagreement}");
     }
 }
