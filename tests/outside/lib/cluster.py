@@ -7,6 +7,7 @@ import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -35,8 +36,9 @@ def of_keyspace(keyspace):
     return [*where, *FLAGS]
 
 
-def init(keyspace, *more, within=60):
-    """Runs `ebb admin cluster init`."""
+def init(keyspace, *more, within=120):
+    """Runs `ebb admin cluster init`, which fails if the nodes of Cassandra do not agree on the
+    schema within 60 seconds."""
     return run("init", keyspace, *more, within=within)
 
 
@@ -316,6 +318,26 @@ class Cassandra:
                 subprocess.run([*filter, "-I", *rule], check=True, capture_output=True)
                 ends.callback(subprocess.run, [*filter, "-D", *rule], check=True)
             yield
+
+    def settle(self, number, within=120.0):
+        """Waits until all nodes reach one another and agree on the schema after a fault of one. If
+        they do not in time, restarts that node: the next tests need all three."""
+        until, state = time.monotonic() + within, ""
+        while time.monotonic() < until:
+            state = self.nodetool(number % 3 + 1, "describecluster")
+            versions = state.partition("Schema versions:")[2].partition("Stats")[0]
+            if versions.count(": [") == 1 and "UNREACHABLE" not in versions:
+                return
+            time.sleep(1)
+        print(f"node {number} of Cassandra is restarted: {state}", file=sys.stderr)
+        self.kill(number)
+        self.start(number)
+
+    def nodetool(self, number, *words, within=60.0):
+        """Runs Cassandra's own tool on a node, and returns what it prints."""
+        line = [str(SCRIPT), "nodetool", FOLDER, str(number), *words]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=within)
+        return done.stdout + done.stderr
 
     def repair(self, number, *keyspaces):
         """Repairs a node: copies the writes to it that it missed."""
