@@ -320,18 +320,22 @@ class Cassandra:
             yield
 
     def settle(self, number, within=120.0):
-        """Waits until all nodes reach one another and agree on the schema after a fault of one. If
-        they do not in time, restarts that node: the next tests need all three."""
-        until, state = time.monotonic() + within, ""
-        while time.monotonic() < until:
-            state = self.nodetool(number % 3 + 1, "describecluster")
-            versions = state.partition("Schema versions:")[2].partition("Stats")[0]
-            if versions.count(": [") == 1 and "UNREACHABLE" not in versions:
-                return
-            time.sleep(1)
-        print(f"node {number} of Cassandra is restarted: {state}", file=sys.stderr)
-        self.kill(number)
-        self.start(number)
+        """Waits until both other nodes reach a node that was unreachable, and agree with it on the
+        schema. TCP takes as long again as packets were lost. If they do not in time, restarts the
+        node: the next tests need all three."""
+        until, others = time.monotonic() + within, {1, 2, 3} - {number}
+        while others and time.monotonic() < until:
+            others = {other for other in others if not self.agrees(other)}
+        if others:
+            print(f"node {number} of Cassandra is restarted", file=sys.stderr)
+            self.kill(number)
+            self.start(number)
+
+    def agrees(self, number):
+        """Returns whether a node reaches all nodes, and all have the same version of the schema."""
+        state = self.nodetool(number, "describecluster")
+        versions = state.partition("Schema versions:")[2].partition("Stats")[0]
+        return versions.count(": [") == 1 and "UNREACHABLE" not in versions
 
     def nodetool(self, number, *words, within=60.0):
         """Runs Cassandra's own tool on a node, and returns what it prints."""
