@@ -53,8 +53,9 @@ def test_commands_of_the_mongodb_api(server):
     assert len(list(shop.find({"a": 3}, batch_size=100))) == COUNT // 10
     indexed = one(server, "find", returned=COUNT // 10, plan='"index a_1"', **same)
     assert COUNT // 10 <= indexed["examined"] < COUNT
-    shop.find_one({"_id": 5})
-    one(server, "find", examined=1, returned=1, plan='"ids"', **same)
+    for limit in (0, 1):
+        assert len(list(shop.find({"_id": 5}, limit=limit))) == 1
+        one(server, "find", examined=1, returned=1, plan='"ids"', **same)
     # Each batch of a cursor is an operation of its own.
     assert len(list(shop.find({}, batch_size=150))) == COUNT
     rest = one(server, "getMore", returned=COUNT - 150, plan='"scan"', **same)

@@ -219,7 +219,10 @@ impl Finder {
         }
         let (key, row) = match candidate {
             Candidate::Entry(entry) => (Some(entry.key), read?),
-            Candidate::Id(_) => (None, read?),
+            Candidate::Id(_) => {
+                context.budget.record_examined(1);
+                (None, read?)
+            }
         };
         let by_id = key.is_none();
         self.last = key;

@@ -21,11 +21,10 @@ impl Finder {
     ) -> Result<bool, Halt> {
         self.record_access(view, context);
         if let AccessPath::Ids(ids) = &self.chosen.access {
-            context.budget.record_examined(1);
-            let id = ids.get(self.at).cloned();
+            let Some(id) = ids.get(self.at).cloned() else { return Ok(false) };
             self.at += 1;
-            self.ahead.extend(id.map(Candidate::Id));
-            return Ok(!self.ahead.is_empty());
+            self.ahead.push_back(Candidate::Id(id));
+            return Ok(true);
         }
         let Some(mut pages) = self.begin_page(wanted) else { return Ok(false) };
         let examined = self.read_ahead(view, &mut pages).await?;
