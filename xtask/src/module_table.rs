@@ -5,6 +5,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     ("clock", &["checkpoint", "steps", "machine", "shared", "database", "start", "waiting"]),
     ("memory", &["pressure", "account", "plan"]),
     ("metrics", &["histogram"]),
+    ("throughput", &["request_units", "throttle", "provisioned"]),
     (
         "document",
         &[
@@ -224,7 +225,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "binary",
             "etag",
             "item",
-            "request_units",
             "reply",
             "catalog",
             "headers",
@@ -234,7 +234,6 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "pages",
             "other_shards",
             "pages_ahead",
-            "throttle",
             "tls",
             "resource_path",
             "roles",

@@ -29,6 +29,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("memory", Speech::Nothing),
     ("metrics", Speech::Nothing),
     ("secret", Speech::Nothing),
+    ("throughput", Speech::Nothing),
     ("traces", Speech::Nothing),
     ("audit", Speech::Both),
     ("backup", Speech::Nothing),

@@ -14,6 +14,7 @@ use auth::{CurrentKeys, GuessLimiter, Hosts, Key, Secret};
 use engine::{BlockInPlace, Engine};
 use memory::Account;
 use metrics::{Distribution, Latencies};
+use throughput::Throttle;
 use traces::{SlowOperations, Tracer};
 
 use crate::{
@@ -23,7 +24,6 @@ use crate::{
     pages::Pages,
     pages_ahead::PagesAhead,
     roles::CurrentTokenRules,
-    throttle::Throttle,
     tls::CurrentCertificate,
 };
 

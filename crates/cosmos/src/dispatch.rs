@@ -10,6 +10,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use throughput::request_units;
 
 use crate::{
     api::NoSqlApi,
@@ -20,7 +21,6 @@ use crate::{
     other_shards::SharedFeed,
     reply::{ParentHeaders, Reply, StoredHeaders},
     request::Request,
-    request_units,
     routes::{
         account, batches, change_feed, client_keys, containers, databases, items, offers,
         partition_delete,

@@ -46,7 +46,6 @@ mod permission;
 mod reply;
 mod representation;
 mod request;
-mod request_units;
 mod resource_path;
 mod rid;
 mod roles;
@@ -54,7 +53,6 @@ mod routes;
 mod sender;
 mod session;
 mod slow;
-mod throttle;
 mod tls;
 
 pub use api::{NoSqlApi, Settings, Shard};

@@ -88,15 +88,6 @@ pub(crate) const MAX_CLIENT_KEYS: usize = 20;
 pub(crate) const MAX_UDFS: usize = 50;
 /// Maximum number of stored procedures, and of triggers, of a container.
 pub(crate) const MAX_SCRIPTS: usize = 100;
-/// Smallest manual throughput in request units per second.
-pub(crate) const MIN_THROUGHPUT: i64 = 400;
-/// Smallest maximum of an autoscale throughput, in request units per second.
-pub(crate) const MIN_AUTOSCALE: i64 = 1000;
-pub(crate) const MAX_THROUGHPUT: i64 = 1_000_000;
-/// Number of containers with throughput meters above which the meters of idle containers are
-/// removed. Without this limit clients could exhaust memory, since they choose the names of
-/// containers.
-pub(crate) const METERS: usize = 4096;
 /// Maximum number of session tokens in one request.
 pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
 /// Longest continuation token that is decoded. Its longest content is the position in the results

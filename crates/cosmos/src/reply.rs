@@ -3,8 +3,7 @@
 
 use http::HeaderValue;
 use memory::Share;
-
-use crate::request_units::{self, Work};
+use throughput::request_units::{self, Work};
 
 /// A response before its headers are built. All fields but the status may have their default
 /// values.

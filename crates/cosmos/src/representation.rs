@@ -3,10 +3,11 @@
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use memory::{Account, InsufficientMemory, Share};
+use throughput::request_units::Work;
 
 use crate::{
     api::NoSqlApi, continuation, etag, failure, limits::MAX_PAGE_ITEMS, reply::Reply,
-    request::Request, request_units::Work, rid::Rid,
+    request::Request, rid::Rid,
 };
 
 /// Values of the properties that the server adds to a resource in responses.

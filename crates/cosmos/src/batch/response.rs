@@ -12,9 +12,10 @@ use std::{
 use document::json;
 use memory::{Account, InsufficientMemory, Share};
 use parking_lot::Mutex;
+use throughput::request_units;
 
 use super::Encoding;
-use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
+use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply};
 
 /// Approximate size of an outcome in the response without its item, for the buffer capacity.
 pub(super) const OUTCOME_BYTES: usize = 128;

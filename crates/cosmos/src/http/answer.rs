@@ -11,6 +11,7 @@ use http::{HeaderValue, request::Parts};
 use http_body_util::Full;
 use hyper::Response;
 use memory::Share;
+use throughput::request_units;
 use traces::MAX_QUERY_BYTES;
 
 use super::{
@@ -34,7 +35,6 @@ use crate::{
     pages::PageAnswer,
     reply::Reply,
     request::Request,
-    request_units,
     routes::batches,
     sender::Sender,
     session,

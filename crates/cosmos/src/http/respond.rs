@@ -9,9 +9,10 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use http_body_util::Full;
 use hyper::Response;
 use memory::Share;
+use throughput::request_units;
 
 use super::counted_bytes;
-use crate::{limits::QUOTA, reply::Reply, request_units, session};
+use crate::{limits::QUOTA, reply::Reply, session};
 
 /// Data about a request for the headers of its response.
 #[derive(Debug, Default)]

@@ -1,13 +1,14 @@
 //! Routes of the account document, and of the server's certificate, which tools download before
 //! they trust it.
 
+use throughput::request_units::Work;
+
 use crate::{
     account,
     api::{NoSqlApi, Settings},
     failure::{Failure, Result},
     reply::Reply,
     request::Request,
-    request_units::Work,
 };
 
 /// `GET /`. SDKs send it first, since it contains the endpoint for further requests.

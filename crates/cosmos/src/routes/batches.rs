@@ -13,6 +13,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use engine::{ItemAction, ItemDone, ItemFailure, ItemKey, ItemWrite};
 use futures_util::future::join_all;
+use throughput::request_units::{self, Work, hundredths};
 
 use super::{container_part, items, shared};
 use crate::{
@@ -27,7 +28,6 @@ use crate::{
     partition_key::KeyScope,
     reply::Reply,
     request::Request,
-    request_units::{self, Work, hundredths},
 };
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a batch. 200 if all operations succeeded and 207 if one

@@ -7,6 +7,7 @@
 
 use document::ValueRef;
 use engine::{ChangeQuery, Item};
+use throughput::request_units::Work;
 
 use super::{all_versions, container_part, shared};
 use crate::{
@@ -17,7 +18,6 @@ use crate::{
     reply::Reply,
     representation,
     request::Request,
-    request_units::Work,
     session,
 };
 

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use engine::{Item, ItemAction, ItemDone, ItemKey, ItemWrite};
+use throughput::request_units::Work;
 
 use super::{condition::Condition, item_lookup, shared};
 use crate::{
@@ -20,7 +21,6 @@ use crate::{
     patch::{self, Patch},
     reply::Reply,
     request::Request,
-    request_units::Work,
     session,
 };
 

@@ -9,11 +9,9 @@
 use std::collections::HashSet;
 
 use engine::Expected;
+use throughput::Throughput;
 
-use super::{
-    offers::{self, Throughput},
-    resources,
-};
+use super::{offers, resources};
 use crate::{api::NoSqlApi, catalog, failure};
 
 impl NoSqlApi {

@@ -1,5 +1,5 @@
 //! Offers: the throughput of databases and containers, which these routes store, return and change;
-//! `throttle` enforces it.
+//! the crate `throughput` enforces it.
 //!
 //! An offer is a separate resource that contains the resource id of its database or container.
 //! Throughput is manual, in steps of 100 request units per second, or autoscale up to a maximum in
@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use document::{Document, Number, Value, doc, json};
 use engine::{Expected, Resource};
+use throughput::{Allowance, OutOfBounds, Throughput};
 
 use super::{resources, shared};
 use crate::{
@@ -17,114 +18,89 @@ use crate::{
     etag,
     failure::{Failure, Result},
     headers::{NAMED_OFFERS, UNNAMED_OFFER},
-    limits::{MAX_THROUGHPUT, MIN_AUTOSCALE, MIN_THROUGHPUT},
     reply::Reply,
     representation,
     request::Request,
     rid::Rid,
-    throttle::Allowance,
 };
 
 /// First component of the catalog paths of offers.
 const ROOT: &str = "offer";
 
-/// Throughput that an offer provides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Throughput {
-    /// Fixed number of request units per second.
-    Manual(i64),
-    /// Maximum throughput of autoscale, and the percentage by which the maximum is raised
-    /// automatically, if any.
-    Autoscale(i64, Option<i64>),
+/// Returns the offer's content as it is stored and as responses represent it.
+fn content_of(throughput: Throughput) -> Document {
+    match throughput {
+        Throughput::Manual(units) => doc! {
+            "offerThroughput": Value::Int64(units),
+            "offerIsRUPerMinuteThroughputEnabled": false,
+        },
+        Throughput::Autoscale(most, increment) => {
+            let mut settings = doc! { "maxThroughput": Value::Int64(most) };
+            if let Some(increment) = increment {
+                let policy = doc! { "incrementPercent": Value::Int64(increment) };
+                settings.push("autoUpgradePolicy", doc! { "throughputPolicy": policy });
+            }
+            doc! {
+                "offerThroughput": Value::Int64(most / 10),
+                "offerAutopilotSettings": settings,
+            }
+        }
+    }
 }
 
-impl Default for Throughput {
-    fn default() -> Self {
-        Self::Manual(MIN_THROUGHPUT)
+/// Parses the content of an offer. Autoscale settings take precedence over a manual value,
+/// because SDKs send back the value that they have read.
+fn parse_content(content: Option<&Value>) -> Result<Throughput> {
+    let Some(Value::Document(content)) = content else {
+        return Err(Failure::bad_request("The offer has no object 'content'."));
+    };
+    let scale = match content.get("offerAutopilotSettings") {
+        Some(Value::Document(settings)) => parse_autoscale(settings)?,
+        None | Some(Value::Null) => None,
+        Some(_) => {
+            return Err(Failure::bad_request("The autoscale settings are not an object."));
+        }
+    };
+    match (scale, content.get("offerThroughput").and_then(whole_number)) {
+        (Some(scale), _) => check_bounds(scale),
+        (None, Some(units)) => check_bounds(Throughput::Manual(units)),
+        (None, None) => Err(Failure::bad_request("The offer has no throughput.")),
     }
 }
 
-impl Throughput {
-    /// Returns the offer's content as it is stored and as responses represent it.
-    fn to_content(self) -> Document {
-        match self {
-            Self::Manual(units) => doc! {
-                "offerThroughput": Value::Int64(units),
-                "offerIsRUPerMinuteThroughputEnabled": false,
-            },
-            Self::Autoscale(most, increment) => {
-                let mut settings = doc! { "maxThroughput": Value::Int64(most) };
-                if let Some(increment) = increment {
-                    let policy = doc! { "incrementPercent": Value::Int64(increment) };
-                    settings.push("autoUpgradePolicy", doc! { "throughputPolicy": policy });
-                }
-                doc! {
-                    "offerThroughput": Value::Int64(most / 10),
-                    "offerAutopilotSettings": settings,
-                }
-            }
+/// Parses autoscale settings; returns `None` if they specify no throughput.
+fn parse_autoscale(settings: &Document) -> Result<Option<Throughput>> {
+    let most = match settings.get("maxThroughput") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(most) => whole_number(most).ok_or_else(|| {
+            Failure::bad_request("The autoscale throughput is not a whole number.")
+        })?,
+    };
+    let inner = |document: Option<&Value>, name: &str| match document {
+        Some(Value::Document(fields)) => fields.get(name).cloned(),
+        _ => None,
+    };
+    let policy = inner(settings.get("autoUpgradePolicy"), "throughputPolicy");
+    let increment = match inner(policy.as_ref(), "incrementPercent") {
+        None | Some(Value::Null) => None,
+        Some(increment) => {
+            let increment = whole_number(&increment).filter(|percent| *percent >= 0);
+            Some(increment.ok_or_else(|| {
+                Failure::bad_request("The property 'incrementPercent' is not a whole number.")
+            })?)
         }
-    }
+    };
+    Ok(Some(Throughput::Autoscale(most, increment)))
+}
 
-    /// Refuses throughputs that are out of bounds or not a multiple of the increment.
-    fn check_bounds(self) -> Result<Self> {
-        let (units, least, step) = match self {
-            Self::Manual(units) => (units, MIN_THROUGHPUT, 100),
-            Self::Autoscale(units, _) => (units, MIN_AUTOSCALE, 1000),
-        };
-        if (least..=MAX_THROUGHPUT).contains(&units) && units % step == 0 {
-            return Ok(self);
-        }
-        Err(Failure::bad_request(format!(
-            "The offer should have valid throughput values between {least} and {MAX_THROUGHPUT} \
-             inclusive in increments of {step}."
-        )))
-    }
-
-    /// Parses the content of an offer. Autoscale settings take precedence over a manual value,
-    /// because SDKs send back the value that they have read.
-    fn of_content(content: Option<&Value>) -> Result<Self> {
-        let Some(Value::Document(content)) = content else {
-            return Err(Failure::bad_request("The offer has no object 'content'."));
-        };
-        let scale = match content.get("offerAutopilotSettings") {
-            Some(Value::Document(settings)) => Self::of_autoscale(settings)?,
-            None | Some(Value::Null) => None,
-            Some(_) => {
-                return Err(Failure::bad_request("The autoscale settings are not an object."));
-            }
-        };
-        match (scale, content.get("offerThroughput").and_then(whole_number)) {
-            (Some(scale), _) => scale.check_bounds(),
-            (None, Some(units)) => Self::Manual(units).check_bounds(),
-            (None, None) => Err(Failure::bad_request("The offer has no throughput.")),
-        }
-    }
-
-    /// Parses autoscale settings; returns `None` if they specify no throughput.
-    fn of_autoscale(settings: &Document) -> Result<Option<Self>> {
-        let most = match settings.get("maxThroughput") {
-            None | Some(Value::Null) => return Ok(None),
-            Some(most) => whole_number(most).ok_or_else(|| {
-                Failure::bad_request("The autoscale throughput is not a whole number.")
-            })?,
-        };
-        let inner = |document: Option<&Value>, name: &str| match document {
-            Some(Value::Document(fields)) => fields.get(name).cloned(),
-            _ => None,
-        };
-        let policy = inner(settings.get("autoUpgradePolicy"), "throughputPolicy");
-        let increment = match inner(policy.as_ref(), "incrementPercent") {
-            None | Some(Value::Null) => None,
-            Some(increment) => {
-                let increment = whole_number(&increment).filter(|percent| *percent >= 0);
-                Some(increment.ok_or_else(|| {
-                    Failure::bad_request("The property 'incrementPercent' is not a whole number.")
-                })?)
-            }
-        };
-        Ok(Some(Self::Autoscale(most, increment)))
-    }
+/// Refuses throughputs that are out of bounds or not a multiple of the increment.
+fn check_bounds(throughput: Throughput) -> Result<Throughput> {
+    throughput.check_bounds().map_err(|OutOfBounds { least, most, step }| {
+        Failure::bad_request(format!(
+            "The offer should have valid throughput values between {least} and {most} inclusive in \
+             increments of {step}."
+        ))
+    })
 }
 
 /// Returns an integer in any JSON notation of integers, such as `400` or `400.0`.
@@ -136,12 +112,12 @@ fn whole_number(value: &Value) -> Option<i64> {
 pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughput>> {
     if let Some(settings) = request.headers.autoscale() {
         let settings = json::parse_document(settings.as_bytes(), 5)?;
-        let scaled = Throughput::of_autoscale(&settings)?.unwrap_or(Throughput::Autoscale(0, None));
-        return scaled.check_bounds().map(Some);
+        let scaled = parse_autoscale(&settings)?.unwrap_or(Throughput::Autoscale(0, None));
+        return check_bounds(scaled).map(Some);
     }
     let Some(text) = request.headers.throughput() else { return Ok(None) };
     let units = text.trim().parse().unwrap_or(0);
-    Throughput::Manual(units).check_bounds().map(Some)
+    check_bounds(Throughput::Manual(units)).map(Some)
 }
 
 /// Returns the name of a legacy performance level (S1, S2 or S3) that a create request specifies,
@@ -165,7 +141,7 @@ pub(crate) async fn create_offer(
         "number": Value::Int64(i64::from(number)),
         "resource": link,
         "offerResourceId": rid,
-        "content": throughput.to_content(),
+        "content": content_of(throughput),
     };
     if let Some(named) = named {
         body.push("offerType", named);
@@ -213,9 +189,8 @@ pub(crate) fn find_allowance(api: &NoSqlApi, container: &Container) -> Option<Al
         let offer = offer_of(api, &rid)?;
         Some((rid, offer))
     })?;
-    let (Throughput::Manual(units) | Throughput::Autoscale(units, _)) =
-        Throughput::of_content(offer.body.get("content")).ok()?;
-    Some(Allowance { about, units })
+    let throughput = parse_content(offer.body.get("content")).ok()?;
+    Some(Allowance { about, units: throughput.most_units() })
 }
 
 /// Removes the offer of a resource, if it has one.
@@ -270,7 +245,7 @@ pub(crate) fn read_offer(api: &NoSqlApi, request: &Request) -> Result<Reply> {
         .with_header("x-ms-cosmos-min-throughput", "400"))
 }
 
-/// `PUT /offers/{rid}`. 200; the new limit is enforced within a second, see `throttle`.
+/// `PUT /offers/{rid}`. 200; the new limit is enforced within a second.
 pub(crate) async fn replace_offer(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let held = find_named(api, request)?;
     let body = shared::parse_document(body)?;
@@ -281,9 +256,9 @@ pub(crate) async fn replace_offer(api: &NoSqlApi, request: &Request, body: &[u8]
             return Err(Failure::bad_request(text));
         }
     }
-    let throughput = Throughput::of_content(body.get("content"))?;
+    let throughput = parse_content(body.get("content"))?;
     let mut changed = held.body.clone();
-    changed.insert("content", throughput.to_content());
+    changed.insert("content", content_of(throughput));
     // An offer with a throughput has no legacy performance level (`S1` to `S3`).
     changed.remove("offerType");
     let made = resources::replace_resource(api, request, &held, changed).await?;
@@ -320,11 +295,10 @@ mod tests {
             ("{}", None),
         ] {
             let content = json::parse_document(text.as_bytes(), 5).unwrap();
-            let found = Throughput::of_content(Some(&Value::Document(content))).ok();
+            let found = parse_content(Some(&Value::Document(content))).ok();
             assert_eq!(found, want, "{text}");
             // The stored form must parse to the same throughput.
-            let again = found
-                .map(|found| Throughput::of_content(Some(&Value::Document(found.to_content()))));
+            let again = found.map(|found| parse_content(Some(&Value::Document(content_of(found)))));
             assert!(again.is_none_or(|again| again.ok() == want), "{text}");
         }
     }

@@ -1,6 +1,8 @@
 //! Deletes all items of a partition key. It completes before the response is sent; Azure Cosmos DB
 //! deletes the items in the background.
 
+use throughput::request_units::Work;
+
 use super::shared;
 use crate::{
     api::NoSqlApi,
@@ -8,7 +10,6 @@ use crate::{
     partition_key::KeyScope,
     reply::Reply,
     request::Request,
-    request_units::Work,
 };
 
 /// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. The key must be complete: a prefix of

@@ -25,6 +25,7 @@ use select::{
     plan::Select,
     statement::{Output, Page, PageLimit, Resume, Run, SystemReads},
 };
+use throughput::request_units::Work;
 
 use super::{
     container_part::{self, ContainerPart},
@@ -45,7 +46,6 @@ use crate::{
     reply::Reply,
     representation,
     request::Request,
-    request_units::Work,
     session,
 };
 

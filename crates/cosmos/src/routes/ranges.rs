@@ -2,6 +2,7 @@
 //! there are none.
 
 use document::{Value, array, doc};
+use throughput::request_units::Work;
 
 use super::{container_part, shared};
 use crate::{
@@ -12,7 +13,6 @@ use crate::{
     reply::Reply,
     representation,
     request::Request,
-    request_units::Work,
     rid::{Leaf, Rid},
     session,
 };

@@ -3,11 +3,12 @@
 use clock::Instant;
 use engine::{Error, Flow, Item, ItemSink, Scan, ScanOrder};
 use memory::Account;
+use throughput::request_units::Work;
 
 use super::{container_part, page_order, shared};
 use crate::{
     api::NoSqlApi, catalog::Container, failure::Result, item, limits::PAGE_ITEMS, reply::Reply,
-    representation::Feed, request::Request, request_units::Work, session,
+    representation::Feed, request::Request, session,
 };
 
 /// A page of items, filled by a scan of the engine.

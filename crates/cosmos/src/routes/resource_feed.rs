@@ -5,6 +5,7 @@ use document::{DocRef, Document};
 use engine::{Flow, ScanOrder};
 use evaluation::OperationMemory;
 use select::statement::Run;
+use throughput::request_units::Work;
 
 use super::{
     parsed_query::ParsedQuery,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{
     api::NoSqlApi, catalog::Database, failure::Result, reply::Reply, representation,
-    request::Request, request_units::Work,
+    request::Request,
 };
 
 /// Returns a page of a feed: of all resources, or of a query's results if there is a body. `rid`

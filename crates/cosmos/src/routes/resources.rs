@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use document::{Document, Value, doc};
 use engine::{Expected, Kind, Resource, ResourceChange};
+use throughput::request_units::Work;
 
 use super::shared;
 use crate::{
@@ -18,7 +19,6 @@ use crate::{
     limits::MAX_TRIES,
     reply::Reply,
     request::Request,
-    request_units::Work,
     rid::Rid,
 };
 

@@ -10,7 +10,7 @@
 
 /// The kind of work that an operation did.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Work {
+pub enum Work {
     /// Looked up one resource by its name.
     PointRead,
     /// Wrote or deleted one resource.
@@ -19,13 +19,13 @@ pub(crate) enum Work {
 }
 
 /// Returns the cost of a refused or failed request in hundredths of a unit.
-pub(crate) fn of_failure() -> u64 {
+pub fn of_failure() -> u64 {
     hundredths(Work::PointRead, 0)
 }
 
 /// Returns the cost in hundredths of a unit: a fixed cost, and a cost for each started kilobyte of
 /// `bytes`; at least one kilobyte is charged.
-pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
+pub fn hundredths(work: Work, bytes: usize) -> u64 {
     let kilobytes = (bytes as u64).div_ceil(1024).max(1);
     match work {
         Work::PointRead => 50 + 50 * kilobytes,
@@ -35,7 +35,7 @@ pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
 }
 
 /// Formats hundredths of a unit without trailing zeros, as in headers.
-pub(crate) fn units_text(hundredths: u64) -> String {
+pub fn units_text(hundredths: u64) -> String {
     let (whole, part) = (hundredths / 100, hundredths % 100);
     match (part / 10, part % 10) {
         (0, 0) => format!("{whole}"),

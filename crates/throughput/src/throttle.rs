@@ -16,14 +16,18 @@ use std::{collections::HashMap, time::Duration};
 
 use parking_lot::Mutex;
 
-use crate::limits::METERS;
+/// Number of containers with throughput meters above which the meters of idle containers are
+/// removed. Without this limit clients could exhaust memory, since they choose the names of
+/// containers.
+const METERS: usize = 4096;
 
 /// Throughput that a container may use, and the offer to which its use is charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Allowance {
+pub struct Allowance {
     /// Resource id of the container or database to which the offer belongs.
-    pub(crate) about: String,
-    pub(crate) units: i64,
+    pub about: String,
+    /// Request units per second.
+    pub units: i64,
 }
 
 /// The throughput limit of a container, looked up in the given second and used until it ends. It is
@@ -50,15 +54,16 @@ struct Meters {
     buckets: HashMap<String, Bucket>,
 }
 
+/// The throughput limits of all containers.
 #[derive(Debug, Default)]
-pub(crate) struct Throttle(Mutex<Meters>);
+pub struct Throttle(Mutex<Meters>);
 
 impl Throttle {
     /// Checks whether a request about items of a container may run; `now` is monotonic time.
     /// Returns the resource id of the bucket to charge, or `None` if the container has no limit.
     /// The error is the number of milliseconds after which the request may be retried. `find` looks
     /// up the container's limit; it is called at most once per second and container.
-    pub(crate) fn admit_request(
+    pub fn admit_request(
         &self,
         now: Duration,
         container: &str,
@@ -86,7 +91,7 @@ impl Throttle {
     }
 
     /// Charges a response in hundredths of request units.
-    pub(crate) fn spend_units(&self, about: &str, charge: u64) {
+    pub fn spend_units(&self, about: &str, charge: u64) {
         if let Some(bucket) = self.0.lock().buckets.get_mut(about) {
             bucket.left = bucket.left.saturating_sub_unsigned(charge);
         }
