@@ -281,6 +281,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "homes",
             "other_shards",
             "reserved_property",
+            "provisioning",
             "timestamps",
             "document_writer",
             "session",

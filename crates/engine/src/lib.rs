@@ -56,7 +56,7 @@ pub use expire::{
     HorizonAmounts, NextToExpire, Preview, Series, SeriesSteps,
 };
 pub use feed::{Event, EventKind, EventPage, EventQuery};
-pub use index::{IndexChange, PreviousIndexOptions, missing_indexes};
+pub use index::{Definition, IndexChange, PreviousIndexOptions, Redefine, missing_indexes};
 pub use item::{
     ChangePage, ChangeQuery, ContainerDefinition, CreationOrder, IndexUse, ItemAction, ItemDone,
     ItemFailure, ItemSink, ItemWrite, ItemWriter, Patch, PathProgress, PathStatus, Scan, ScanBasis,

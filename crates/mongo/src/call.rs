@@ -22,6 +22,7 @@ use crate::{
     names,
     operation::Operation,
     other_shards::OtherShards,
+    provisioning::recorded_databases,
     rights::CommandRequest,
     utf8,
     wire::{Message, Shape},
@@ -187,8 +188,24 @@ impl<'a> Call<'a> {
         if let Some(collection) = self.find_collection(namespace) {
             return Ok((collection, false));
         }
-        names::new_collection(&namespace.database, &namespace.collection)?;
+        self.check_new(namespace)?;
         Ok(self.api.engine.ensure_collection(Model::Documents, namespace).await?)
+    }
+
+    /// Checks the name of a new collection. Besides the errors of [`names::new_collection`], fails
+    /// with 13297 if the name of a created database differs only in case; the engine compares the
+    /// names of databases that have collections.
+    pub(crate) fn check_new(&self, namespace: &Namespace) -> Result<()> {
+        names::new_collection(&namespace.database, &namespace.collection)?;
+        let database = namespace.database.as_str();
+        let recorded = recorded_databases(&self.api.engine);
+        let differs = |name: &&String| name.eq_ignore_ascii_case(database);
+        match recorded.iter().find(differs) {
+            Some(other) if !recorded.iter().any(|name| name == database) => {
+                Err(Error::other_case(other, database))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns whether a write failed because its collection was dropped after the name was

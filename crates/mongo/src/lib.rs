@@ -87,6 +87,8 @@ mod peer;
 mod pre_login_throttle;
 /// Rate-limited log lines about malformed messages.
 mod protocol_error_log;
+/// The shard keys and the throughput of collections and databases.
+mod provisioning;
 mod query;
 mod recent_log;
 /// Replies to logins while no server accepts them.

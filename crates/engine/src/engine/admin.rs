@@ -181,14 +181,20 @@ fn partial_filters(
 ) -> Vec<PartialFilter> {
     let filter = |index: &IndexSpec| {
         let at = old.record.indexes.iter().position(|held| held.id == index.id);
-        match (at.and_then(|at| old.partial.get(at)), &index.partial) {
-            (Some(parsed), _) => parsed.clone(),
-            (None, None) => None,
-            (None, Some(filter)) => dialect
-                .parse_filter(record.model, document::DocRef::Tree(filter))
-                .ok()
-                .map(Arc::new),
+        match at.and_then(|at| old.partial.get(at)) {
+            Some(parsed) => parsed.clone(),
+            None => new_filter(record, index, dialect),
         }
     };
     record.indexes.iter().map(filter).collect()
+}
+
+/// Returns the parsed filter of a new index; it was parsed before the commit.
+pub(super) fn new_filter(
+    record: &Record,
+    index: &IndexSpec,
+    dialect: &dyn Dialect,
+) -> PartialFilter {
+    let filter = document::DocRef::Tree(index.partial.as_ref()?);
+    dialect.parse_filter(record.model, filter).ok().map(Arc::new)
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use document::Document;
 use store::{Commit, Condition, Mutation, Space};
 
-use super::{Engine, RecordApply};
+use super::{Engine, RecordApply, admin::new_filter};
 use crate::{
     attempts::Attempts,
     catalog::{
@@ -150,6 +150,7 @@ impl Engine {
             })
         };
         let (prepared, fill) = (Arc::clone(&change), Arc::clone(fill));
+        let dialect = Arc::clone(&self.inner.dialect);
         let commit = Commit::new(conditions, move |stamp| {
             let mut record = Record { created: stamp.seq, ..record };
             fill(&mut record, stamp);
@@ -160,7 +161,8 @@ impl Engine {
             };
             let mut out = vec![put_record(&record), next];
             out.extend(record.items.map(|_| put_last_change(id, stamp.seq)));
-            let partial = record.indexes.iter().map(|_| None).collect();
+            let parsed = |index| new_filter(&record, index, &*dialect);
+            let partial = record.indexes.iter().map(parsed).collect();
             prepared.prepare_publication(Publication::State(Box::new(
                 CollectionState::with_filters(record, partial),
             )));

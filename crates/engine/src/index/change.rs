@@ -50,16 +50,20 @@ pub(crate) fn duplicate_value(index: &IndexSpec, document: DocRef<'_>) -> Error 
     Error::new(kind, format!("duplicate value in unique index '{}'", index.name))
 }
 
+/// Returns whether two specifications have the same entries: the same key, documents and
+/// uniqueness.
+pub(super) fn is_same_index(held: &IndexSpec, wanted: &IndexSpec) -> bool {
+    held.key == wanted.key
+        && held.partial == wanted.partial
+        && held.unique == wanted.unique
+        && held.sparse == wanted.sparse
+}
+
 /// Returns whether the requested index already exists. An index is identified by its key, the
 /// documents it covers, and uniqueness; a different TTL or name is a conflict, and whether it is
 /// hidden does not matter.
 fn exists_already(held: &[IndexSpec], wanted: &IndexSpec) -> Result<bool, Error> {
-    let same_index = |held: &IndexSpec| {
-        held.key == wanted.key
-            && held.partial == wanted.partial
-            && held.unique == wanted.unique
-            && held.sparse == wanted.sparse
-    };
+    let same_index = |held: &IndexSpec| is_same_index(held, wanted);
     let same_options = |held: &IndexSpec| held.expire_after == wanted.expire_after;
     if let Some(held) = held.iter().find(|held| held.name == wanted.name) {
         if !same_index(held) {
@@ -239,7 +243,7 @@ fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<()
 
 /// Adds an index with the next id. The index of the default TTL changes the default and gets no
 /// entries.
-fn add_index(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
+pub(super) fn add_index(record: &mut Record, spec: IndexSpec, stamp: Stamp, floors: bool) {
     let id = record.next_index;
     record.next_index += 1;
     if spec.system_ttl
@@ -276,7 +280,13 @@ pub(super) fn remove_index(record: &mut Record, name: &str, stamp: Stamp, floors
 }
 
 /// Changes an index in a record.
-fn apply_change(record: &mut Record, name: &str, change: IndexChange, stamp: Stamp, floors: bool) {
+pub(super) fn apply_change(
+    record: &mut Record,
+    name: &str,
+    change: IndexChange,
+    stamp: Stamp,
+    floors: bool,
+) {
     let Some(at) = record.indexes.iter().position(|index| index.name == name) else { return };
     // A hidden index is maintained, so it can be unhidden at once.
     if let Some(hidden) = change.hidden {

@@ -4,6 +4,7 @@
 //!  entries   dotted paths, arrays expanded          items   an item's paths by policy, or a tuple
 //!  values    an item's values at one path
 //!  change    records of indexes, each change a commit
+//!  redefine  all indexes of a collection at once, with its options
 //!  build     adds entries of older rows while writers maintain the index
 //! ```
 
@@ -11,9 +12,11 @@ mod build;
 mod change;
 mod entries;
 mod items;
+mod redefine;
 mod values;
 
 pub(crate) use change::duplicate_value;
 pub use change::{IndexChange, PreviousIndexOptions, missing_indexes};
 pub(crate) use entries::{DraftedEntries, draft_entries};
 pub(crate) use items::{path_component, value_at};
+pub use redefine::{Definition, Redefine};

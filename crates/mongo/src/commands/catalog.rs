@@ -28,6 +28,7 @@ use crate::{
         collection_options::{self, unsupported},
         index_spec::{self, Unknown},
     },
+    provisioning::{self, Provisioning, shard_key_of_path, without_provisioning},
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
     rights::{CommandRequest, Object, Requirement},
 };
@@ -55,6 +56,7 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
     "idIndex",
     "encryptedFields",
     "flags",
+    "shardKey",
 ];
 
 /// Options of `create` that would make a different kind of collection, with any value. They are
@@ -72,7 +74,7 @@ const KEPT: &[&str] = &["storageEngine", "indexOptionDefaults"];
 /// Fails with 48 if it exists with other options.
 pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    names::new_collection(&namespace.database, &namespace.collection)?;
+    call.check_new(&namespace)?;
     let args = call.args();
     args.simple_collation()?;
     if args.lax_bool("capped")?.unwrap_or(false) {
@@ -95,21 +97,30 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
         return Err(Error::new(InvalidOptions, message));
     }
     check_options(&args)?;
-    let options = kept_options(&args);
+    let shard_key = args.str("shardKey")?.map(shard_key_of_path).transpose()?;
+    let kept = kept_options(&args);
+    let options = Provisioning { shard_key: shard_key.clone(), throughput: None }.in_options(&kept);
     let engine = &call.api.engine;
-    match engine.create_collection(Model::Documents, &namespace, options.clone()).await {
+    match engine.create_collection(Model::Documents, &namespace, options).await {
         Ok(_) => {}
         // The command succeeds if the existing collection has the same options. If it was dropped
         // in between, its options are unknown and the error is returned.
         Err(error @ engine::Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {
             let there = engine.collection(Model::Documents, &namespace);
-            if there.is_none_or(|there| there.state().record.options != options) {
+            if there.is_none_or(|there| !has_options(&there, &kept, shard_key.as_ref())) {
                 return Err(error.into());
             }
         }
         Err(error) => return Err(error.into()),
     }
     ok(doc! {})
+}
+
+/// Returns whether a collection has these options and, unless it is `None`, this shard key.
+fn has_options(collection: &Collection, kept: &Document, shard_key: Option<&Document>) -> bool {
+    let held = &collection.state().record.options;
+    without_provisioning(held) == *kept
+        && (shard_key.is_none() || Provisioning::of_options(held).shard_key.as_ref() == shard_key)
 }
 
 /// Returns the options that are stored; empty ones are left out.
@@ -181,6 +192,7 @@ pub(super) async fn drop_database(call: &Call<'_>) -> Result<DocBuf> {
             dropped |= call.api.engine.drop_collection(Model::Documents, &namespace).await?;
         }
     }
+    dropped |= provisioning::remove_database(&call.api.engine, call.database).await?;
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
 }
 
@@ -247,7 +259,7 @@ pub(super) async fn rename_collection(call: &Call<'_>) -> Result<DocBuf> {
         let message = "If either the source or target of a rename is an oplog name, both must be";
         return Err(Error::new(IllegalOperation, message));
     }
-    names::new_collection(&to.database, &to.collection).map_err(|error| {
+    call.check_new(&to).map_err(|error| {
         Error::new(IllegalOperation, format!("error with target namespace: {}", error.message))
     })?;
     call.check_home(&to.database)?;

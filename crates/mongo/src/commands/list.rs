@@ -18,6 +18,7 @@ use crate::{
     arguments::Args,
     call::Call,
     errors::{Error, InvalidOptions, Result},
+    provisioning::recorded_databases,
     replies::{
         collection::{collection_entry, disk_bytes},
         cursor::reply_with_list,
@@ -79,6 +80,9 @@ pub(super) async fn list_databases(call: &Call<'_>) -> Result<DocBuf> {
     for (namespace, collection) in call.api.engine.collections(Model::Documents) {
         *sizes.entry(namespace.database).or_default() += disk_bytes(call, &collection);
     }
+    for database in recorded_databases(&call.api.engine) {
+        sizes.entry(database).or_default();
+    }
     // Keeps the memory of the replies, whose entries are in `sizes`, reserved until the end.
     let mut _held = None;
     if let Some(other_shards) = call.other_shards() {
@@ -95,8 +99,8 @@ pub(super) async fn list_databases(call: &Call<'_>) -> Result<DocBuf> {
         if !sees(&name) {
             continue;
         }
-        // No listed database counts as empty: it has a collection, or it is one of the server's
-        // own.
+        // No listed database counts as empty: it has a collection or a record, or it is one of the
+        // server's own.
         let entry = match names_only {
             true => doc! { "name": name },
             false => doc! { "name": name, "sizeOnDisk": size, "empty": false },

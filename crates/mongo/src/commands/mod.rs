@@ -15,6 +15,7 @@ mod catalog;
 mod coll_mod;
 mod count;
 mod create_indexes;
+mod custom_action;
 mod delete;
 /// `ping`, `buildInfo`, `hostInfo`, `listCommands` and other diagnostics.
 mod diagnosis;
@@ -55,6 +56,8 @@ mod sasl;
 mod server_status;
 /// The commands `startSession`, `endSessions` and `logout`.
 mod sessions;
+/// The commands `shardCollection`, `enableSharding` and `reIndex`.
+mod sharding;
 /// Code shared by `insert`, `update`, `delete` and `bulkWrite`.
 mod statements;
 /// The commands `collStats`, `dataSize`, `dbStats` and `validate`.

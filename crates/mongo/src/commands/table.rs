@@ -10,10 +10,10 @@ use std::{future::Future, pin::Pin};
 use document::DocBuf;
 
 use super::{
-    aggregate, bulk_write, catalog, coll_mod, count, create_indexes, delete, diagnosis,
-    diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find, find_and_modify,
-    get_more, handshake, insert, kill_cursors, list, operations, parameters, plan_cache, roles,
-    sasl, server_status, sessions, stats, top, update, users, x509,
+    aggregate, bulk_write, catalog, coll_mod, count, create_indexes, custom_action, delete,
+    diagnosis, diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find,
+    find_and_modify, get_more, handshake, insert, kill_cursors, list, operations, parameters,
+    plan_cache, roles, sasl, server_status, sessions, sharding, stats, top, update, users, x509,
 };
 use crate::{
     access::Action,
@@ -134,6 +134,17 @@ rows! {
         CommandRow::reads(Rights::Collection(&[Action::ListIndexes])).in_api(stable_api::LIST_INDEXES).ends_with_client().no_write_concern();
     "create" => catalog::create_collection, catalog::CREATE_FIELDS, "creates a collection",
         CommandRow::writes(Rights::Collection(&[Action::CreateCollection, Action::Insert])).in_api(stable_api::CREATE);
+    "customAction" => custom_action::run, custom_action::FIELDS,
+        "creates, changes or shows a database or a collection, with its throughput",
+        CommandRow::by_arguments(custom_action::changes_data, Rights::ByArguments(custom_action::needs))
+            .collection_in(custom_action::COLLECTION);
+    "shardCollection" => sharding::shard_collection, sharding::SHARD_FIELDS,
+        "stores the shard key of a collection, which it creates if needed",
+        CommandRow::writes(Rights::ByArguments(sharding::shard_needs)).without_documents().home(Home::Namespace);
+    "enableSharding" => sharding::enable_sharding, &["primaryShard"], "accepted, changes nothing",
+        CommandRow::writes(Rights::ByArguments(sharding::enable_needs)).on_admin().without_documents().home(Home::Any);
+    "reIndex" => sharding::re_index, &[], "returns the indexes of a collection, which are always complete",
+        CommandRow::writes(Rights::Collection(&[Action::ReIndex])).without_documents();
     "drop" => catalog::drop_collection, &[], "drops a collection",
         CommandRow::writes(Rights::Collection(&[Action::DropCollection])).in_api(&[]);
     "dropDatabase" => catalog::drop_database, &[], "drops a database",
@@ -298,8 +309,6 @@ pub static NOT_YET: &[NotYet] = &[
     not_yet("cloneCollectionAsCapped", "capped collections"),
     not_yet("replSetInitiate", "replica sets"),
     not_yet("replSetGetConfig", "replica sets"),
-    not_yet("shardCollection", "sharding"),
-    not_yet("enableSharding", "sharding"),
     not_yet("compact", "operations"),
     not_yet("profile", "operations"),
     not_yet("dbHash", "operations"),

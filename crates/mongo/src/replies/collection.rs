@@ -4,7 +4,7 @@ use document::{Document, Value, doc};
 use engine::{Collection, Namespace, Space};
 
 use super::index::id_index_entry;
-use crate::call::Call;
+use crate::{call::Call, provisioning::without_provisioning};
 
 /// Returns the approximate size of a collection on disk in bytes, without data that is only in
 /// memory.
@@ -34,7 +34,7 @@ pub(crate) fn collection_entry(namespace: &Namespace, collection: &Collection) -
     doc! {
         "name": namespace.collection.as_str(),
         "type": "collection",
-        "options": state.record.options.clone(),
+        "options": without_provisioning(&state.record.options),
         "info": doc! {
             "readOnly": false,
             "uuid": Value::Binary { subtype: 4, bytes },

@@ -7,6 +7,7 @@ mod client;
 mod clock;
 mod columns;
 mod compat;
+mod custom_actions;
 mod databases;
 mod dumps;
 mod examined;

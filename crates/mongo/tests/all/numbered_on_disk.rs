@@ -12,8 +12,12 @@ use engine::{DiscardCheckpoints, Engine, Options};
 use mongo::{MongoApi, MongoDialect, Settings, Topology};
 use store_tree::{TreeOptions, TreeStore};
 
-/// Returns a router over the store in a directory, and its clock.
-async fn open(path: &Path, last: Option<Checkpoint>) -> (Client, Arc<Clock>) {
+/// Returns a client of a server over the store in a directory, and its clock.
+pub(crate) async fn open(
+    path: &Path,
+    last: Option<Checkpoint>,
+    topology: Topology,
+) -> (Client, Arc<Clock>) {
     let clock = test_kit::start_clock(last);
     let options = TreeOptions { segment_bytes: 1 << 20, ..TreeOptions::new(path) };
     let store = TreeStore::open(&options, Engine::commit_clock(&clock)).unwrap();
@@ -21,8 +25,19 @@ async fn open(path: &Path, last: Option<Checkpoint>) -> (Client, Arc<Clock>) {
         Options::new(Arc::clone(&clock), Arc::new(MongoDialect), Arc::new(DiscardCheckpoints));
     let engine = Engine::open(Arc::new(store), options).await.unwrap();
     engine.resume_builds().await.unwrap();
-    let settings = Settings { topology: Topology::Router, ..Settings::default() };
+    let settings = Settings { topology, ..Settings::default() };
     (Client::of(MongoApi::new(engine, settings)), clock)
+}
+
+/// Ends a server without a clean shutdown, and returns when its store is released.
+pub(crate) async fn crash(mut client: Client) {
+    client.stop();
+    client.ended().await;
+    let api = Arc::downgrade(&client.api);
+    drop(client);
+    while api.strong_count() != 0 {
+        tokio::task::yield_now().await;
+    }
 }
 
 fn steps() -> Vec<Document> {
@@ -39,21 +54,14 @@ fn steps() -> Vec<Document> {
 #[tokio::test]
 async fn a_repeat_after_a_start_is_answered_from_what_was_done_before() {
     let directory = tempfile::tempdir().unwrap();
-    let (mut client, mut clock) = open(directory.path(), None).await;
+    let (mut client, mut clock) = open(directory.path(), None, Topology::Router).await;
     for (at, command) in (1..).zip(steps()) {
         let command = numbered(command, 1, at);
         let first = client.run(command.clone()).await;
         assert_eq!(number(&first, "ok"), 1, "{first:?}");
         let after = client.all("c").await;
-        // The server is stopped without a clean shutdown.
-        client.stop();
-        client.ended().await;
-        let api = Arc::downgrade(&client.api);
-        drop(client);
-        while api.strong_count() != 0 {
-            tokio::task::yield_now().await;
-        }
-        (client, clock) = open(directory.path(), Some(clock.tick())).await;
+        crash(client).await;
+        (client, clock) = open(directory.path(), Some(clock.tick()), Topology::Router).await;
         let repeat = client.run(command.clone()).await;
         assert_ne!(plain(repeat.clone()), repeat, "{repeat:?}");
         assert_eq!((plain(repeat), client.all("c").await), (first, after), "{command:?}");
