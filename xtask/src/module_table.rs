@@ -302,6 +302,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "call",
             "first_user",
             "slow",
+            "charges",
             "authorize",
             "audited",
             "query",

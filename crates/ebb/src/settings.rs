@@ -91,7 +91,7 @@ struct Values {
     tls_key: Optional<PathBuf>,
     #[command(flatten)]
     listeners: TlsValues,
-    /// Answer 429 if item requests exceed the throughput of their container
+    /// Refuse operations that exceed the throughput of their container or collection (429; 16500 in the MongoDB API)
     #[arg(long, env = "EBB_ENFORCE_THROUGHPUT", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     enforce_throughput: bool,
     /// Address of the portal, health and metrics, or 'off'

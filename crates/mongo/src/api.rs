@@ -17,6 +17,7 @@ use engine::{BlockInPlace, Engine};
 use memory::Account;
 use metrics::{Distribution, Latencies};
 use parking_lot::Mutex;
+use throughput::Throttle;
 use traces::{SlowOperations, Tracer};
 
 use crate::{
@@ -95,6 +96,8 @@ pub struct Settings {
     /// The owner of the cluster's first shard, which stores the users; `None` if this server stores
     /// them.
     pub first_shard: Option<FirstShard>,
+    /// Whether commands that exceed the throughput of their collection or database are refused.
+    pub enforce_throughput: bool,
     /// Default time limit of commands that only read; `None`: unlimited.
     pub max_time: Option<Duration>,
     /// Maximum number of open cursors.
@@ -135,6 +138,7 @@ impl Default for Settings {
             is_home: None,
             other_shards: None,
             first_shard: None,
+            enforce_throughput: false,
             max_time: None,
             max_cursors: MAX_CURSORS,
             max_message_bytes: MAX_MESSAGE_BYTES,
@@ -199,6 +203,8 @@ pub struct MongoApi {
     pub(crate) process: ObjectId,
     /// Source of the timestamps that replace empty ones in stored documents.
     pub(crate) timestamps: Timestamps,
+    /// The throughput limits of collections and databases; `None` if they are not enforced.
+    pub(crate) throttle: Option<Throttle>,
     /// Whether any fail point is enabled; avoids taking the lock otherwise.
     pub(crate) has_fail_point: AtomicBool,
     next_connection: AtomicI32,
@@ -243,6 +249,7 @@ impl MongoApi {
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
             users: Users::new(engine.clone(), settings.first_shard.clone()),
+            throttle: settings.enforce_throughput.then(Throttle::default),
             backoff: auth::Backoff::default(),
             engine,
             messages: settings.memory.split_off(settings.memory.limit() / 2),

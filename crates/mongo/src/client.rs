@@ -58,6 +58,22 @@ pub(crate) struct Connection {
     pub(crate) logins: Mutex<Logins>,
     /// The work counters of the last command's collection, as a cache.
     pub(crate) last_work: LastWork,
+    /// The last command on documents, if any.
+    last_request: Mutex<Option<LastRequest>>,
+}
+
+/// A command on documents, for `getLastRequestStatistics`.
+#[derive(Clone, Debug)]
+pub(crate) struct LastRequest {
+    /// The command's name, as the command table spells it.
+    pub(crate) command: &'static str,
+    pub(crate) took: Duration,
+    /// Hundredths of request units.
+    pub(crate) charge: u64,
+    /// Id of the session in which the command was sent; `None` without a session.
+    pub(crate) session: Option<[u8; 16]>,
+    /// Time of its end on the machine's monotonic clock.
+    pub(crate) ended: Duration,
 }
 
 /// The identity that commands run under; it decides who may use a cursor.
@@ -119,6 +135,7 @@ impl Connection {
             relayed_sender,
             logins: Mutex::default(),
             last_work: LastWork::default(),
+            last_request: Mutex::default(),
         }
     }
 
@@ -156,6 +173,16 @@ impl Connection {
         // Dropped outside the lock: releasing memory may wake other tasks.
         let sent = std::mem::take(&mut *self.answer.lock());
         drop(sent);
+    }
+
+    /// Records a finished command on documents as the last one.
+    pub(crate) fn record_request(&self, last: LastRequest) {
+        *self.last_request.lock() = Some(last);
+    }
+
+    /// Returns the last command on documents; `None` if there was none.
+    pub(crate) fn last_request(&self) -> Option<LastRequest> {
+        self.last_request.lock().clone()
     }
 
     /// Registers a command as the connection's current one.

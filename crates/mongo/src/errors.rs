@@ -99,7 +99,8 @@ codes! {
     BackgroundOperationInProgressForDatabase = 12586,
     BackgroundOperationInProgressForNamespace = 12587, DatabaseDifferCase = 13297,
     StaleConfig = 13388, NotPrimaryNoSecondaryOk = 13435, NotPrimaryOrSecondary = 13436,
-    OutOfDiskSpace = 14031, KeyTooLong = 17280, NotARetryableWriteCommand = 50768,
+    OutOfDiskSpace = 14031, TooManyRequests = 16500, KeyTooLong = 17280,
+    NotARetryableWriteCommand = 50768,
 }
 
 /// Error code: a user of this name exists. Replies name it `Location51003`, as mongod does.

@@ -21,6 +21,8 @@ mod audited;
 mod authorize;
 /// A command that a client called.
 mod call;
+/// The cost of commands in request units.
+mod charges;
 /// The state of a connected client.
 mod client;
 /// A client's byte stream, which may move between servers.

@@ -56,8 +56,10 @@ pub(crate) struct Operation {
     deadline: AtomicU64,
     /// The rights that the command required. Each batch of its cursor requires them again.
     needs: Mutex<Vec<Requirement>>,
-    /// Counts of keys and documents examined, for the slow log.
+    /// Counts of keys and documents examined, for the slow log and for the charge.
     pub(crate) stats: ExecutionStats,
+    /// Cost of the documents of an `insert`, in hundredths of request units.
+    insert_units: AtomicU64,
 }
 
 impl Default for Operation {
@@ -67,6 +69,7 @@ impl Default for Operation {
             deadline: AtomicU64::new(FOREVER),
             needs: Mutex::default(),
             stats: ExecutionStats::default(),
+            insert_units: AtomicU64::new(0),
         }
     }
 }
@@ -90,6 +93,16 @@ impl Operation {
     /// Returns the rights that the operation requires.
     pub(crate) fn needs(&self) -> Vec<Requirement> {
         self.needs.lock().clone()
+    }
+
+    /// Sets the cost of the documents of an `insert`, in hundredths of request units.
+    pub(crate) fn set_insert_units(&self, units: u64) {
+        self.insert_units.store(units, Relaxed);
+    }
+
+    /// Returns the cost of the documents of an `insert`, in hundredths of request units.
+    pub(crate) fn insert_units(&self) -> u64 {
+        self.insert_units.load(Relaxed)
     }
 
     /// Sets the deadline on the machine's monotonic clock; `None`: no limit.

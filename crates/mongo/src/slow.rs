@@ -25,6 +25,11 @@ impl CounterSnapshot {
         let written = read(&counters.insert) + read(&counters.updated) + read(&counters.deleted);
         Self { returned: read(&counters.returned), written }
     }
+
+    /// Returns the number of documents written since the snapshot, without upserted ones.
+    pub(crate) fn written_since(&self, counters: &Counters) -> u64 {
+        Self::of(counters).written.saturating_sub(self.written)
+    }
 }
 
 /// Reports a command to the tracer, and logs it if it took as long as the slow threshold. Names

@@ -179,7 +179,7 @@ pub struct Config {
     pub admin_tls: TlsMode,
     /// Whether the NoSQL API speaks TLS.
     pub cosmos_tls: TlsMode,
-    /// Whether the NoSQL API throttles requests by the throughput of offers.
+    /// Whether operations that exceed the throughput of their container or collection are refused.
     pub enforce_throughput: bool,
     /// Listen address of the admin API; `None` disables it.
     pub admin_addr: Option<String>,

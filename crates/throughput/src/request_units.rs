@@ -15,6 +15,15 @@ pub enum Work {
     PointRead,
     /// Wrote or deleted one resource.
     Write,
+    /// Wrote or deleted several resources in one request. Their total size is estimated as the size
+    /// of the request.
+    Writes {
+        /// The number of resources written or deleted.
+        count: u64,
+        /// The number of other resources that were read to find them.
+        examined: u64,
+    },
+    /// Read this number of rows.
     Rows(u64),
 }
 
@@ -30,6 +39,7 @@ pub fn hundredths(work: Work, bytes: usize) -> u64 {
     match work {
         Work::PointRead => 50 + 50 * kilobytes,
         Work::Write => 400 + 100 * kilobytes,
+        Work::Writes { count, examined } => 400 * count + 100 * kilobytes.max(count) + 3 * examined,
         Work::Rows(rows) => 225 + 3 * rows + 5 * kilobytes,
     }
 }
@@ -57,6 +67,8 @@ mod tests {
             (Work::PointRead, 100 * 1024, "50.5"),
             (Work::Write, 300, "5"),
             (Work::Write, 2048, "6"),
+            (Work::Writes { count: 1, examined: 0 }, 2048, "6"),
+            (Work::Writes { count: 3, examined: 10 }, 300, "15.3"),
             (Work::Rows(0), 0, "2.3"),
             (Work::Rows(100), 2048, "5.35"),
             (Work::Rows(1), 0, "2.33"),

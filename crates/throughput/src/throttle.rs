@@ -26,7 +26,7 @@ const METERS: usize = 4096;
 pub struct Allowance {
     /// Resource id of the container or database to which the offer belongs.
     pub about: String,
-    /// Request units per second.
+    /// Throughput in request units per second.
     pub units: i64,
 }
 
@@ -88,6 +88,43 @@ impl Throttle {
         let bucket = bucket.or_insert(Bucket { second, left: rate });
         bucket.refill(second, rate);
         if 0 < bucket.left { Ok(Some(about)) } else { Err(bucket.wait_ms(now, rate)) }
+    }
+
+    /// Returns how many of several successive operations with these estimated costs may run on a
+    /// container, and the number of milliseconds after which the others may be retried. An
+    /// operation may run if the costs of those before it leave anything. Nothing is charged; the
+    /// parameters are those of [`Self::admit_request`].
+    pub fn admit_costs(
+        &self,
+        now: Duration,
+        container: &str,
+        find: impl FnOnce() -> Option<Allowance>,
+        costs: impl Iterator<Item = u64>,
+    ) -> (usize, u64) {
+        let about = match self.admit_request(now, container, find) {
+            Ok(Some(about)) => about,
+            Ok(None) => return (usize::MAX, 0),
+            Err(retry_ms) => return (0, retry_ms),
+        };
+        let mut left = self.0.lock().buckets.get(&about).map_or(0, |bucket| bucket.left);
+        let admitted = costs.take_while(|cost| {
+            let is_admitted = 0 < left;
+            left = left.saturating_sub_unsigned(*cost);
+            is_admitted
+        });
+        let admitted = admitted.count();
+        (admitted, 1000 - u64::from(now.subsec_millis()))
+    }
+
+    /// Charges an admitted operation on a container, in hundredths of request units.
+    pub fn charge_container(&self, container: &str, charge: u64) {
+        let allowance = {
+            let meters = self.0.lock();
+            meters.known.get(container).and_then(|known| known.allowance.clone())
+        };
+        if let Some(Allowance { about, .. }) = allowance {
+            self.spend_units(&about, charge);
+        }
     }
 
     /// Charges a response in hundredths of request units.
@@ -174,6 +211,26 @@ mod tests {
         assert_eq!(admit("b", "db"), Err(1_000));
         assert_eq!(admit("c", "c"), Ok("c".to_owned()));
         assert_eq!(throttle.admit_request(now, "free", || None), Ok(None));
+    }
+
+    #[test]
+    fn operations_are_admitted_as_far_as_the_units_reach() {
+        let throttle = Throttle::default();
+        let admit = |ms: u64, count: usize| {
+            let costs = std::iter::repeat_n(500, count);
+            throttle.admit_costs(Duration::from_millis(ms), "c", || of("c", 400), costs)
+        };
+        assert_eq!(admit(1_300, 3), (3, 700));
+        assert_eq!(admit(1_300, 100), (80, 700));
+        // Nothing was charged so far.
+        throttle.charge_container("c", 39_500);
+        assert_eq!(admit(1_400, 100), (1, 600));
+        throttle.charge_container("c", 40_500);
+        assert_eq!(admit(1_500, 100), (0, 1_500));
+        let free = throttle.admit_costs(Duration::ZERO, "free", || None, std::iter::empty());
+        assert_eq!(free.0, usize::MAX);
+        throttle.charge_container("free", 1);
+        throttle.charge_container("unknown", 1);
     }
 
     #[test]

@@ -61,6 +61,8 @@ def bodies(database):
         (here, {"planCacheClearFilters": "c"}),
         (here, {"planCacheListFilters": "c"}),
         (here, {"ebbExpiry": "c"}),
+        (here, {"customAction": "GetDatabase"}),
+        (here, {"getLastRequestStatistics": 1}),
         # Writing.
         (here, {"insert": "c", "documents": [{"a": 1}]}),
         (here, {"update": "c", "updates": [{"q": {"a": 1}, "u": {"$set": {"b": 1}}}]}),
@@ -74,6 +76,9 @@ def bodies(database):
         (here, {"dropIndexes": "c", "index": "a_1"}),
         (here, {"deleteIndexes": "c", "index": "a_1"}),
         (here, {"collMod": "c"}),
+        (here, {"shardCollection": f"{database}.c", "key": {"a": 1}}),
+        (admin, {"enableSharding": database}),
+        (here, {"reIndex": "c"}),
         (admin, {"renameCollection": f"{database}.none", "to": f"{database}.other"}),
         (here, {"dropDatabase": 1}),
         # Users and roles.
@@ -133,13 +138,15 @@ OPEN = names("""
 #: user's own state. (A missing cursor is reported as not found, since its owner is unknown.)
 LOGIN = names("""
     startSession refreshSessions killSessions listDatabases getMore killCursors ebbClock
+    getLastRequestStatistics
 """)
 
 # Sets of commands by action.
 #: EbbDB's forecast of expirations requires `find`.
 _FIND = names("find count distinct aggregate explain ebbExpiry dataSize")
 _LISTS = names("listCollections listIndexes")
-_STATS = names("collStats collstats dbStats dbstats")
+#: `customAction` requires the right of `dbStats` for `GetDatabase`, which the matrix sends.
+_STATS = names("collStats collstats dbStats dbstats customAction")
 _INDEXES = names("createIndexes dropIndexes deleteIndexes")
 _USERS = names("""
     createUser updateUser dropUser dropAllUsersFromDatabase grantRolesToUser revokeRolesFromUser
@@ -161,7 +168,7 @@ DB_ADMIN = (
     | _INDEXES
     | names("""
     validate create drop collMod renameCollection dropDatabase validateDBMetadata
-    planCacheClear planCacheClearFilters planCacheListFilters
+    planCacheClear planCacheClearFilters planCacheListFilters reIndex shardCollection
 """)
 )
 USER_ADMIN = _USERS
@@ -172,7 +179,8 @@ CLUSTER_MONITOR = _STATS | names("""
     currentOp getDiagnosticData top
 """)
 CLUSTER_MANAGER = names("""
-    getDefaultRWConcern setFeatureCompatibilityVersion replSetGetStatus
+    getDefaultRWConcern setFeatureCompatibilityVersion replSetGetStatus enableSharding
+    shardCollection
 """)
 HOST_MANAGER = names("""
     setParameter killOp killAllSessions killAllSessionsByPattern fsync invalidateUserCache
@@ -181,6 +189,7 @@ CLUSTER_ADMIN = CLUSTER_MONITOR | CLUSTER_MANAGER | HOST_MANAGER | {"dropDatabas
 BACKUP = _FIND | _LISTS | names("serverStatus getParameter")
 RESTORE = _USERS | names("""
     insert bulkWrite create drop createIndexes collMod listCollections getParameter
+    shardCollection
 """)
 
 #: The commands that a role of a database permits on that database. On others it permits none.

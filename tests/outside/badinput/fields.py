@@ -87,8 +87,24 @@ COMMANDS = {
         viewOn:text/115 pipeline:array/115 collation:doc timeseries:doc/115
         expireAfterSeconds:any clusteredIndex:any changeStreamPreAndPostImages:doc/40414/40415
         recordPreImages:bool/115 idIndex:doc
-        encryptedFields:doc/115 flags:few""",
+        encryptedFields:doc/115 flags:few shardKey:text/2""",
     ),
+    "customAction": (
+        "t",
+        {"@": "UpdateCollection", "collection": "c"},
+        """@:text/59 collection:text/73 offerThroughput:number/2 autoScaleSettings:doc/40414/40415
+        autoScaleSettings.maxThroughput:number/2 indexes:array/67 defaultTtl:number/2 shardKey:any
+        showIndexes:any startAtOperationTime:any""",
+    ),
+    "shardCollection": (
+        "admin",
+        {"@": "t.c", "key": {"n": 1}},
+        """@:text/73 key:doc/2 key.n:any unique:bool/115 numInitialChunks:number
+        presplitHashedZones:bool collation:doc implicitlyCreateIndex:bool
+        enforceUniquenessCheck:bool""",
+    ),
+    "enableSharding": ("admin", {"@": "t"}, "@:text/73/40414 primaryShard:text"),
+    "reIndex": ("t", {"@": "c"}, "@:text/73"),
     "drop": ("t", {"@": "c"}, "@:text/73"),
     "dropDatabase": ("t", {}, "@:number/40414"),
     "renameCollection": (
@@ -194,6 +210,7 @@ COMMANDS = {
         max:doc allowPartialResults:any oplogReplay:bool filter._id:any filter.n:any sort.n:any
         projection.n:any collation.locale:any collation.strength:any hint.n:any""",
     ),
+    "getLastRequestStatistics": ("t", {}, "@:any"),
     "getMore": (
         "t",
         {"@": bson.Int64(5), "collection": "c"},

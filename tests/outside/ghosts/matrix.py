@@ -89,7 +89,12 @@ class Matrix(matrix.Matrix):
 
     def make(self, database, collection, documents):
         db = self.server.client[database]
-        db.command("createIndexes", collection, indexes=[*INDEXES, *self.kind.indexes])
+        indexes = [*INDEXES, *self.kind.indexes]
+        db.command("createIndexes", collection, indexes=indexes)
+        # The indexes are the same, so this keeps them.
+        primary = {"key": {"_id": 1}, "name": "_id_"}
+        same = {"collection": collection, "indexes": [primary, *indexes]}
+        db.command("customAction", "UpdateCollection", **same)
         assert db.command("insert", collection, documents=documents)["n"] == len(documents)
 
     def mortal(self, id, n=5, pad=None, **more):

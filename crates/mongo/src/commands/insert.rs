@@ -14,6 +14,7 @@ use super::statements::{Staged, check_batch, open_receipts, push_errors};
 use crate::{
     access::Action,
     call::Call,
+    charges::{admit_statements, charge_inserts},
     counters::Counters,
     document_writer::{CheckedDocument, DocumentWriter, with_id},
     errors::{BSONObjectTooLarge, Error, Overflow, Result, WriteConflict},
@@ -46,14 +47,23 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let documents = call.listed_documents("documents")?;
     check_batch(documents.len())?;
-    Counters::add(&call.connection.counters.insert, documents.len() as u64);
+    let admission = admit_statements(call, &documents);
+    let admitted = documents.get(..admission.statements).unwrap_or(&documents);
+    Counters::add(&call.connection.counters.insert, admitted.len() as u64);
     call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     let writer = call.document_writer(call.api.engine.now().await?);
     let receipts = open_receipts(call, documents.len()).await?;
     let slot = receipts.as_ref().map(|receipts| ReceiptSlot { receipts, at: 0 });
-    let (inserted, errors) =
-        insert_documents(call, &namespace, &documents, ordered, &writer, slot).await?;
+    charge_inserts(call, admitted);
+    let (inserted, mut errors) =
+        insert_documents(call, &namespace, admitted, ordered, &writer, slot).await?;
+    for at in admitted.len()..documents.len() {
+        if ordered && !errors.is_empty() {
+            break;
+        }
+        errors.push((at, admission.error()));
+    }
     let mut reply = doc! { "n": saturated_int(inserted) };
     push_errors(&mut reply, &errors);
     if let Some(receipts) = &receipts {

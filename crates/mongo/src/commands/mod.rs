@@ -49,6 +49,7 @@ mod operations;
 mod parameters;
 /// `planCacheClear`, and the commands on index filters.
 mod plan_cache;
+mod request_statistics;
 /// `createRole` and the other commands on roles.
 mod roles;
 /// The commands `saslStart`, `saslContinue` and `logout`.
@@ -86,6 +87,7 @@ use crate::{
     audited::record_command,
     authorize::check_rights_of_now,
     call::Call,
+    charges::{admit_command, record_charge},
     command_row::{ANY_ARGUMENT, CommandRow, Home, Work},
     command_table::{Known, NotYet},
     counters::Counters,
@@ -163,6 +165,7 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
     let ends = deadline.or_else(|| usual.map(|most| began.saturating_add(most)));
     call.operation.end_at(ends.filter(|_| has_limit));
     let (id, before) = (call.api.operation_id(), CounterSnapshot::of(&call.connection.counters));
+    admit_command(call, row)?;
     let _begun = call.connection.begin_command(Running {
         id,
         row,
@@ -192,6 +195,7 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
         let took = clock::monotonic_time().saturating_sub(began);
         call.api.latencies.observe(position, took);
         record_work(call, row, took);
+        record_charge(call, row, took, before, &reply);
         report_end(call, id, took, before, &reply);
     }
     reply

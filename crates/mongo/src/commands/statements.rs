@@ -15,6 +15,7 @@ use evaluation::Context;
 use crate::{
     api::Topology,
     call::Call,
+    charges::admit_statements,
     errors::{Error, InvalidLength, InvalidOptions, Result, TransactionTooOld, WriteConflict},
     limits::{GROUP_STATEMENTS, MAX_WRITE_BATCH},
     parsers::number::parse_retryable_write,
@@ -151,10 +152,18 @@ pub(super) async fn run_statements<R: RunStatement + Send>(
     runner: &mut R,
 ) -> Result<Vec<(usize, Error)>> {
     let failures = Failures { call, ordered, errors: Vec::new() };
-    let mut run = Run { call, statements, receipts, runner, failures, next: 0 };
+    let admission = admit_statements(call, &statements);
+    let admitted = admission.statements;
+    let mut run = Run { call, statements, admitted, receipts, runner, failures, next: 0 };
     // Position before which statements run without a group, each in its own commits.
     let mut alone = 0;
     while run.next < run.statements.len() {
+        if admitted <= run.next {
+            if run.note(Err(admission.error()))? {
+                break;
+            }
+            continue;
+        }
         let context = match &context {
             Ok(context) => context,
             Err(error) => {
@@ -209,6 +218,8 @@ struct Failures<'c, 'a> {
 struct Run<'c, 'a, 's, 'r, R> {
     call: &'c Call<'a>,
     statements: Vec<DocRef<'s>>,
+    /// Number of statements that the throughput admits, from the first one on.
+    admitted: usize,
     receipts: Option<&'c WriteReceipts<'a>>,
     runner: &'r mut R,
     failures: Failures<'c, 'a>,
@@ -239,7 +250,8 @@ impl<R: RunStatement + Send> Run<'_, '_, '_, '_, R> {
         let mut group = self.call.api.engine.write_group(GROUP_STATEMENTS);
         let mut staged = Vec::new();
         let mut left = false;
-        for (at, statement) in self.statements.iter().enumerate().skip(first) {
+        let statements = self.statements.iter().enumerate().take(self.admitted);
+        for (at, statement) in statements.skip(first) {
             let done = match utf8::check_document(self.call.message, *statement) {
                 Ok(()) => self.runner.stage(at, *statement, context, &mut group).await,
                 Err(error) => Err(error),

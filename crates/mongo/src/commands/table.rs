@@ -13,7 +13,8 @@ use super::{
     aggregate, bulk_write, catalog, coll_mod, count, create_indexes, custom_action, delete,
     diagnosis, diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find,
     find_and_modify, get_more, handshake, insert, kill_cursors, list, operations, parameters,
-    plan_cache, roles, sasl, server_status, sessions, sharding, stats, top, update, users, x509,
+    plan_cache, request_statistics, roles, sasl, server_status, sessions, sharding, stats, top,
+    update, users, x509,
 };
 use crate::{
     access::Action,
@@ -199,6 +200,9 @@ rows! {
     "find" => find::run, find::FIELDS, "reads documents",
         CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(stable_api::FIND).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).counted_as(Work::Query);
+    "getLastRequestStatistics" => request_statistics::run, &[],
+        "returns the request units of the last command on documents, of the session or the connection",
+        CommandRow::reads(Rights::Login).no_write_concern().without_documents();
     "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
         "returns the next batch of a cursor",
         CommandRow::reads(Rights::Login).in_api(stable_api::GET_MORE).ends_with_client().no_write_concern()

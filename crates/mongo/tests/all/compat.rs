@@ -99,11 +99,8 @@ is not there yet answers an error that names it.
   `2dsphere`, `hashed` and wildcard, `create` with `capped`, `viewOn`, `timeseries`, `clusteredIndex` or
   `encryptedFields`, and `find` with `min`, `max`, `returnKey` or `showRecordId`. `tailable` is refused as
   MongoDB refuses it where a collection is not capped (2).
-* Azure's extension commands (`customAction`) are not there (59): a collection comes with its first document
-  or with `create`, and an index on `_ts` sets its default time to live.
-* A connection string that names a `replicaSet` reaches no server: the driver looks for a member of that set,
-  and gives up when its time for selecting a server is over. Azure's connection strings have
-  `replicaSet=globaldb`; leave it out.
+* A connection string that names a `replicaSet` reaches no server, since the driver looks for a member of that
+  set. The connection string of an Azure account works, see [below](#azure-cosmos-db-for-mongodb).
 * A database whose name differs from another one's in ASCII case only is refused (13297), as in MongoDB.
 * Operations hold half of `--memory` together. One that needs more than is left is error 365
   (`TemporarilyUnavailable`) and may be tried again; idle cursors that hold much are closed before
@@ -143,6 +140,36 @@ it comes to: what its statements did is kept in the same commit.
 
 ";
 
+const AZURE: &str = "
+## Azure Cosmos DB for MongoDB
+
+Features of the service that MongoDB does not have or has removed, and differences. Restrictions of the
+service are not copied: sorts need no index, reads of a missing collection return nothing, and `_id` is unique
+in a collection.
+
+| | | |
+|---|---|---|
+| `customAction`: `CreateDatabase`, `UpdateDatabase`, `GetDatabase`, `CreateCollection`, `UpdateCollection`, `GetCollection` | works | `defaultTtl`, which the service ignores, creates the index on `_ts`, and `GetCollection` returns it; a created database exists without collections until it is dropped; `indexes` of `UpdateCollection` must contain `_id` (67) |
+| `customAction`: `GetChangeStreamTokens` | not yet | 115: there are no change streams |
+| `getLastRequestStatistics` | works | the last command on documents of the same session or, without one, of the connection, charged by the table of the NoSQL API; all numbers are doubles |
+| `shardCollection`, `enableSharding`, `shardKey` of `create` | works | the shard key is only stored and returned: documents without it are accepted; `unique: true` is refused (115), and so is another key than the present one (23) |
+| `reIndex` | works | returns the indexes, which are always complete |
+| throughput and error 16500 | works | with `--enforce-throughput`, for collections and databases with a throughput of their own; a refused statement is an entry of `writeErrors`, any other refused command fails, both with `RetryAfterMs`; a `bulkWrite` is charged to its first collection |
+| server-side retry | not yet | 16500 reaches the client |
+| account name and key as a login | works | with `--account-name` and `--key-file`, with any `authSource` or database in the string; read-only keys have the role `readAnyDatabase`, read-write keys `root` |
+| `replicaSet=globaldb` | works | standalone, for clients with `appName=@NAME@` of that account: `hello` returns the address to which the client has connected; behind a mapped port add `directConnection=true` |
+| `retrywrites=true` | not yet | `txnNumber` is error 20; a node of a cluster accepts it |
+| change streams, transactions | not yet | 40573, 115 |
+| `getLastError`, `getnonce`, `filemd5` | not there | 59, as in MongoDB |
+| `$out`, `$merge`, `$geoNear`, `$planCacheStats` | not yet | 238 |
+| `$geoWithin`, `$geoIntersects`, `$near`, `$nearSphere` and their options | not yet | 238 |
+| indexes `2dsphere`, `hashed` and wildcard | not yet | 115 |
+| `$$CLUSTER_TIME` | not yet | 17276 |
+| `$pushAll`, `$nin` in expressions | not there | 9, 31325, as in MongoDB |
+| back-references and look-behind in `$regex` | not yet | 51091 |
+| `currentOp` and `listDatabases` on other databases than `admin` | not there | 13, as in MongoDB |
+";
+
 fn text() -> String {
     let mut out = HEAD.to_owned();
     out.push_str("\n## Commands\n\n| command | | before login | on `admin` only | |\n|---|---|---|---|---|\n");
@@ -166,6 +193,7 @@ fn text() -> String {
     let rows = mongo::table().iter().filter(|row| row.retryable);
     let names: Vec<String> = rows.map(|row| format!("`{}`", row.name)).collect();
     writeln!(out, "Commands with a number: {}.", names.join(", ")).unwrap();
+    out.push_str(AZURE);
     for (part, title) in [
         (LanguagePart::Filter, "Filters"),
         (LanguagePart::Projection, "Projections"),

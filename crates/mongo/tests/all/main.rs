@@ -32,6 +32,7 @@ mod parameters;
 mod refused_commands_change_nothing;
 mod relay;
 mod removed_together;
+mod request_charges;
 mod routers;
 mod sessions;
 mod small_commands;

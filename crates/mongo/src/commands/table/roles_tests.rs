@@ -96,6 +96,29 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
             let to = |to: &str| command(format!("{OWN}.c").into(), doc! { "to": to });
             vec![("in its database", to("shop.d")), ("to another", to("other.d"))]
         }
+        "customAction" => {
+            let action =
+                |name: &'static str, arguments: Document| (name, command(name.into(), arguments));
+            let on = |arguments: Document| {
+                let mut all = doc! { "collection": "c" };
+                arguments.into_iter().for_each(|(name, value)| all.push(name, value));
+                all
+            };
+            let indexes =
+                |label, name: &str| (label, command(name.into(), on(doc! { "indexes": array![] })));
+            vec![
+                action("CreateDatabase", doc! {}),
+                action("UpdateDatabase", doc! {}),
+                action("GetDatabase", doc! {}),
+                action("CreateCollection", on(doc! {})),
+                indexes("CreateCollection, indexes", "CreateCollection"),
+                action("UpdateCollection", on(doc! {})),
+                indexes("UpdateCollection, indexes", "UpdateCollection"),
+                action("GetCollection", on(doc! {})),
+            ]
+        }
+        "shardCollection" => vec![("", command(format!("{OWN}.c").into(), doc! {}))],
+        "enableSharding" => vec![("", command(OWN.into(), doc! {}))],
         "dataSize" => vec![("", command(format!("{OWN}.c").into(), doc! {}))],
         "listDatabases" => {
             vec![("", one()), ("all", about(doc! { "authorizedDatabases": false }))]

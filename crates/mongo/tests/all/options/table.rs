@@ -119,6 +119,8 @@ pub(crate) const OPTIONS: &[Row] = &[
     refused("create", "encryptedFields", 115, || Value::from(doc! {}))
         .noted("no client-side encryption"),
     ignored("create", "flags", || Value::from(1)),
+    works("create", "shardKey", || Value::from("a.b"))
+        .noted("stored and returned, as by `customAction`"),
     works("collMod", "index", || Value::from(doc! { "name": "a_1", "hidden": true })),
     works("collMod", "index.name", || Value::from("a_1")),
     works("collMod", "index.keyPattern", || Value::from(doc! { "a": 1 })),
