@@ -297,6 +297,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "users_copy",
             "users",
             "passwords",
+            "account",
             "api",
             "utf8",
             "call",

@@ -1,7 +1,10 @@
 //! The current keys of an account. A running server may replace them; a check of a request loads
 //! them once and uses that version.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use arc_swap::ArcSwap;
 
@@ -9,22 +12,37 @@ use crate::keys::Keys;
 
 /// The keys of an account, which may be replaced. Clones share them.
 #[derive(Clone, Debug)]
-pub struct CurrentKeys(Arc<ArcSwap<Keys>>);
+pub struct CurrentKeys(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    keys: ArcSwap<Keys>,
+    /// Number of replacements.
+    changes: AtomicU64,
+}
 
 impl CurrentKeys {
     /// Creates replaceable keys that are initially these.
     pub fn new(keys: Keys) -> Self {
-        Self(Arc::new(ArcSwap::from_pointee(keys)))
+        let changes = AtomicU64::new(0);
+        Self(Arc::new(Inner { keys: ArcSwap::from_pointee(keys), changes }))
     }
 
     /// Returns the keys that are in effect now.
     pub fn load(&self) -> Arc<Keys> {
-        self.0.load_full()
+        self.0.keys.load_full()
     }
 
     /// Replaces all keys; checks that start later use the new ones.
     pub fn replace(&self, keys: Keys) {
-        self.0.store(Arc::new(keys));
+        self.0.keys.store(Arc::new(keys));
+        self.0.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Returns how often the keys were replaced. What is derived from the keys that are loaded
+    /// after this call is valid while the number stays the same.
+    pub fn changes(&self) -> u64 {
+        self.0.changes.load(Ordering::Acquire)
     }
 }
 

@@ -126,7 +126,7 @@ impl Keys {
     }
 
     /// Returns the keys' texts with their rights, in order.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = (&Secret, Right)> {
+    pub fn texts(&self) -> impl Iterator<Item = (&Secret, Right)> {
         self.keys.iter().map(|named| (&named.text, named.right))
     }
 }

@@ -80,6 +80,9 @@ struct Values {
     /// Account keys of the NoSQL API, one per line: 'primary = BASE64', secondary, primary-readonly, secondary-readonly; 'ebb keys new FILE' generates one [the public emulator key]
     #[arg(long, env = "EBB_KEY_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     key_file: Optional<PathBuf>,
+    /// User name that the MongoDB API accepts in any database, with a key of --key-file as the password; implies --mongo-auth [none]
+    #[arg(long, env = "EBB_ACCOUNT_NAME", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
+    account_name: Optional<String>,
     /// File of roles for clients that use the NoSQL API with an Entra token [none]
     #[arg(long, env = "EBB_COSMOS_ROLES", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cosmos_roles: Optional<PathBuf>,
@@ -267,7 +270,12 @@ impl Settings {
             StoreKind::Lsm => self.refuse_cluster_settings()?,
         };
         let root_user = self.root_user()?;
-        if given.mongo_no_auth && (given.mongo_auth || root_user.is_some()) {
+        let account_name = given.account_name.0;
+        if account_name.is_some() && given.key_file.0.is_none() {
+            return Err(Wrong("--account-name needs --key-file".to_owned()));
+        }
+        let mongo_auth = given.mongo_auth || root_user.is_some() || account_name.is_some();
+        if given.mongo_no_auth && mongo_auth {
             return Err(Wrong("--mongo-auth and --mongo-no-auth exclude each other".to_owned()));
         }
         let tls = given.listeners.checked()?;
@@ -287,13 +295,14 @@ impl Settings {
             data_dir: (!given.in_memory).then_some(given.data_dir),
             mongo_addr: given.mongo_addr.0,
             mongo_no_auth: given.mongo_no_auth,
-            mongo_auth: given.mongo_auth || root_user.is_some(),
+            mongo_auth,
             root_user,
             audit_file: given.audit_file.0,
             cosmos_addr: given.cosmos_addr.0,
             cosmos_hosts: names(given.cosmos_host),
             account_endpoint: given.account_endpoint.0,
             key_file: given.key_file.0,
+            account_name,
             cosmos_roles: given.cosmos_roles.0,
             tls_cert: given.tls_cert.0,
             tls_key: given.tls_key.0,

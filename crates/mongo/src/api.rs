@@ -21,6 +21,7 @@ use throughput::Throttle;
 use traces::{SlowOperations, Tracer};
 
 use crate::{
+    account::Account as CloudAccount,
     client::{Connection, RelayedSender},
     command_row::CommandRow,
     command_table::CommandTable,
@@ -83,6 +84,8 @@ pub struct Settings {
     pub block_in_place: BlockInPlace,
     /// Whether authentication is required and roles are enforced.
     pub asks_for_login: bool,
+    /// The account whose name and keys are accepted as logins, if any.
+    pub account: Option<CloudAccount>,
     /// The audit log of logins, refusals and changes of anything but documents; `None`: auditing is
     /// off.
     pub audit: Option<Arc<AuditLog>>,
@@ -133,6 +136,7 @@ impl Default for Settings {
             give_way: || {},
             block_in_place: |work| work(),
             asks_for_login: false,
+            account: None,
             audit: None,
             topology: Topology::default(),
             is_home: None,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::{
     access::{Restriction, User, UserName},
+    account::Account,
     api::MongoApi,
     call::Call,
     client::Connection,
@@ -26,14 +27,21 @@ impl MongoApi {
         asks && connection.relayed_sender.is_none()
     }
 
-    /// Returns the connection's login with the user's current rights. A user that was removed is
-    /// logged out.
+    /// Returns the number of changes of users, roles and the account's keys. It never decreases, so
+    /// that it stays the same only if none of them changes.
+    fn user_changes(&self) -> u64 {
+        let keys = self.settings.account.as_ref().map_or(0, Account::changes);
+        self.users.changes().wrapping_add(keys)
+    }
+
+    /// Returns the connection's login with the user's current rights. A user that was removed, or
+    /// whose key was replaced, is logged out.
     pub(crate) fn login_of(&self, connection: &Connection) -> Option<Arc<Login>> {
         let login = connection.logins.lock().current.clone()?;
-        if login.seen == self.users.changes() {
+        if login.seen == self.user_changes() {
             return Some(login);
         }
-        let current = match self.login_as(&login.name) {
+        let current = match self.login_as(&login.name, Some(&login.id)) {
             Ok(current) => current
                 .filter(|(user, now)| now.id == login.id && restrictions_admit(connection, user))
                 .map(|(_, now)| now),
@@ -54,12 +62,21 @@ impl MongoApi {
         current
     }
 
-    /// Returns the user of this name and a login with its current rights. The change counter is
-    /// read first, so that later changes are detected.
-    pub(crate) fn login_as(&self, name: &UserName) -> Result<Option<(User, Arc<Login>)>> {
-        let seen = self.users.changes();
-        let Some(user) = self.users.user(name)? else { return Ok(None) };
-        let user = user.value;
+    /// Returns the user of this name and a login with its current rights. `id` selects one of the
+    /// users of the account's keys, which all have the account's name. The change counter is read
+    /// first, so that later changes are detected.
+    pub(crate) fn login_as(
+        &self,
+        name: &UserName,
+        id: Option<&[u8; 16]>,
+    ) -> Result<Option<(User, Arc<Login>)>> {
+        let seen = self.user_changes();
+        let stored = self.users.user(name)?.map(|user| user.value);
+        let of_key = || {
+            let mut users = self.settings.account.as_ref()?.users(name)?.into_iter();
+            users.find(|user| Some(&user.id) == id)
+        };
+        let Some(user) = stored.or_else(of_key) else { return Ok(None) };
         let (roles, privileges) = self.users.expand(&user.roles);
         let login = Login { name: name.clone(), id: user.id, roles, privileges, seen };
         Ok(Some((user, Arc::new(login))))
@@ -72,7 +89,7 @@ impl MongoApi {
         connection: &Connection,
         known: &KnownUser,
     ) -> Result<Option<Arc<Login>>> {
-        let found = self.login_as(&known.name())?;
+        let found = self.login_as(&known.name(), Some(&known.id))?;
         let is_it = |user: &User| user.id == known.id && restrictions_admit(connection, user);
         Ok(found.filter(|(user, _)| is_it(user)).map(|(_, login)| login))
     }

@@ -35,6 +35,8 @@ pub(crate) struct Connection {
     pub(crate) certificate_subject: Option<String>,
     /// Address of the server to which the client has connected.
     pub(crate) reached_at: Option<IpAddr>,
+    /// The server name that the client sent in the TLS handshake.
+    pub(crate) reached_name: Option<String>,
     /// Whether this connection requires a login even if the server's settings require none.
     pub(crate) has_to_log_in: bool,
     /// Counters of this connection. Only its own task writes to them.
@@ -68,7 +70,7 @@ pub(crate) struct LastRequest {
     /// The command's name, as the command table spells it.
     pub(crate) command: &'static str,
     pub(crate) took: Duration,
-    /// Hundredths of request units.
+    /// The cost in hundredths of request units.
     pub(crate) charge: u64,
     /// Id of the session in which the command was sent; `None` without a session.
     pub(crate) session: Option<[u8; 16]>,
@@ -124,6 +126,7 @@ impl Connection {
             peer: peer.address,
             certificate_subject: peer.certificate_subject,
             reached_at: peer.reached_at,
+            reached_name: peer.reached_name,
             has_to_log_in: peer.has_to_log_in,
             counters: Counters::default(),
             compressors: Mutex::default(),

@@ -32,7 +32,8 @@ impl MongoApi {
             self.users.secret_key().await?;
         }
         let Some((name, password)) = root else {
-            if self.settings.asks_for_login && !self.users.has_any() {
+            let has_account = self.settings.account.is_some();
+            if self.settings.asks_for_login && !has_account && !self.users.has_any() {
                 tracing::warn!("no user can log in yet: create one with `ebb admin user add`");
             }
             return Ok(());

@@ -12,6 +12,8 @@
 
 /// Types of users, roles and privileges.
 mod access;
+/// The account that connection strings of cloud services name.
+mod account;
 /// The API's state, shared by all connections.
 mod api;
 /// The fields of a command, by name and type.
@@ -121,6 +123,7 @@ mod utf8;
 /// The wire format of messages.
 mod wire;
 
+pub use account::Account;
 pub use api::{MongoApi, Settings, Silent, Topology};
 pub use client_stream::{ClientStream, ServeEnd};
 pub use command_row::{Access, ApiVersion1, CommandRow, ReadLevels, Work};

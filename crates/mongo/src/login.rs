@@ -1,6 +1,6 @@
 //! The logged-in user of a connection, and a login in progress. The user's rights are read again
-//! whenever users or roles have changed, so that a revoked right or a dropped user takes effect
-//! with the next command.
+//! whenever users, roles or the account's keys have changed, so that a revoked right, a dropped user
+//! or a replaced key takes effect with the next command.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) struct Login {
     /// All roles, including inherited ones.
     pub(crate) roles: Vec<RoleName>,
     pub(crate) privileges: Privileges,
-    /// Value of the change counter of users and roles before the rights were read.
+    /// Value of the change counter of users, roles and keys before the rights were read.
     pub(crate) seen: u64,
 }
 
@@ -79,8 +79,9 @@ pub(crate) struct Conversation {
 /// The message that the client has to send next in a login.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// The proof of the user's password; every proof fails if the user does not exist.
-    Proof(Box<Exchange>, Option<Box<User>>),
+    /// The proof of a password. The users are those of the passwords that the client may prove, in
+    /// the exchange's order of the passwords. If there are no users, every proof fails.
+    Proof(Box<Exchange>, Vec<User>),
     /// An empty message, which completes the login of this user.
     Empty(Box<User>),
 }

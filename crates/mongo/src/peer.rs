@@ -14,6 +14,8 @@ pub struct Peer {
     pub certificate_subject: Option<String>,
     /// The server's own address on this connection, for users' authentication restrictions.
     pub reached_at: Option<IpAddr>,
+    /// The server name that the client sent in the TLS handshake.
+    pub reached_name: Option<String>,
     /// Whether the server that forwards the client requires a login. If so, this server requires
     /// it, too.
     pub has_to_log_in: bool,

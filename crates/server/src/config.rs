@@ -162,6 +162,9 @@ pub struct Config {
     pub account_endpoint: Option<String>,
     /// File of the NoSQL API's keys; `None` uses the emulator's well-known key.
     pub key_file: Option<PathBuf>,
+    /// User name that the MongoDB API accepts with any key of the key file as the password; `None`:
+    /// the keys are not accepted as passwords.
+    pub account_name: Option<String>,
     /// File of roles for Entra tokens at the NoSQL API; `None`: any token signed with an account
     /// key has that key's rights.
     pub cosmos_roles: Option<PathBuf>,
@@ -247,6 +250,7 @@ impl Config {
             cosmos_hosts: Vec::new(),
             account_endpoint: None,
             key_file: None,
+            account_name: None,
             cosmos_roles: None,
             tls_cert: None,
             tls_key: None,

@@ -218,6 +218,11 @@ fn mongo_settings(context: &ServerContext, host: String, features: &Features) ->
         give_way,
         block_in_place: run_apart,
         asks_for_login: context.config.mongo_auth,
+        account: context
+            .config
+            .account_name
+            .clone()
+            .map(|name| mongo::Account::new(name, context.account.clone())),
         enforce_throughput: context.config.enforce_throughput,
         audit: context.audit.clone(),
         topology: match &context.config.cluster {

@@ -1,8 +1,6 @@
 """Account keys that are rotated while the server runs: it reads the file again on SIGHUP."""
 
 import base64
-import signal
-import time
 
 import pytest
 from lib.server import Server
@@ -34,25 +32,15 @@ def lets_in(server, key):
     return client.call("GET", "/dbs").status == 200
 
 
-def read_again(server, says):
-    """Has the server read the file again, and waits until its log reports the result."""
-    before = server.log.read_text().count(says)
-    server.process.send_signal(signal.SIGHUP)
-    until = time.monotonic() + 10
-    while server.log.read_text().count(says) == before:
-        assert time.monotonic() < until, server.log.read_text()
-        time.sleep(0.01)
-
-
 def test_a_key_is_exchanged(server):
     assert lets_in(server, OLD)
     assert not lets_in(server, NEW)
     write(server.key_file, OLD, NEW)
-    read_again(server, "account keys reloaded")
+    server.reload("account keys reloaded")
     assert lets_in(server, OLD)
     assert lets_in(server, NEW)
     write(server.key_file, NEW)
-    read_again(server, "account keys reloaded")
+    server.reload("account keys reloaded")
     assert not lets_in(server, OLD)
     assert lets_in(server, NEW)
 
@@ -60,12 +48,12 @@ def test_a_key_is_exchanged(server):
 @pytest.mark.parametrize("text", ["", "primary = no base64\n", "secondary = " + NEW + "\n"])
 def test_a_file_that_is_wrong_changes_nothing(server, text):
     server.key_file.write_text(text)
-    read_again(server, "account keys not reloaded")
+    server.reload("account keys not reloaded")
     assert lets_in(server, OLD)
 
 
 def test_nor_does_one_that_others_may_read(server):
     write(server.key_file, NEW)
     server.key_file.chmod(0o644)
-    read_again(server, "account keys not reloaded")
+    server.reload("account keys not reloaded")
     assert lets_in(server, OLD)

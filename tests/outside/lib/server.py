@@ -316,5 +316,14 @@ class Server:
                 return int(line.split()[1]) * 1024
         raise AssertionError(f"no {name}")
 
+    def reload(self, says):
+        """Has the server read its files again, and waits until its log reports the result."""
+        before = self.log.read_text().count(says)
+        self.process.send_signal(signal.SIGHUP)
+        until = time.monotonic() + 10
+        while self.log.read_text().count(says) == before:
+            assert time.monotonic() < until, self.log.read_text()
+            time.sleep(0.01)
+
     def alive(self):
         return self.process.poll() is None

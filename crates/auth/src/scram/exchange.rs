@@ -51,6 +51,8 @@ pub fn make_nonce(random: &[u8; 24]) -> String {
 pub struct Exchange {
     mechanism: Mechanism,
     verifier: Verifier,
+    /// The verifiers of the other accepted passwords, hashed with the same salt.
+    others: Vec<Verifier>,
     /// The nonce of both sides.
     nonce: String,
     /// The header of the client's first message, in base64, which its final message has to repeat.
@@ -81,25 +83,42 @@ impl Exchange {
         let message = format!("r={nonce},s={salt},i={}", verifier.iterations);
         let signed = format!("{},{message},", first.bare);
         let binding = STANDARD.encode(&first.header);
-        (Self { mechanism, verifier, nonce, binding, signed }, message.into_bytes())
+        let others = Vec::new();
+        (Self { mechanism, verifier, others, nonce, binding, signed }, message.into_bytes())
+    }
+
+    /// Also accepts other passwords. Their verifiers must have the salt and the number of
+    /// iterations of the first one: a verifier with others matches no proof.
+    pub fn with_others(self, others: Vec<Verifier>) -> Self {
+        Self { others, ..self }
     }
 
     /// Checks the client-final message and returns the server-final one, which proves to the client
     /// that the server has the verifier. An error is final, too: a new attempt needs a new
     /// exchange.
     pub fn finish(self, payload: &[u8]) -> Result<Vec<u8>, ExchangeError> {
+        self.finish_with_any(payload).map(|(message, _)| message)
+    }
+
+    /// Checks the client-final message like [`Self::finish`], and also returns the position of the
+    /// password that was proved: 0 for the first one, then the others in order.
+    pub fn finish_with_any(self, payload: &[u8]) -> Result<(Vec<u8>, usize), ExchangeError> {
         let (signed, proof) = self.read_final(payload)?;
         let message = [self.signed.as_bytes(), signed.as_bytes()].concat();
-        let signature = self.mechanism.sign(&self.verifier.stored_key, &message);
-        let own = self.mechanism.sign(&self.verifier.server_key, &message);
-        let client_key: Zeroizing<Vec<u8>> =
-            Zeroizing::new(proof.iter().zip(&signature).map(|(a, b)| a ^ b).collect());
-        let found = self.mechanism.hash(&client_key);
-        if bool::from(found.ct_eq(&self.verifier.stored_key)) {
-            Ok(format!("v={}", STANDARD.encode(own)).into_bytes())
-        } else {
-            Err(ExchangeError::WrongProof)
+        let mut proved = None;
+        // All verifiers are checked, so that the time does not reveal which one matches.
+        for (at, verifier) in std::iter::once(&self.verifier).chain(&self.others).enumerate() {
+            let signature = self.mechanism.sign(&verifier.stored_key, &message);
+            let own = self.mechanism.sign(&verifier.server_key, &message);
+            let client_key: Zeroizing<Vec<u8>> =
+                Zeroizing::new(proof.iter().zip(&signature).map(|(a, b)| a ^ b).collect());
+            let found = self.mechanism.hash(&client_key);
+            if bool::from(found.ct_eq(&verifier.stored_key)) {
+                proved.get_or_insert((own, at));
+            }
         }
+        let (own, at) = proved.ok_or(ExchangeError::WrongProof)?;
+        Ok((format!("v={}", STANDARD.encode(own)).into_bytes(), at))
     }
 
     /// Returns the signed part of a client-final message, and the proof, which has the length of a

@@ -107,6 +107,31 @@ fn only_the_password_signs_in() {
 }
 
 #[test]
+fn each_of_several_passwords_signs_in() {
+    for example in &EXAMPLES {
+        let salt = STANDARD.decode(example.salt).unwrap();
+        let of = |password: &[u8], salt: &[u8]| {
+            Verifier::of_password(example.mechanism, password, salt.to_vec(), 4096)
+        };
+        let others = || vec![of(b"second", &salt), of(b"third", &salt), of(b"fourth", b"other")];
+        let first = "n,,n=user,r=abc";
+        for (password, want) in [
+            ("pencil", Ok(0)),
+            ("second", Ok(1)),
+            ("third", Ok(2)),
+            // It was hashed with another salt than the client's.
+            ("fourth", Err(ExchangeError::WrongProof)),
+            ("", Err(ExchangeError::WrongProof)),
+        ] {
+            let (exchange, message) = example.begin(first, &example.verifier());
+            let last = example.last(first, &message, &example.verifier(), password);
+            let found = exchange.with_others(others()).finish_with_any(last.as_bytes());
+            assert_eq!(found.map(|(_, at)| at), want, "{password}");
+        }
+    }
+}
+
+#[test]
 fn a_proof_with_any_bit_changed_is_wrong() {
     for example in &EXAMPLES {
         let verifier = example.verifier();

@@ -31,6 +31,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
         "Access",
         &[
             "key-file",
+            "account-name",
             "mongo-auth",
             "mongo-no-auth",
             "root-user",

@@ -9,17 +9,20 @@
 //!
 //! A router reports `msg: "isdbgrid"` instead of `readOnly`, and otherwise the same as a standalone
 //! server: no set name and no other hosts, so that a driver may be given any number of routers.
-//! Because of `logicalSessionTimeoutMinutes` drivers number their writes.
+//! Because of `logicalSessionTimeoutMinutes` drivers number their writes. A standalone server
+//! replies as the primary of a replica set to clients whose application name is `@NAME@`, where
+//! NAME is the name of the account.
 //!
 //! A client that sends `topologyVersion` and `maxAwaitTimeMS` waits for a change of state; drivers
 //! use one connection for that and detect by it that the server is down.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{net::IpAddr, sync::atomic::Ordering, time::Duration};
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 
 use super::{sasl, x509};
 use crate::{
+    account::SET_NAME,
     api::Topology,
     arguments::Args,
     call::Call,
@@ -74,6 +77,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let router = call.api.settings.topology == Topology::Router;
     if router {
         reply.push("msg", "isdbgrid");
+    } else if names_account(call) {
+        push_set(call, &mut reply);
     }
     let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
     for (name, value) in doc! {
@@ -104,6 +109,34 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
     }
     ok(reply)
+}
+
+/// Returns whether the client's application name is the one in the account's connection strings,
+/// which also name a replica set.
+fn names_account(call: &Call<'_>) -> bool {
+    let account = call.api.settings.account.as_ref();
+    account.is_some_and(|account| {
+        call.connection.app_name().is_some_and(|app| account.is_named_by(&app))
+    })
+}
+
+/// Adds the fields of the only member of the account's replica set to a reply. The member's address
+/// is the one to which the client has connected, since drivers connect to the addresses in `hosts`.
+fn push_set(call: &Call<'_>, reply: &mut Document) {
+    let own = call.api.settings.host.as_str();
+    let (own_host, port) = own.rsplit_once(':').unwrap_or((own, "27017"));
+    let reached = call.connection.reached_at.map(|reached| match reached {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    });
+    let host = call.connection.reached_name.clone().or(reached);
+    let address = format!("{}:{port}", host.unwrap_or_else(|| own_host.to_owned()));
+    reply.push("setName", SET_NAME);
+    reply.push("setVersion", 1);
+    reply.push("secondary", false);
+    reply.push("hosts", Value::Array(vec![address.as_str().into()]));
+    reply.push("primary", address.as_str());
+    reply.push("me", address);
 }
 
 /// Returns how long the client wants to wait for a change of the state that it last received;

@@ -88,6 +88,12 @@ pub(super) async fn begin(call: &Call<'_>, body: DocRef<'_>, database: &str) -> 
     let name = UserName { user: first.user.clone(), database: database.to_owned() };
     wait_for_turn(call, &name).await?;
     let user = call.api.users.user(&name)?.map(|user| user.value);
+    if user.is_none()
+        && let Some(account) = &call.api.settings.account
+        && let Some((verifiers, users)) = account.logins(&name, mechanism).await?
+    {
+        return begin_exchange(call, (mechanism, &first), name, skips_empty, verifiers, users);
+    }
     let user = user.filter(|user| restrictions_admit(call.connection, user));
     // This error does not reveal more than a handshake, which lists the user's mechanisms; a driver
     // then uses another mechanism.
@@ -105,9 +111,25 @@ pub(super) async fn begin(call: &Call<'_>, body: DocRef<'_>, database: &str) -> 
         Some(verifier) => (verifier, user),
         None => (fake, None),
     };
+    let (verifiers, users) = (vec![verifier], user.into_iter().collect());
+    begin_exchange(call, (mechanism, &first), name, skips_empty, verifiers, users)
+}
+
+/// Starts the exchange of a login. The client may prove any of the passwords that have these
+/// verifiers; it is then logged in as the user at the same position.
+fn begin_exchange(
+    call: &Call<'_>,
+    (mechanism, first): (Mechanism, &ClientFirst),
+    name: UserName,
+    skips_empty: bool,
+    mut verifiers: Vec<Verifier>,
+    users: Vec<User>,
+) -> Result<Document> {
+    let others = verifiers.split_off(verifiers.len().min(1));
+    let verifier = verifiers.pop().ok_or_else(refused)?;
     let nonce = make_nonce(&random_bytes()?);
-    let (exchange, reply) = Exchange::begin(mechanism, &first, verifier, &nonce);
-    let step = Step::Proof(Box::new(exchange), user.map(Box::new));
+    let (exchange, reply) = Exchange::begin(mechanism, first, verifier, &nonce);
+    let step = Step::Proof(Box::new(exchange.with_others(others)), users);
     let mut logins = call.connection.logins.lock();
     logins.last = logins.last.wrapping_add(1);
     let id = logins.last;
@@ -132,18 +154,19 @@ pub(super) async fn proceed(call: &Call<'_>) -> Result<DocBuf> {
     let payload = payload(&args)?;
     let Conversation { id, name, mechanism, skips_empty, step } = conversation;
     match step {
-        Step::Proof(exchange, user) => {
+        Step::Proof(exchange, mut users) => {
             // Wrong passwords on other connections may have triggered the delay since this login
             // began; then the proof is not checked.
             if 0 < time_to_wait(call, &name).as_millis() {
                 return Err(record_failure(call, Some(&name), "too many wrong passwords"));
             }
-            let (reply, user) = match (exchange.finish(&payload), user) {
-                (Ok(reply), Some(user)) => (reply, user),
-                (Err(ExchangeError::Malformed(malformed)), _) => {
+            let proved = exchange.finish_with_any(&payload);
+            let (reply, user) = match proved {
+                Ok((reply, at)) if at < users.len() => (reply, Box::new(users.swap_remove(at))),
+                Err(ExchangeError::Malformed(malformed)) => {
                     return Err(record_failure(call, Some(&name), &malformed.to_string()));
                 }
-                (Ok(_) | Err(ExchangeError::WrongProof), _) => {
+                Ok(_) | Err(ExchangeError::WrongProof) => {
                     record_wrong_password(call, &name);
                     return Err(record_failure(call, Some(&name), "wrong user name or password"));
                 }
@@ -188,7 +211,7 @@ fn step_reply(id: i32, done: bool, bytes: Vec<u8>) -> Document {
 /// Logs a user in on the connection, replacing any previous user. Fails if the user was removed,
 /// recreated or restricted to other addresses during the login.
 fn log_in(call: &Call<'_>, user: &User, mechanism: &str) -> Result<()> {
-    let now = call.api.login_as(&user.name)?;
+    let now = call.api.login_as(&user.name, Some(&user.id))?;
     let same = |now: &User| now.id == user.id && now.credentials == user.credentials;
     let may = |now: &User| same(now) && restrictions_admit(call.connection, now);
     let Some((_, login)) = now.filter(|(now, _)| may(now)) else {

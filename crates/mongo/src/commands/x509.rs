@@ -67,7 +67,7 @@ fn log_in(call: &Call<'_>, body: DocRef<'_>, database: &str) -> Result<Document>
         let why = "the user does not match the certificate";
         return Err(sasl::record_failure(call, Some(&name), why));
     }
-    let Some((user, login)) = call.api.login_as(&name)? else {
+    let Some((user, login)) = call.api.login_as(&name, None)? else {
         return Err(sasl::record_failure(call, Some(&name), "no user of that name in $external"));
     };
     if !restrictions_admit(call.connection, &user) {

@@ -1,8 +1,8 @@
 //! How a server presents itself as a standalone server and as a router.
 
 use crate::client::{Client, number};
-use document::{Document, Value, doc};
-use mongo::{Settings, Topology};
+use document::{Document, Value, array, doc};
+use mongo::{Account, Peer, Settings, Topology};
 
 fn router() -> Settings {
     Settings { topology: Topology::Router, ..Settings::default() }
@@ -51,6 +51,51 @@ async fn hello_says_which() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn hello_names_a_set_to_clients_of_the_account() {
+    let keys = auth::Keys::well_known().unwrap();
+    let account = || Some(Account::new("shop".to_owned(), keys.clone().into()));
+    let host = || "0.0.0.0:10255".to_owned();
+    let hello = |app: &str| {
+        let client = doc! { "application": doc! { "name": app } };
+        doc! { "hello": 1, "client": client, "$db": "admin" }
+    };
+    let reached = |name: Option<&str>| Peer {
+        reached_at: Some([127, 0, 0, 1].into()),
+        reached_name: name.map(str::to_owned),
+        ..Peer::from("127.0.0.1:5".to_owned())
+    };
+    let standalone = Settings { account: account(), host: host(), ..Settings::default() };
+    let api = Client::with(standalone).api;
+    for (app, name, want) in [
+        ("@shop@", None, Some("127.0.0.1:10255")),
+        ("@shop@", Some("db.example"), Some("db.example:10255")),
+        ("shop", None, None),
+        ("@other@", None, None),
+    ] {
+        let mut client = Client::known_as(api.clone(), reached(name));
+        for again in [false, true] {
+            let asked = if again {
+                doc! { "hello": 1, "$db": "admin" }
+            } else {
+                hello(app)
+            };
+            let reply = client.run(asked).await;
+            assert_eq!(reply.get("setName").is_some(), want.is_some(), "{reply:?}");
+            if let Some(address) = want {
+                assert_eq!(reply.get("setName"), Some(&"globaldb".into()));
+                assert_eq!(reply.get("me"), Some(&address.into()));
+                assert_eq!(reply.get("primary"), Some(&address.into()));
+                assert_eq!(reply.get("hosts"), Some(&array![address]));
+                assert_eq!(reply.get("isWritablePrimary"), Some(&true.into()));
+                assert_eq!(reply.get("secondary"), Some(&false.into()));
+            }
+        }
+    }
+    let mut client = Client::with(Settings { account: account(), ..router() });
+    assert_eq!(client.run(hello("@shop@")).await.get("setName"), None);
 }
 
 /// A node of a cluster does not serve its clients permanently, so its handshake replies have no

@@ -65,12 +65,15 @@ pub(crate) struct Opened {
     pub(crate) certificate_subject: Option<String>,
     /// Local address of the connection.
     pub(crate) reached_at: Option<IpAddr>,
+    /// The server name that the client sent in the TLS handshake.
+    pub(crate) reached_name: Option<String>,
 }
 
 impl Opened {
     fn plain(stream: TcpStream) -> Self {
         let reached_at = own_address(&stream);
-        Self { socket: Socket::Plain(stream), certificate_subject: None, reached_at }
+        let socket = Socket::Plain(stream);
+        Self { socket, certificate_subject: None, reached_at, reached_name: None }
     }
 
     /// Returns the client's identity for the MongoDB API.
@@ -79,6 +82,7 @@ impl Opened {
             address: peer.to_string(),
             certificate_subject: self.certificate_subject.clone(),
             reached_at: self.reached_at,
+            reached_name: self.reached_name.clone(),
             ..mongo::Peer::default()
         }
     }
@@ -189,7 +193,9 @@ impl Inner {
         limited.end_limit();
         let shown = session.peer_certificates().and_then(<[_]>::first);
         let certificate_subject = shown.and_then(|shown| subject::subject_of(shown));
-        Ok(Opened { socket: Socket::Secure(Box::new(stream)), certificate_subject, reached_at })
+        let reached_name = session.server_name().map(str::to_owned);
+        let socket = Socket::Secure(Box::new(stream));
+        Ok(Opened { socket, certificate_subject, reached_at, reached_name })
     }
 }
 

@@ -116,7 +116,9 @@ impl ForwardedLogin {
         let Self { user, certificate_subject, reached_at, has_to_log_in } = self;
         let user = user.map(|User { user, database, id }| KnownUser { user, database, id });
         let address = client.to_string();
-        (Peer { address, certificate_subject, reached_at, has_to_log_in }, user)
+        // Handshake replies of a node of a cluster contain no address.
+        let reached_name = None;
+        (Peer { address, certificate_subject, reached_at, reached_name, has_to_log_in }, user)
     }
 }
 
@@ -175,6 +177,7 @@ mod tests {
             address: "10.0.0.7:5000".to_owned(),
             certificate_subject: Some("CN=ann".to_owned()),
             reached_at: Some([10, 0, 0, 1].into()),
+            reached_name: None,
             has_to_log_in: true,
         };
         let user = KnownUser { user: "ann".to_owned(), database: "admin".to_owned(), id: [7; 16] };
