@@ -298,6 +298,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "users",
             "passwords",
             "account",
+            "settings",
             "api",
             "utf8",
             "call",

@@ -13,7 +13,7 @@ use engine::{Collection, ErrorSubject, Model, Namespace};
 use evaluation::{Context, OperationMemory, Spill};
 
 use crate::{
-    api::{MongoApi, Topology},
+    api::MongoApi,
     arguments::{Args, OF_SHARD, collection_argument},
     client::Connection,
     command_table::Known,
@@ -24,6 +24,7 @@ use crate::{
     other_shards::OtherShards,
     provisioning::recorded_databases,
     rights::CommandRequest,
+    settings::Topology,
     utf8,
     wire::{Message, Shape},
 };

@@ -111,6 +111,7 @@ mod run_call;
 /// The session id of a command.
 mod session;
 mod session_set;
+mod settings;
 mod slow;
 /// Timestamps set by the server.
 mod timestamps;
@@ -124,7 +125,7 @@ mod utf8;
 mod wire;
 
 pub use account::Account;
-pub use api::{MongoApi, Settings, Silent, Topology};
+pub use api::{MongoApi, Silent};
 pub use client_stream::{ClientStream, ServeEnd};
 pub use command_row::{Access, ApiVersion1, CommandRow, ReadLevels, Work};
 pub use command_table::NotYet;
@@ -143,4 +144,5 @@ pub use other_shards::{OtherShards, OtherShardsTransport, ShardReplies};
 pub use peer::Peer;
 pub use recent_log::RecentLog;
 pub use relay::{NoReply, Right, Sender, home_of_command};
+pub use settings::{Settings, Topology};
 pub use usage::Usage;

@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use engine::Engine;
 
-use crate::{
-    api::{MongoApi, Settings},
-    commands::COMMANDS,
-};
+use crate::{api::MongoApi, commands::COMMANDS, settings::Settings};
 
 impl MongoApi {
     /// Creates the MongoDB API over an engine.

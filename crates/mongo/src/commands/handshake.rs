@@ -23,7 +23,6 @@ use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 use super::{sasl, x509};
 use crate::{
     account::SET_NAME,
-    api::Topology,
     arguments::Args,
     call::Call,
     command_row::ANY_ARGUMENT,
@@ -33,6 +32,7 @@ use crate::{
     limits::{MAX_CLIENT_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH, SESSION_MINUTES},
     pause::sleep,
     replies::ok,
+    settings::Topology,
     wire::Compressor,
 };
 

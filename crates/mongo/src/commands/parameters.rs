@@ -15,12 +15,12 @@ use std::sync::atomic::Ordering;
 use document::{DocBuf, Document, Number, Value, ValueRef, array, doc};
 
 use crate::{
-    api::Topology,
     arguments::{Args, GENERIC},
     call::Call,
     errors::{BadValue, CommandNotSupported, Error, InvalidOptions, Result, TypeMismatch},
     limits::COMPATIBILITY_VERSION,
     replies::ok,
+    settings::Topology,
 };
 
 /// Name and initial value of a parameter, and whether it may be set.

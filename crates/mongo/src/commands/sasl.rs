@@ -20,7 +20,6 @@ use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 
 use crate::{
     access::{User, UserName},
-    api::Topology,
     arguments::Args,
     audited::record_login,
     authorize::{check_users, restrictions_admit},
@@ -34,6 +33,7 @@ use crate::{
     passwords::verifier_of,
     pause::sleep,
     replies::ok,
+    settings::Topology,
     users::random_bytes,
 };
 

@@ -13,13 +13,13 @@ use engine::{Receipts, WriteGroup};
 use evaluation::Context;
 
 use crate::{
-    api::Topology,
     call::Call,
     charges::admit_statements,
     errors::{Error, InvalidLength, InvalidOptions, Result, TransactionTooOld, WriteConflict},
     limits::{GROUP_STATEMENTS, MAX_WRITE_BATCH},
     parsers::number::parse_retryable_write,
     retryable::{ReceiptSlot, WriteReceipts, label::may_repeat},
+    settings::Topology,
     utf8,
 };
 

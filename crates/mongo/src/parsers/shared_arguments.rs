@@ -6,10 +6,10 @@ use document::{DocRef, Number, ValueRef};
 
 use super::{concern, number::check_number};
 use crate::{
-    api::Topology,
     arguments::Args,
     command_row::{CommandRow, Work},
     errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
+    settings::Topology,
 };
 
 /// Checks the arguments that all commands share. Returns the command's deadline, on the machine's
