@@ -11,7 +11,7 @@ mod stored;
 mod texts;
 
 pub use documents::bson;
-pub use queries::{run_pipeline, run_query};
+pub use queries::{run_pipeline, run_query, run_validator};
 
 use std::sync::{
     Arc,
@@ -31,6 +31,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("sql", texts::sql),
     ("patterns", texts::patterns),
     ("queries", queries::queries),
+    ("schemas", queries::schemas),
     ("pipelines", queries::pipelines),
     ("heads", requests::heads),
     ("tokens", requests::tokens),

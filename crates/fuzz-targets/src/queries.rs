@@ -1,13 +1,18 @@
 //! Queries of the MongoDB API: a document is parsed as a filter, a projection, a sort, an update
-//! and an expression, and each is applied to a few documents; an array is parsed as a pipeline.
+//! and an expression, and each is applied to a few documents; an array is parsed as a pipeline. A
+//! document is also parsed as a validator and as the schema of one.
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, MAX_WIRE_DEPTH, Value, ValueRef, doc, validate, validate_depth};
+use document::{
+    DocBuf, DocRef, MAX_STORED_DEPTH, MAX_WIRE_DEPTH, Value, ValueRef, doc, validate,
+    validate_depth,
+};
 use mongo_query::{expression, filter, pipeline::parse as parse_stages, projection, sort, update};
 use pipeline::{
     Env,
     exec::{Exec, Next, Row},
+    filter::DetailLimits,
 };
 
 use crate::context;
@@ -61,6 +66,40 @@ pub fn run_query(query: DocRef<'_>, held: &[DocBuf]) {
     if let Ok(expression) = expression::parse(ValueRef::Document(query)) {
         for document in documents() {
             let _ = expression.evaluate(&Env::new(document, &context));
+        }
+    }
+}
+
+/// Parses a document as a validator and as the schema of one, and describes what fails.
+pub(crate) fn schemas(bytes: &[u8]) {
+    if validate(bytes).is_ok() {
+        let validator = DocRef::Raw(bytes);
+        let schema = doc! { "$jsonSchema": validator.to_tree() };
+        run_validator(validator, &samples());
+        run_validator(DocRef::Tree(&schema), &samples());
+    }
+}
+
+/// Maximum size and nesting of the description of a failure.
+const LIMITS: DetailLimits = DetailLimits {
+    bytes: 64 * 1024,
+    depth: MAX_STORED_DEPTH,
+    shows_values: true,
+    code_name: |code| code.to_string(),
+};
+
+/// Parses a validator, which has to be a filter, too, and checks documents. The description of a
+/// failure keeps its limits.
+pub fn run_validator(validator: DocRef<'_>, held: &[DocBuf]) {
+    let Ok(clause) = filter::parse_validator(validator) else { return };
+    assert!(filter::parse(validator).is_ok(), "a validator is no filter");
+    for document in held.iter().map(DocBuf::as_ref) {
+        if let Ok(false) = clause.matches(document, &context())
+            && let Ok(detail) = clause.explain(document, &context(), LIMITS)
+        {
+            let bytes = detail.to_buf();
+            assert!(bytes.bytes().len() < 4 * LIMITS.bytes, "a description is too large");
+            assert!(validate_depth(bytes.bytes(), LIMITS.depth + 1).is_ok());
         }
     }
 }

@@ -5,6 +5,7 @@
 //! {a: {$gt: 1, $lt: 5}}         operators of a field operators.rs
 //! {$or: [{..}, {..}]}           logic                TOP_OPERATORS
 //! {$expr: {$eq: ["$a", "$b"]}}  an expression        expression
+//! {$jsonSchema: {..}}           a schema             schema
 //! ```
 //!
 //! Filters are flattened, so that the planner finds the conditions that an index can serve: `$and`
@@ -15,7 +16,9 @@ mod bits;
 mod number;
 mod operators;
 mod pattern;
+mod schema;
 mod types;
+mod validator;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +36,7 @@ use crate::{
 };
 
 pub(crate) use operators::{FIELD_OPERATORS, parse_operators};
+pub use validator::parse_validator;
 
 /// Parses a filter document such as `{a: {$gt: 1}}`.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
@@ -110,7 +114,7 @@ pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$alwaysFalse", |_, _, _| Ok(Some(Filter::Never))),
     ("$text", unsupported_filter),
     ("$where", unsupported_filter),
-    ("$jsonSchema", unsupported_filter),
+    ("$jsonSchema", schema::parse_operator),
     ("$sampleRate", unsupported_filter),
 ];
 
@@ -190,23 +194,27 @@ fn one_of(filters: &[Filter]) -> Option<Filter> {
 
 /// Parses the list of `$and`, `$or` or `$nor`: at least one filter.
 ///
-/// Errors: 2 for something other than an array of documents, or for an empty array.
+/// Errors: those of [`list_entries`], and 2 for lists that are nested too deeply.
 fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
     let scope = scope.deeper()?;
+    list_entries(name, value)?.map(|entry| parse_document(entry?, scope)).collect()
+}
+
+/// Returns the documents in the list of `$and`, `$or` or `$nor`.
+///
+/// Errors: 2 for something other than an array of documents, or for an empty array.
+fn list_entries<'a>(
+    name: &str,
+    value: ValueRef<'a>,
+) -> Result<impl Iterator<Item = Result<DocRef<'a>, Error>> + use<'a>, Error> {
     let Some(array) = value.as_array() else {
         return Err(Error::bad_value(format!("{name} must be an array")));
     };
-    let mut filters = Vec::new();
-    for entry in array.iter() {
-        let Some(entry) = entry.as_document() else {
-            return Err(Error::bad_value("$or/$and/$nor entries need to be full objects"));
-        };
-        filters.push(parse_document(entry, scope)?);
-    }
-    if filters.is_empty() {
+    if array.is_empty() {
         return Err(Error::bad_value("$and/$or/$nor must be a nonempty array"));
     }
-    Ok(filters)
+    let no_document = || Error::bad_value("$or/$and/$nor entries need to be full objects");
+    Ok(array.iter().map(move |entry| entry.as_document().ok_or_else(no_document)))
 }
 
 /// Parses `$expr`: an expression over the whole document.

@@ -14,15 +14,19 @@ use evaluation::Pattern;
 use crate::Error;
 
 /// Compiles a pattern, with support for look-ahead.
+///
+/// Errors: 2 for a zero byte, and the evaluator's errors for a wrong pattern.
 pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, Error> {
+    if pattern.contains('\0') {
+        return Err(Error::bad_value("Regular expression cannot contain an embedded null byte"));
+    }
     Ok(Pattern::with_look_ahead(pattern, options)?)
 }
 
 /// Parses `$regex`, with the `$options` next to it. A value of the regular expression type may have
 /// options of its own; options in both places fail with 51075.
 ///
-/// Errors: 2 for something other than text or a pattern, and for a zero byte. A wrong pattern has
-/// the evaluator's errors.
+/// Errors: 2 for something other than text or a pattern, and those of [`compile_pattern`].
 pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern, Error> {
     let options = match siblings.get("$options") {
         None => None,
@@ -30,9 +34,6 @@ pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<P
         Some(_) => return Err(Error::bad_value("$options has to be a string")),
     };
     match value {
-        ValueRef::String(pattern) if pattern.contains('\0') => {
-            Err(Error::bad_value("Regular expression cannot contain an embedded null byte"))
-        }
         ValueRef::String(pattern) => compile_pattern(pattern, options.unwrap_or_default()),
         ValueRef::Regex { options: own, .. } if options.is_some() && !own.is_empty() => {
             Err(Error::new(51075, "options set in both $regex and $options"))

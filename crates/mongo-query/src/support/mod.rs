@@ -52,6 +52,9 @@ const fn row(part: LanguagePart, name: &'static str, support: Support) -> Row {
 /// How regular expressions differ from those of MongoDB.
 const REGEX: &str = "matched in linear time, so look-behind, backreferences, recursion, conditions, verbs, atomic groups, \
                      possessive quantifiers and \\C, \\G, \\K, \\X are refused by name";
+/// How schemas differ from those of MongoDB.
+const SCHEMA: &str = "draft 4 and bsonType, with the keywords of MongoDB; without encrypt and encryptMetadata; \
+                      regular expressions as in $regex";
 /// How sorts by paths through arrays differ from MongoDB.
 const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
                           where MongoDB refuses them";
@@ -90,7 +93,7 @@ pub const TABLE: &[Row] = &[
     row(LanguagePart::Filter, "$comment", Works),
     row(LanguagePart::Filter, "$alwaysTrue", Works),
     row(LanguagePart::Filter, "$alwaysFalse", Works),
-    row(LanguagePart::Filter, "$jsonSchema", NotYet),
+    row(LanguagePart::Filter, "$jsonSchema", Differs(SCHEMA)),
     row(LanguagePart::Filter, "$text", NotYet),
     row(LanguagePart::Filter, "$where", NotYet),
     row(LanguagePart::Filter, "$sampleRate", NotYet),

@@ -8,12 +8,16 @@
 
 mod bits;
 mod compare;
+mod schema;
 mod set;
 mod test;
 mod types;
+mod validator;
 
 #[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, readable_bytes};
@@ -22,9 +26,11 @@ use crate::expr::{Env, Expr};
 
 pub use bits::{BitTest, Mask, Quantity};
 pub use compare::{Comparison, meets_comparison};
+pub use schema::{Allowed, Dependency, Keyword, Notes, Rule, Schema, with_sorted_fields};
 pub use set::InSet;
 pub use test::{Condition, PathTest};
 pub use types::TypeSet;
+pub use validator::{Clause, DetailLimits, FieldTest, Logic};
 
 /// Bytes of a document that are searched per unit of work.
 const LOOKED: usize = 8;
@@ -44,6 +50,8 @@ pub enum Filter {
     Path(Path, PathTest),
     /// The expression is true for the document.
     Expr(Box<Expr>),
+    /// The document matches a schema.
+    Schema(Arc<Schema>),
     /// Matches no document at all.
     Never,
 }
@@ -136,6 +144,7 @@ impl Filter {
                 let value = expr.evaluate(&Env::new(document, context))?;
                 Ok(value.is_some_and(|value| value.as_ref().is_truthy()))
             }
+            Self::Schema(schema) => schema.matches(ValueRef::Document(document), context),
             Self::Never => Ok(false),
         }
     }
@@ -149,7 +158,7 @@ impl Filter {
             }
             Self::Not(filter) => filter.has_expression(),
             Self::Expr(_) => true,
-            Self::Path(..) | Self::Never => false,
+            Self::Path(..) | Self::Schema(_) | Self::Never => false,
         }
     }
 
@@ -162,7 +171,7 @@ impl Filter {
             }
             Self::Not(filter) => filter.visit_paths(visit),
             Self::Path(path, _) => visit(path),
-            Self::Expr(_) | Self::Never => {}
+            Self::Expr(_) | Self::Schema(_) | Self::Never => {}
         }
     }
 }

@@ -250,6 +250,68 @@ fn queries_are_refused_or_run() {
     });
 }
 
+/// Returns a schema, which mostly is valid.
+fn schema(rng: &mut Rng, depth: usize) -> Document {
+    let types = ["string", "number", "object", "array", "null", "bool"];
+    let mut keywords = Document::new();
+    for _ in 0..rng.usize(0..4) {
+        let name = KEYWORDS[rng.usize(0..KEYWORDS.len())];
+        let inner = |rng: &mut Rng| match depth {
+            0 => Document::new(),
+            depth => schema(rng, depth - 1),
+        };
+        let value = match name {
+            "bsonType" => types[rng.usize(0..types.len())].into(),
+            "required" => array!["a", "x"],
+            "enum" => array![tree(rng, 2)],
+            "pattern" => "^t".into(),
+            "uniqueItems" => rng.bool().into(),
+            "properties" | "patternProperties" | "dependencies" => {
+                doc! { "a": inner(rng), "b": inner(rng) }.into()
+            }
+            "allOf" | "anyOf" | "oneOf" => array![inner(rng), inner(rng)],
+            "not" | "items" | "additionalItems" | "additionalProperties" => inner(rng).into(),
+            _ => rng.i32(0..4).into(),
+        };
+        keywords.insert(name, if rng.u8(0..50) == 0 { tree(rng, 2) } else { value });
+    }
+    keywords
+}
+
+const KEYWORDS: &[&str] = &[
+    "bsonType",
+    "required",
+    "enum",
+    "pattern",
+    "uniqueItems",
+    "properties",
+    "patternProperties",
+    "dependencies",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "items",
+    "additionalItems",
+    "additionalProperties",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxItems",
+    "minProperties",
+];
+
+#[test]
+fn validators_are_refused_or_run() {
+    run("schemas", 20_000, |rng| {
+        let validator = match rng.bool() {
+            true => doc! { "$jsonSchema": schema(rng, 4) },
+            false => fields(rng, 5),
+        };
+        fuzz_targets::run_validator(validator.to_buf().as_ref(), &[sample(rng)]);
+    });
+}
+
 #[test]
 fn pipelines_are_refused_or_run() {
     run("pipelines", 20_000, |rng| {

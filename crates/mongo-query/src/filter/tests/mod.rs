@@ -4,6 +4,7 @@ mod operands;
 mod patterns;
 mod positions;
 mod refused;
+mod validators;
 mod values;
 
 use document::{DocRef, Document};
