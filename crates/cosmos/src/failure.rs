@@ -377,6 +377,8 @@ impl From<engine::Error> for Failure {
             Kind::Exists(_) => return Self::already_exists(),
             Kind::DuplicateKey { .. } => return Self::unique_violation(),
             Kind::IndexConflict(_) | Kind::IndexRefused(_) => Fault::BadRequest,
+            // Only collections of the MongoDB API have rules.
+            Kind::FailedRule { .. } => Fault::BadRequest,
             Kind::Precondition => return Self::precondition_failed(),
             Kind::Conflict => Fault::RetryWith,
             Kind::TooLarge => return Self::too_large(),

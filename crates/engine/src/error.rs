@@ -101,6 +101,11 @@ pub enum Kind {
     HintRefused(HintRefusal),
     /// A document has more than one array where an index allows only one.
     ParallelArrays,
+    /// The document does not meet the rule of its collection.
+    FailedRule {
+        /// The reason, in the form that the API shows.
+        details: Document,
+    },
     /// The document is not the requested version or does not meet the given condition.
     Precondition,
     /// Too many conflicting writers: retry.

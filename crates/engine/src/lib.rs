@@ -42,9 +42,9 @@ mod yielding;
 pub use access::Hint;
 pub use amount::{Amount, Unreaped};
 pub use catalog::{
-    BuildProgress, Collection, CollectionState, CounterState, Dialect, FeedSettings, FeedStart,
-    ID_INDEX, IndexReason, IndexShape, IndexSpec, IndexUsage, IndexedPath, ItemSettings,
-    ListOrdering, Policy, PolicyRule, Record, policy_path,
+    BuildProgress, Collection, CollectionState, CounterState, Dialect, DocumentRule, FeedSettings,
+    FeedStart, ID_INDEX, IndexReason, IndexShape, IndexSpec, IndexUsage, IndexedPath, ItemSettings,
+    ListOrdering, Policy, PolicyRule, Record, RuleContext, policy_path,
 };
 pub use check::CheckReport;
 pub use copies::{CopyComparison, CopyReaper, compare_copies};

@@ -6,7 +6,7 @@
 //!               name  namespace          database
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use document::{DocRef, ValueRef};
 use engine::{Collection, ErrorSubject, Model, Namespace};
@@ -287,7 +287,18 @@ impl<'a> Call<'a> {
 
     /// Returns the writer that checks and completes documents stored at this instant.
     pub(crate) fn document_writer(&self, now: clock::Instant) -> DocumentWriter {
-        DocumentWriter { now, per_document: self.api.per_document_ttl() }
+        // A wrong type was refused when the command checked its arguments.
+        let bypasses = self.args().lax_bool("bypassDocumentValidation");
+        DocumentWriter {
+            now,
+            per_document: self.api.per_document_ttl(),
+            bypasses_validation: bypasses.is_ok_and(|bypasses| bypasses == Some(true)),
+        }
+    }
+
+    /// Returns the context in which inserted documents are checked against a validator.
+    pub(crate) fn insert_context(&self, now: clock::Instant) -> InsertContext<'_, 'a> {
+        InsertContext { call: self, now, context: OnceLock::new() }
     }
 
     /// Returns the documents of this name, from a document sequence or from an array in the body.
@@ -301,6 +312,26 @@ impl<'a> Call<'a> {
             Some(documents) => Ok(documents.into_iter().map(DocRef::Raw).collect()),
             None => self.args().documents(name),
         }
+    }
+}
+
+/// The context in which inserted documents are checked against a validator. Most collections have
+/// none, so the context is created when it is first needed.
+pub(crate) struct InsertContext<'c, 'a> {
+    call: &'c Call<'a>,
+    now: clock::Instant,
+    context: OnceLock<Context>,
+}
+
+impl engine::RuleContext for InsertContext<'_, '_> {
+    fn context(&self) -> &Context {
+        self.context.get_or_init(|| Context {
+            now_ms: self.now.ms,
+            random: evaluation::Random::new(fastrand::u64(..)),
+            budget: Arc::new(self.call.watched_budget()),
+            operation_memory: OperationMemory::from_account(&self.call.api.settings.memory),
+            ..Context::default()
+        })
     }
 }
 

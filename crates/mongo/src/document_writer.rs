@@ -28,6 +28,8 @@ pub(crate) struct DocumentWriter {
     pub(crate) now: Instant,
     /// Whether a document's own `ttl` is interpreted.
     pub(crate) per_document: bool,
+    /// Whether documents are written without being checked against the collection's validator.
+    pub(crate) bypasses_validation: bool,
 }
 
 impl DocumentWriter {
@@ -135,6 +137,10 @@ impl engine::Writer for DocumentWriter {
             );
             engine::Error::new(engine::Kind::Query(inner), error.message)
         })
+    }
+
+    fn checks_rule(&self) -> bool {
+        !self.bypasses_validation
     }
 
     fn with_id(&self, document: DocBuf) -> DocBuf {

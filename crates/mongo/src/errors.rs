@@ -174,6 +174,10 @@ impl From<engine::Error> for Error {
             Kind::IndexConflict(conflict) => return index_conflict(&conflict),
             Kind::IndexRefused(refusal) => return index_refused(&refusal, message),
             Kind::HintRefused(refusal) => return hint_refused(&refusal),
+            Kind::FailedRule { details } => {
+                let details = doc! { "errInfo": details };
+                return Self { code: DocumentValidationFailure, message, details };
+            }
             Kind::ParallelArrays => CannotIndexParallelArrays,
             Kind::Conflict => WriteConflict,
             Kind::TooLarge => BSONObjectTooLarge,

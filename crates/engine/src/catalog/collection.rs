@@ -24,8 +24,8 @@ use store::{Fence, Space, Stamp};
 use tokio::sync::Notify;
 
 use super::{
-    BuildProgress, Dialect, IndexSpec, IndexUsage, Record, demand::Demand, encode_record,
-    index_figures::IndexFigures,
+    BuildProgress, Dialect, DocumentRule, IndexSpec, IndexUsage, Record, demand::Demand,
+    encode_record, index_figures::IndexFigures,
 };
 use crate::{error::Error, keys, turns::Turns};
 
@@ -39,6 +39,8 @@ pub struct CollectionState {
     pub record: Record,
     /// Parsed filters of partial indexes, in the order of `record.indexes`.
     pub(crate) partial: Vec<PartialFilter>,
+    /// The rule for documents, if the collection's options contain one.
+    pub(crate) rule: Option<Arc<dyn DocumentRule>>,
     /// Key of the record in the catalog.
     pub(crate) record_key: Bytes,
 }
@@ -53,13 +55,29 @@ impl CollectionState {
             })
         };
         let partial = record.indexes.iter().map(parse).collect::<Result<_, _>>()?;
-        Ok(Self::with_filters(record, partial))
+        Ok(Self::with_filters(record, partial, dialect))
     }
 
-    /// Creates a state from a record whose filters are already parsed.
-    pub(crate) fn with_filters(record: Record, partial: Vec<PartialFilter>) -> Self {
+    /// Creates a state from a record whose filters are already parsed. The rule is taken from the
+    /// record's options.
+    pub(crate) fn with_filters(
+        record: Record,
+        partial: Vec<PartialFilter>,
+        dialect: &dyn Dialect,
+    ) -> Self {
+        let rule = dialect.document_rule(&record);
+        Self::with_rule(record, partial, rule)
+    }
+
+    /// Creates a state from a record whose filters and rule exist, since the name and the options
+    /// of the collection have not changed.
+    pub(crate) fn with_rule(
+        record: Record,
+        partial: Vec<PartialFilter>,
+        rule: Option<Arc<dyn DocumentRule>>,
+    ) -> Self {
         let record_key = keys::record(record.model, &record.namespace);
-        Self { record, partial, record_key }
+        Self { record, partial, rule, record_key }
     }
 }
 

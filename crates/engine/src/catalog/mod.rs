@@ -40,13 +40,53 @@ pub use record::{
     ItemSettings, Record,
 };
 
+use std::{fmt, sync::Arc};
+
 use document::DocRef;
+use evaluation::Context;
 use pipeline::Filter;
 
-use crate::names::Model;
+use crate::{error::Error, names::Model};
 
-/// Parses stored settings that are written in a query language.
+/// Interprets stored settings that are written in a query language.
 pub trait Dialect: Send + Sync + 'static {
     /// Parses the stored filter of a partial index.
     fn parse_filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String>;
+
+    /// Returns the rule that the options of a collection contain for its documents, if any. This
+    /// function is called where commits are ordered, so it has to be fast: it leaves the parsing to
+    /// the first use of the rule.
+    fn document_rule(&self, record: &Record) -> Option<Arc<dyn DocumentRule>> {
+        let _ = record;
+        None
+    }
+}
+
+/// A rule that the documents of a collection must meet, such as a validator of MongoDB. Only the
+/// API interprets it.
+pub trait DocumentRule: fmt::Debug + Send + Sync {
+    /// Checks a document before it is written; `before` is the document that it replaces.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::FailedRule`](crate::Kind::FailedRule) for a document that does not meet the rule.
+    fn check(
+        &self,
+        document: DocRef<'_>,
+        before: Option<DocRef<'_>>,
+        context: &Context,
+    ) -> Result<(), Error>;
+}
+
+/// Provides the context in which documents are checked against a rule. The context is requested
+/// only if the collection has a rule, so that other writes need not create one.
+pub trait RuleContext: Sync {
+    /// Returns the context of the check.
+    fn context(&self) -> &Context;
+}
+
+impl RuleContext for Context {
+    fn context(&self) -> &Context {
+        self
+    }
 }

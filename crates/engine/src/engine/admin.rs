@@ -133,9 +133,12 @@ impl Engine {
             // This closure runs where commits are ordered and must not fail, so filters were parsed
             // before.
             let partial = partial_filters(&state, &record, &*dialect);
-            prepared.prepare_publication(Publication::State(Box::new(
-                CollectionState::with_filters(record, partial),
-            )));
+            let next = if record.options == state.record.options {
+                CollectionState::with_rule(record, partial, state.rule.clone())
+            } else {
+                CollectionState::with_filters(record, partial, &*dialect)
+            };
+            prepared.prepare_publication(Publication::State(Box::new(next)));
             out
         });
         // Changing the TTL or dropping an index frees space, and a record is small, so the commit
@@ -157,14 +160,21 @@ impl Engine {
         Ok(())
     }
 
-    /// Replaces the options of a collection that only the API interprets.
-    pub async fn set_options(
+    /// Changes the options of a collection that only the API interprets. `change` receives the
+    /// current options and returns the new ones.
+    ///
+    /// No document that was checked against the old options is committed after the change: each
+    /// commit of a document requires that the record has not changed since the writer's view.
+    pub async fn change_options(
         &self,
         collection: &Arc<Collection>,
-        options: Document,
+        change: impl Fn(&Document) -> Document + Send + Sync + 'static,
     ) -> Result<(), Error> {
-        self.change_record(collection, &move |_| {
-            let options = options.clone();
+        self.change_record(collection, &move |state| {
+            let options = change(&state.record.options);
+            if options == state.record.options {
+                return Ok(None);
+            }
             let apply = move |record: &mut Record, _| record.options = options.clone();
             Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
         })

@@ -164,7 +164,7 @@ impl Engine {
             let parsed = |index| new_filter(&record, index, &*dialect);
             let partial = record.indexes.iter().map(parsed).collect();
             prepared.prepare_publication(Publication::State(Box::new(
-                CollectionState::with_filters(record, partial),
+                CollectionState::with_filters(record, partial, &*dialect),
             )));
             out
         });
@@ -348,6 +348,7 @@ impl Engine {
             })
         };
         let (prepared, to) = (Arc::clone(&change), to.clone());
+        let dialect = Arc::clone(&self.inner.dialect);
         let commit = Commit::new(conditions.into(), move |_| {
             let record = Record { namespace: to, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
@@ -355,7 +356,7 @@ impl Engine {
             // The replaced collection is dropped in the same commit, so that the name always
             // denotes exactly one collection.
             out.extend(replaced.map(mark_dropped));
-            let state = CollectionState::with_filters(record, state.partial.clone());
+            let state = CollectionState::with_filters(record, state.partial.clone(), &*dialect);
             prepared.prepare_publication(Publication::State(Box::new(state)));
             out
         });

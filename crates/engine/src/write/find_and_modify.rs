@@ -114,25 +114,28 @@ impl Engine {
         let lifetime = update.writer.lifetime_of(&made)?;
         let id = made.get("_id").map_or(Value::Null, |id| id.to_value());
         let view = self.view(collection).await?;
+        let draft = WriteDraft::of(&view);
         let key = row_key(made.as_ref())?;
-        // The id may belong to a document that the filter does not match.
-        match view.get_row(&key).await {
-            Ok(None) => {}
-            // A document with the id was inserted since the search, and may match the filter.
-            Ok(Some(row)) => {
-                let filter = &update.find.filter;
-                if filter.matches(row.document(), &update.context)? {
-                    return Ok(None);
-                }
-                return Err(duplicate_id(made.as_ref()));
-            }
+        let existing = match view.get_row(&key).await {
+            Ok(existing) => existing,
             Err(halt) => {
                 self.resolve(&view, halt, attempts).await?;
                 return Ok(None);
             }
+        };
+        // A document with the id was inserted since the search, and may match the filter.
+        if let Some(row) = &existing
+            && update.find.filter.matches(row.document(), &update.context)?
+        {
+            return Ok(None);
+        }
+        draft.check_rule(update.rule_context(), made.as_ref(), None).await?;
+        // The id belongs to a document that the filter does not match.
+        if existing.is_some() {
+            return Err(duplicate_id(made.as_ref()));
         }
         let after = Bytes::from(made.bytes().to_vec());
-        match WriteDraft::of(&view).put_document(key, made, lifetime, None).await {
+        match draft.put_document(key, made, lifetime, None).await {
             Ok(commit) => {
                 drop(view);
                 let effect = Effect::Upserted { id: &id, after: &after };

@@ -33,7 +33,7 @@ use super::{
     written::WrittenDocuments,
 };
 use crate::{
-    catalog::Collection,
+    catalog::{Collection, RuleContext},
     engine::Engine,
     error::{Error, Halt, Kind},
     limits::{GROUP_VIEW_MS, UNIT_BYTES},
@@ -143,15 +143,17 @@ impl WriteGroup<'_> {
         Ok(Some(count))
     }
 
-    /// Adds an insert, as [`update`](Self::update) does.
+    /// Adds an insert, as [`update`](Self::update) does. The document is checked against the
+    /// collection's rule if `rule` provides a context.
     pub async fn insert(
         &mut self,
         at: usize,
         collection: &Arc<Collection>,
         new: NewDocument,
+        rule: Option<&dyn RuleContext>,
     ) -> Result<Option<()>, Error> {
         let Some(part) = self.part(collection).await? else { return Ok(None) };
-        let drafted = self.parts[part].draft_insert(new).await;
+        let drafted = self.parts[part].draft_insert(new, rule).await;
         let Some(drafted) = fitting(drafted)? else { return Ok(None) };
         self.add(at, part, drafted, StatementEffect::Inserted);
         Ok(Some(()))

@@ -16,6 +16,7 @@ use super::{
     written::{Overlap, Rewritten, WrittenDocument, WrittenDocuments},
 };
 use crate::{
+    catalog::RuleContext,
     engine::Engine,
     error::{Error, Halt},
     limits::{GROUP_MATCHES, ROW_WORK, UNIT_BYTES},
@@ -71,7 +72,7 @@ impl CollectionPart {
             let lifetime = update.writer.lifetime_of(&made)?;
             updated.upserted = Some(made.get("_id").map_or(Value::Null, |id| id.to_value()));
             let new = NewDocument { document: made, lifetime, since: None };
-            let fits = self.draft_new(new, &mut drafted).await?;
+            let fits = self.draft_new(new, update.rule_context(), &mut drafted).await?;
             return Ok(fits.then_some((updated, drafted)));
         }
         for row in rows {
@@ -82,6 +83,8 @@ impl CollectionPart {
                 continue;
             }
             let lifetime = update.writer.lifetime_of(&outcome.document)?;
+            let (rule, before) = (update.rule_context(), Some(row.document()));
+            WriteDraft::of(&self.view).check_rule(rule, outcome.document.as_ref(), before).await?;
             let key = row.key.clone();
             let put = (key, outcome.document, lifetime, None);
             if !self.draft_put(put, Some(row), &mut drafted).await? {
@@ -124,6 +127,8 @@ impl CollectionPart {
             return Ok(Some((updated, drafted)));
         }
         let lifetime = update.writer.lifetime_of(&outcome.document)?;
+        let (rule, before) = (update.rule_context(), Some(DocRef::Raw(after)));
+        WriteDraft::of(&self.view).check_rule(rule, outcome.document.as_ref(), before).await?;
         let put = (held.key.clone(), outcome.document, lifetime, None);
         if !self.draft_put(put, held.before.clone(), &mut drafted).await? {
             return Ok(None);
@@ -168,9 +173,10 @@ impl CollectionPart {
     pub(super) async fn draft_insert(
         &self,
         new: NewDocument,
+        rule: Option<&dyn RuleContext>,
     ) -> Result<Option<StatementDraft>, Halt> {
         let mut drafted = StatementDraft::new();
-        let fits = self.draft_new(new, &mut drafted).await?;
+        let fits = self.draft_new(new, rule, &mut drafted).await?;
         Ok(fits.then_some(drafted))
     }
 
@@ -179,6 +185,7 @@ impl CollectionPart {
     async fn draft_new(
         &self,
         new: NewDocument,
+        rule: Option<&dyn RuleContext>,
         drafted: &mut StatementDraft,
     ) -> Result<bool, Halt> {
         let NewDocument { document, lifetime, since } = new;
@@ -186,6 +193,7 @@ impl CollectionPart {
         if self.written.has_key(&key) {
             return Ok(false);
         }
+        WriteDraft::of(&self.view).check_rule(rule, document.as_ref(), None).await?;
         if self.view.get_row(&key).await?.is_some() {
             return Err(duplicate_id(document.as_ref()).into());
         }

@@ -18,7 +18,7 @@ use store::{Commit, Condition, Outcome, Space};
 use super::{Effect, Receipts, WriteDraft, draft::row_key};
 use crate::{
     attempts::Attempts,
-    catalog::{Collection, ListOrdering},
+    catalog::{Collection, ListOrdering, RuleContext},
     engine::Engine,
     error::{Error, Halt, Kind},
     limits::{COMMITS_AT_ONCE, UNIT_BYTES},
@@ -51,6 +51,8 @@ struct InsertBatch<'a> {
     ordered: bool,
     /// Provides the receipts of the round's documents, which then form one commit.
     receipts: Option<&'a dyn Receipts>,
+    /// The context in which the documents are checked; `None` skips the check.
+    rule: Option<&'a dyn RuleContext>,
     /// Keys that the writes of the round change or depend on; used only if they form one commit.
     claimed: HashSet<(Space, Bytes)>,
     /// Total size of the round's documents in bytes.
@@ -58,9 +60,13 @@ struct InsertBatch<'a> {
 }
 
 impl<'a> InsertBatch<'a> {
-    fn new(ordering: ListOrdering, receipts: Option<&'a dyn Receipts>) -> Self {
+    fn new(
+        ordering: ListOrdering,
+        receipts: Option<&'a dyn Receipts>,
+        rule: Option<&'a dyn RuleContext>,
+    ) -> Self {
         let ordered = ordering == ListOrdering::Ordered;
-        Self { ordered, receipts, claimed: HashSet::new(), bytes: 0 }
+        Self { ordered, receipts, rule, claimed: HashSet::new(), bytes: 0 }
     }
 
     /// Returns whether the next document has to wait for the next round of inserts.
@@ -90,7 +96,8 @@ impl<'a> InsertBatch<'a> {
 }
 
 impl Engine {
-    /// Inserts documents that have ids, each with the lifetime determined by the API.
+    /// Inserts documents that have ids, each with the lifetime determined by the API. They are not
+    /// checked against the collection's rule.
     pub async fn insert(
         &self,
         collection: &Arc<Collection>,
@@ -99,17 +106,19 @@ impl Engine {
     ) -> Result<Inserted, Error> {
         let new = |(document, lifetime)| NewDocument { document, lifetime, since: None };
         let documents = documents.into_iter().map(new).collect();
-        self.insert_since(collection, documents, ordering, None).await
+        self.insert_since(collection, documents, ordering, None, None).await
     }
 
     /// Inserts documents, some of which may have been written earlier and keep their lifetimes.
-    /// With receipts, the documents of a round form one commit.
+    /// With receipts, the documents of a round form one commit. They are checked against the
+    /// collection's rule if `rule` provides a context.
     pub async fn insert_since(
         &self,
         collection: &Arc<Collection>,
         documents: Vec<NewDocument>,
         ordering: ListOrdering,
         receipts: Option<&dyn Receipts>,
+        rule: Option<&dyn RuleContext>,
     ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
         let mut waiting: Vec<(usize, NewDocument)> = documents.into_iter().enumerate().collect();
@@ -118,7 +127,7 @@ impl Engine {
             attempts.begin_next()?;
             // The round is limited, so that the store commits it in one batch.
             let rest = waiting.split_off(waiting.len().min(COMMITS_AT_ONCE));
-            let batch = InsertBatch::new(ordering, receipts);
+            let batch = InsertBatch::new(ordering, receipts, rule);
             let mut refused =
                 self.insert_some(collection, waiting, batch, &mut out, &mut attempts).await?;
             if ordering == ListOrdering::Ordered && !out.failed.is_empty() {
@@ -153,7 +162,7 @@ impl Engine {
         while let Some((at, new)) = documents.next() {
             let key = row_key(new.document.as_ref())?;
             let built = if taken.insert(key.clone()) && !batch.is_full() {
-                let built = self.insert_commit(&view, key, new.clone()).await;
+                let built = self.insert_commit(&view, key, new.clone(), batch.rule).await;
                 built.and_then(|commit| batch.admit(commit, new.document.bytes().len()))
             } else {
                 Err(Halt::LookAgain)
@@ -233,20 +242,22 @@ impl Engine {
         Ok(refused)
     }
 
-    /// Returns the commit of one insert; fails if a live document has the id.
+    /// Returns the commit of one insert; fails if the collection's rule refuses the document or a
+    /// live document has the id.
     async fn insert_commit(
         &self,
         view: &LiveView,
         key: Bytes,
         new: NewDocument,
+        rule: Option<&dyn RuleContext>,
     ) -> Result<Commit, Halt> {
         let NewDocument { document, lifetime, since } = new;
+        let draft = WriteDraft { since, ..WriteDraft::of(view) };
+        draft.check_rule(rule, document.as_ref(), None).await?;
         if view.get_row(&key).await?.is_some() {
             return Err(duplicate_id(document.as_ref()).into());
         }
-        WriteDraft { since, ..WriteDraft::of(view) }
-            .put_document(key, document, lifetime, None)
-            .await
+        draft.put_document(key, document, lifetime, None).await
     }
 }
 

@@ -21,6 +21,7 @@ mod previous;
 mod prolong;
 mod receipt;
 mod remove;
+mod rule;
 mod turn;
 mod unit;
 mod update;

@@ -18,7 +18,7 @@ use store::{Commit, Outcome};
 use super::{WriteDraft, turn::WriterTurns};
 use crate::{
     attempts::Attempts,
-    catalog::Collection,
+    catalog::{Collection, RuleContext},
     engine::Engine,
     error::{Error, Halt},
     limits::{COMMITS_AT_ONCE, ROW_WORK, SEEN_BYTES},
@@ -35,6 +35,11 @@ pub trait Writer: Send + Sync {
 
     /// Adds an id to an inserted document that has none.
     fn with_id(&self, document: DocBuf) -> DocBuf;
+
+    /// Returns whether documents are checked against the rule of their collection.
+    fn checks_rule(&self) -> bool {
+        true
+    }
 }
 
 /// The parameters of an update.
@@ -54,6 +59,12 @@ pub struct Update<'a> {
 }
 
 impl Update<'_> {
+    /// Returns the context in which the collection's rule is checked; `None` if it is not.
+    pub(super) fn rule_context(&self) -> Option<&dyn RuleContext> {
+        let context: &dyn RuleContext = &*self.context;
+        self.writer.checks_rule().then_some(context)
+    }
+
     /// Applies the edit to a matching document.
     pub(super) fn apply(&self, document: DocRef<'_>) -> Result<EditOutcome, Error> {
         // The filter determines the array element that the edit refers to.
@@ -220,6 +231,8 @@ impl Engine {
     ) -> Result<Commit, Halt> {
         let lifetime = update.writer.lifetime_of(&edited)?;
         let draft = WriteDraft::of(view);
+        let before = Some(row.document());
+        draft.check_rule(update.rule_context(), edited.as_ref(), before).await?;
         let key = row.key.clone();
         let previous = draft.previous_version(row).await?;
         draft.put_document(key, edited, lifetime, Some(previous)).await

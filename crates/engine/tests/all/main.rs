@@ -28,6 +28,7 @@ mod paths_are_kept_on_demand;
 mod reaping_is_paused;
 mod receipts;
 mod records_change_together;
+mod rules_of_documents;
 mod series_say_what_expires_in_each_step;
 mod several_paths;
 mod statements_are_committed_together;

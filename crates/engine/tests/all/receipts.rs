@@ -65,7 +65,7 @@ fn list(documents: &[Document]) -> Vec<NewDocument> {
 
 fn insert(kit: &Kit, notes: &Notes, documents: &[Document]) -> Result<Inserted, Error> {
     let (collection, order) = (kit.collection(), ListOrdering::Unordered);
-    ready(kit.engine.insert_since(&collection, list(documents), order, Some(notes)))
+    ready(kit.engine.insert_since(&collection, list(documents), order, Some(notes), None))
 }
 
 /// Sets `a` of the document with this id.
@@ -143,7 +143,7 @@ fn of_two_writers_at_once_one_wins() {
         let mut slow = Task::new(async move {
             let documents = list(&[doc! { "_id": 2 }]);
             let order = ListOrdering::Ordered;
-            engine.insert_since(&collection, documents, order, Some(&first)).await
+            engine.insert_since(&collection, documents, order, Some(&first), None).await
         });
         let early = slow.poll();
         kit.store.turnstile().disarm();

@@ -27,7 +27,8 @@ use evaluation::Context;
 
 use super::{
     bulk_outcomes::{OperationResult, Totals, outcome_entry, reply_with_outcomes},
-    delete, insert,
+    delete,
+    insert::{self, InsertChecks},
     statements::{RunStatement, Staged, check_batch, open_receipts, run_statements},
     update,
 };
@@ -134,6 +135,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     check_batch(operations.len())?;
     // Nothing runs unless every operation is well formed.
     operations.iter().try_for_each(|it| check_shape(*it, namespaces.len()))?;
+    args.lax_bool("bypassDocumentValidation")?;
     let ordered = args.bool("ordered")?.unwrap_or(true);
     let errors_only = args.bool("errorsOnly")?.unwrap_or(false);
     let size = match args.document("cursor")? {
@@ -189,7 +191,8 @@ impl RunStatement for Run<'_> {
         Ok(match planned {
             ParsedOperation::Insert(document) => {
                 let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
-                insert::stage_insert(call, namespace, at, document, &writer, slot, group)
+                let checks = InsertChecks { writer: &writer, context: &**context };
+                insert::stage_insert(call, namespace, at, document, checks, slot, group)
                     .await?
                     .map(|()| OperationResult::Inserted)
             }
@@ -344,8 +347,9 @@ async fn insert_one(
     slot: Option<ReceiptSlot<'_>>,
 ) -> Result<OperationResult> {
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
+    let checks = InsertChecks { writer: &writer, context };
     let (_, mut errors) =
-        insert::insert_documents(call, namespace, &[document], true, &writer, slot).await?;
+        insert::insert_documents(call, namespace, &[document], true, checks, slot).await?;
     // At most one error, since there is one document.
     errors.pop().map_or(Ok(OperationResult::Inserted), |(_, error)| Err(error))
 }

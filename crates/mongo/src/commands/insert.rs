@@ -8,7 +8,7 @@
 //! The reply has `ok: 1` even if documents failed.
 
 use document::{DocBuf, DocBuilder, DocRef, MAX_STORED_DEPTH, depth_within, doc};
-use engine::{ListOrdering, Namespace, NewDocument, WriteGroup};
+use engine::{ListOrdering, Namespace, NewDocument, RuleContext, WriteGroup};
 
 use super::statements::{Staged, check_batch, open_receipts, push_errors};
 use crate::{
@@ -38,11 +38,12 @@ pub(super) fn bypass_requirement(request: &CommandRequest<'_>) -> Result<Option<
     bypasses.then(|| request.collection().map(need)).transpose()
 }
 
-/// Runs `insert`. No evaluation context is created, since many inserts are small.
+/// Runs `insert`. An evaluation context is created only for a validator, since many inserts are
+/// small.
 ///
 /// The command fails with 16 for no documents or too many. Single documents fail with 10334 if too
-/// large, 15 if too deep, 2 for the reserved property, 52 and 53 for the id, and 11000 for a
-/// duplicate key.
+/// large, 15 if too deep, 2 for the reserved property, 52 and 53 for the id, 11000 for a duplicate
+/// key, and 121 if they fail validation.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let documents = call.listed_documents("documents")?;
@@ -56,8 +57,10 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let receipts = open_receipts(call, documents.len()).await?;
     let slot = receipts.as_ref().map(|receipts| ReceiptSlot { receipts, at: 0 });
     charge_inserts(call, admitted);
+    let context = call.insert_context(writer.now);
+    let checks = InsertChecks { writer: &writer, context: &context };
     let (inserted, mut errors) =
-        insert_documents(call, &namespace, admitted, ordered, &writer, slot).await?;
+        insert_documents(call, &namespace, admitted, ordered, checks, slot).await?;
     for at in admitted.len()..documents.len() {
         if ordered && !errors.is_empty() {
             break;
@@ -92,6 +95,22 @@ pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
     Err(Error::new(Overflow, message))
 }
 
+/// The checks of inserted documents: those of `writer`, and the collection's validator.
+#[derive(Clone, Copy)]
+pub(super) struct InsertChecks<'a> {
+    pub(super) writer: &'a DocumentWriter,
+    /// The context of the validator. It reserves the memory of the validator's errors until the
+    /// command ends.
+    pub(super) context: &'a dyn RuleContext,
+}
+
+impl<'a> InsertChecks<'a> {
+    /// Returns the context of the validator; `None` if it is bypassed.
+    fn rule(&self) -> Option<&'a dyn RuleContext> {
+        (!self.writer.bypasses_validation).then_some(self.context)
+    }
+}
+
 /// Inserts documents; returns the number inserted, and the errors by position.
 ///
 /// All documents are checked first. An `ordered` insert inserts the documents before the first one
@@ -105,9 +124,10 @@ pub(super) async fn insert_documents(
     namespace: &Namespace,
     documents: &[DocRef<'_>],
     ordered: bool,
-    writer: &DocumentWriter,
+    checks: InsertChecks<'_>,
     slot: Option<ReceiptSlot<'_>>,
 ) -> Result<(usize, Vec<(usize, Error)>)> {
+    let writer = checks.writer;
     let mut errors = Vec::new();
     let (mut positions, mut ready) = (Vec::new(), Vec::new());
     let left = positions_left(documents.len(), slot).await?;
@@ -129,11 +149,13 @@ pub(super) async fn insert_documents(
     if ready.is_empty() {
         return Ok((before, errors));
     }
+    let rule = checks.rule();
     let ordering = if ordered { ListOrdering::Ordered } else { ListOrdering::Unordered };
     let inserted = loop {
         let (collection, _) = call.ensure_collection(namespace).await?;
         let receipts = slot.map(|slot| slot.begin(&positions));
-        let inserted = call.api.engine.insert_since(&collection, ready, ordering, receipts).await;
+        let inserted =
+            call.api.engine.insert_since(&collection, ready, ordering, receipts, rule).await;
         if !Call::came_late(&inserted) {
             break inserted?;
         }
@@ -169,16 +191,16 @@ pub(super) async fn stage_insert(
     namespace: &Namespace,
     at: usize,
     document: DocRef<'_>,
-    writer: &DocumentWriter,
+    checks: InsertChecks<'_>,
     slot: Option<ReceiptSlot<'_>>,
     group: &mut WriteGroup<'_>,
 ) -> Result<Staged<()>> {
     if positions_left(1, slot).await?.is_empty() {
         return Ok(Staged::Repeated(()));
     }
-    let new = prepare_document(call, document, writer)?;
+    let new = prepare_document(call, document, checks.writer)?;
     let (collection, _) = call.ensure_collection(namespace).await?;
-    let inserted = group.insert(at, &collection, new).await;
+    let inserted = group.insert(at, &collection, new, checks.rule()).await;
     // The collection was dropped after the lookup; the statement is run alone and repeats it.
     if Call::came_late(&inserted) {
         return Ok(Staged::Left);

@@ -56,6 +56,7 @@ impl From<engine::Error> for Error {
             | Kind::IndexRefused(_)
             | Kind::HintRefused(_)
             | Kind::ParallelArrays
+            | Kind::FailedRule { .. }
             | Kind::Query(_) => (StatusCode::BAD_REQUEST, "BadRequest"),
             Kind::NotFound(_) | Kind::Gone => (StatusCode::NOT_FOUND, "NotFound"),
             Kind::Exists(_)
