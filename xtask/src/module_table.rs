@@ -290,6 +290,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "cursors",
             "fail_point",
             "protocol_error_log",
+            "validator",
             "usage",
             "machine",
             "recent_log",

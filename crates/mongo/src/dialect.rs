@@ -1,11 +1,16 @@
-//! The language of partial index filters. The engine stores such a filter as the document that the
-//! client sent, and has it parsed when it opens the index.
+//! The language of partial index filters and of validators. The engine stores each as the document
+//! that the client sent. A filter is parsed when the index is opened, and a validator when it
+//! checks its first document.
+
+use std::sync::Arc;
 
 use document::DocRef;
-use engine::{Dialect, Model};
+use engine::{Dialect, DocumentRule, Model, Record};
 use pipeline::Filter;
 
-/// Parses partial index filters in MongoDB's query language.
+use crate::validator::Validator;
+
+/// Parses partial index filters and validators in MongoDB's query language.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MongoDialect;
 
@@ -14,6 +19,15 @@ impl Dialect for MongoDialect {
         match model {
             Model::Documents => mongo_query::filter::parse(filter).map_err(|error| error.message),
             Model::Items | Model::Receipts => Err("it has no partial indexes".to_owned()),
+        }
+    }
+
+    fn document_rule(&self, record: &Record) -> Option<Arc<dyn DocumentRule>> {
+        match record.model {
+            Model::Documents => {
+                Validator::of_record(record).map(|rule| Arc::new(rule) as Arc<dyn DocumentRule>)
+            }
+            Model::Items | Model::Receipts => None,
         }
     }
 }

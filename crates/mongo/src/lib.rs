@@ -121,6 +121,8 @@ mod users;
 /// Another shard's copy of users and roles.
 mod users_copy;
 mod utf8;
+/// The validators of collections and their errors.
+mod validator;
 /// The wire format of messages.
 mod wire;
 

@@ -1,5 +1,6 @@
-//! Rate-limited log lines about malformed messages and failed logins: at most one per second, so
-//! that a port scanner cannot fill the log, and without anything that the client sent.
+//! Rate-limited log lines about malformed messages, failed logins and documents that fail
+//! validation: at most one per second, so that a client cannot fill the log, and without values
+//! that the client sent.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -36,7 +37,7 @@ impl ProtocolErrorLog {
 
     /// Returns the number of lines left out if a line is due, otherwise `None`. If several threads
     /// call this function at the same time, one of them gets the number.
-    fn take_line(&self, now: Duration) -> Option<u64> {
+    pub(crate) fn take_line(&self, now: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let due = self.due.load(Ordering::Relaxed);
         let following = ms(now.saturating_add(PAUSE));

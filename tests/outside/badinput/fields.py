@@ -83,7 +83,7 @@ COMMANDS = {
         "t",
         {"@": "made"},
         """@:text/73 capped:bool autoIndexId:few size:number/72 max:number/72 storageEngine:doc/72
-        validator:doc/115 validationLevel:text validationAction:text indexOptionDefaults:doc/40415
+        validator:doc/2 validationLevel:text validationAction:text indexOptionDefaults:doc/40415
         viewOn:text/115 pipeline:array/115 collation:doc timeseries:doc/115
         expireAfterSeconds:any clusteredIndex:any changeStreamPreAndPostImages:doc/40414/40415
         recordPreImages:bool/115 idIndex:doc
@@ -115,7 +115,7 @@ COMMANDS = {
     "collMod": (
         "t",
         {"@": "c", "index": {"name": "n_1", "hidden": False}},
-        """@:text/73 index:doc validator:doc/115 validationLevel:text/2 validationAction:text/2
+        """@:text/73 index:doc validator:doc/2 validationLevel:text/2 validationAction:text/2
         viewOn:any pipeline:any expireAfterSeconds:any timeseries:any
         changeStreamPreAndPostImages:doc/40414/40415 cappedSize:any cappedMax:any dryRun:bool/72
         recordPreImages:bool/115 index.name:text index.keyPattern:doc/72

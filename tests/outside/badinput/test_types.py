@@ -14,6 +14,7 @@ DOCUMENTS = [{"_id": i, "n": i, "a": [i, i + 1], "s": str(i)} for i in range(3)]
 #: Commands whose generic fields are tested in the ordinary run; the long one tests all.
 GENERIC = ["find", "insert", "update", "aggregate", "ping", "getMore", "killCursors"]
 FEW = ("string", "array", "largest long")
+NO_VALIDATOR = {"collMod": "c", "validator": {}, "validationLevel": "strict", "$db": "t"}
 FAIL_POINT_OFF = {"configureFailPoint": "failCommand", "mode": "off", "$db": "admin"}
 
 
@@ -64,6 +65,8 @@ def attempt(fixture, field, type_name, value):
         return str(silence)
     if field.command == "configureFailPoint":
         fixture.control.ask(msg(FAIL_POINT_OFF))
+    if field.command == "collMod":
+        fixture.control.ask(msg(NO_VALIDATOR))
     if reply is None:
         fixture.wire = fixture.attacked.wire()
         return "closed"

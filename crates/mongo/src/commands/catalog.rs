@@ -63,8 +63,8 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
 /// refused instead of ignored.
 const UNSUPPORTED: &[&str] = &["viewOn", "pipeline", "timeseries", "encryptedFields"];
 
-/// Options of `create` that are stored: they have no effect, are shown by `listCollections`, and
-/// must match those of an existing collection.
+/// Options of `create` that are stored without effect. Like those of validation, they are shown by
+/// `listCollections` and must match those of an existing collection.
 const KEPT: &[&str] = &["storageEngine", "indexOptionDefaults"];
 
 /// Runs `create`. Options for other kinds of collections are refused first, then the other options
@@ -98,7 +98,8 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     }
     check_options(&args)?;
     let shard_key = args.str("shardKey")?.map(shard_key_of_path).transpose()?;
-    let kept = kept_options(&args);
+    let validation = collection_options::parse_validation(&args, &namespace)?;
+    let kept = collection_options::with_validation(&kept_options(&args), &validation);
     let options = Provisioning { shard_key: shard_key.clone(), throughput: None }.in_options(&kept);
     let engine = &call.api.engine;
     match engine.create_collection(Model::Documents, &namespace, options).await {

@@ -1,6 +1,7 @@
-//! `collMod`: changes an index's TTL or hides the index, with all of MongoDB's coercions. For the
-//! `_ts` index, which is the collection's default time to live, a wrong number is refused and never
-//! coerced: documents would otherwise expire at an unintended time.
+//! `collMod`: changes the validation of documents, changes an index's TTL, or hides an index, with
+//! all of MongoDB's coercions. For the `_ts` index, which is the collection's default time to live,
+//! a wrong number is refused and never coerced: documents would otherwise expire at an unintended
+//! time.
 //!
 //! ```text
 //! {collMod: "c", index: {name: "a_1", expireAfterSeconds: 60}}
@@ -9,7 +10,7 @@
 //! => {hidden_old: false, hidden_new: true, ok: 1}
 //! ```
 
-use document::{DocBuf, Number, Rounding, Value, ValueRef, doc, shell};
+use document::{DocBuf, Document, Number, Rounding, Value, ValueRef, doc, shell};
 use engine::{Collection, IndexChange, IndexSpec, Namespace};
 
 use super::drop_indexes;
@@ -59,8 +60,15 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     if dry_run {
         return Err(invalid_options("dry run mode requires an valid index modification."));
     }
-    let Some(index) = index else { return ok(doc! {}) };
-    let (name, change) = parse_change(&collection, &index, &namespace)?;
+    // All arguments are checked before the first change.
+    let validation = collection_options::parse_validation(&args, &namespace)?;
+    let change = index.map(|index| parse_change(&collection, &index, &namespace)).transpose()?;
+    if !validation.is_empty() {
+        let with_validation =
+            move |options: &Document| collection_options::with_validation(options, &validation);
+        call.api.engine.change_options(&collection, with_validation).await?;
+    }
+    let Some((name, change)) = change else { return ok(doc! {}) };
     let was = call.api.engine.change_index(&collection, &name, change).await?;
     let mut reply = doc! {};
     if let Some(seconds) = change.expire_after {

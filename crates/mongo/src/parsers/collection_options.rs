@@ -1,17 +1,19 @@
-//! Options of `create` and `collMod` for validators and pre-images. Neither feature exists, so an
-//! option that enables one is refused. An option that enables nothing is accepted: dumps contain
+//! Options of `create` and `collMod` for validators and pre-images. There are no pre-images, so an
+//! option that enables them is refused. An option that enables nothing is accepted: dumps contain
 //! such options, and a refusal would make a restore skip the whole collection.
 //!
 //! ```text
-//! {validator: {}}   {validationLevel: "off"}   {changeStreamPreAndPostImages: {enabled: false}}   accepted
-//! {validator: {a: 1}}   {recordPreImages: true}                                                  115
+//! {validator: {a: 1}}   {changeStreamPreAndPostImages: {enabled: false}}   accepted
+//! {recordPreImages: true}                                                  115
 //! ```
 
-use document::ValueRef;
+use document::{Document, Value, ValueRef};
+use engine::Namespace;
 
 use crate::{
     arguments::Args,
     errors::{BadValue, CommandNotSupported, Error, Result},
+    validator::{ACTION, LEVEL, VALIDATOR, check_validator},
 };
 
 /// Checks the types and values of the options. Returns the name of the first option that enables a
@@ -20,21 +22,51 @@ use crate::{
 /// Fails with 14 for a wrong type, 2 for an unknown level or action, and 40414 and 40415 for the
 /// pre-image document.
 pub(crate) fn check_options(args: &Args<'_>) -> Result<Option<&'static str>> {
-    let validates = args.document("validator")?.is_some_and(|validator| !validator.is_empty());
+    args.document(VALIDATOR)?;
     for (name, values) in [
-        ("validationLevel", ["off", "strict", "moderate"].as_slice()),
-        ("validationAction", &["error", "warn"]),
+        (LEVEL, ["off", "strict", "moderate"].as_slice()),
+        (ACTION, &["error", "warn", "errorAndLog"]),
     ] {
         check_enumeration(args, name, values)?;
     }
     let records = args.lax_bool("recordPreImages")?.unwrap_or(false);
     let images = asks_for_images(args)?;
-    let asked = [
-        ("validator", validates),
-        ("recordPreImages", records),
-        ("changeStreamPreAndPostImages", images),
-    ];
+    let asked = [("recordPreImages", records), ("changeStreamPreAndPostImages", images)];
     Ok(asked.into_iter().find_map(|(name, asked)| asked.then_some(name)))
+}
+
+/// Checks the validator and returns the given options of validation, as they are stored and shown.
+///
+/// Errors: those of [`check_validator`].
+pub(crate) fn parse_validation(args: &Args<'_>, namespace: &Namespace) -> Result<Document> {
+    if let Some(validator) = args.document(VALIDATOR)? {
+        check_validator(namespace, validator)?;
+    }
+    let names = [VALIDATOR, LEVEL, ACTION];
+    let given = names.iter().filter_map(|name| Some((*name, args.get(name)?)));
+    Ok(given.map(|(name, value)| (name.to_owned(), value.to_value())).collect())
+}
+
+/// Returns the options of a collection after a change of its options of validation. An empty
+/// validator is the same as none.
+pub(crate) fn with_validation(options: &Document, changed: &Document) -> Document {
+    let is_none =
+        |value: &Value| matches!(value, Value::Document(validator) if validator.is_empty());
+    let mut result = options.clone();
+    for (name, value) in changed.fields() {
+        if is_none(value) {
+            result.remove(name);
+        } else {
+            result.insert(name.as_str(), value.clone());
+        }
+    }
+    // Always in the same order, since options are compared as a whole.
+    [VALIDATOR, LEVEL, ACTION].into_iter().for_each(|name| {
+        if let Some(value) = result.remove(name) {
+            result.push(name, value);
+        }
+    });
+    result
 }
 
 /// Returns the error (115) of an option that enables a missing feature.

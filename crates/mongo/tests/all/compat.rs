@@ -61,7 +61,11 @@ is not there yet answers an error that names it.
   begin again by themselves.
 * `killSessions`, `killAllSessions` and `killAllSessionsByPattern` end the operations and close the cursors
   of sessions; `endSessions` closes the cursors, and lets operations go on.
-* Options of `create` and `collMod` for validators, storage engines and images before a change are accepted
+* A validator has at most 1 MiB. A write that is decided before a `collMod` of the validator and committed
+  after it is checked again. `errInfo` has at most 4 MiB, and those of one command about 8 MiB together;
+  beyond that `errInfo` contains only the document's `_id` and a note. Log lines about failures (`warn`,
+  `errorAndLog`) contain no values of documents. `encrypt` and `encryptMetadata` are refused in schemas.
+* Options of `create` and `collMod` for storage engines and images before a change are accepted
   where they ask for nothing, and refused by name where they ask for something.
 * `currentOp` shows commands of up to 1 KB whole, of others the beginning. So does `$currentOp` with
   `truncateOps: true`; else it shows those of the node that answers whole, up to nearly 16 MB together

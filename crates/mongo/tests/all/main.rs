@@ -38,5 +38,6 @@ mod sessions;
 mod small_commands;
 mod stable_api;
 mod stored_documents;
+mod validators;
 mod versions;
 mod x509;

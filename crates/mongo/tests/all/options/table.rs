@@ -87,11 +87,11 @@ pub(crate) const OPTIONS: &[Row] = &[
     refused("create", "max", 72, || Value::from(1000)).noted("of a capped collection"),
     ignored("create", "storageEngine", || Value::from(doc! { "wiredTiger": doc! {} }))
         .noted("for `wiredTiger` alone; shown by `listCollections`"),
-    refused("create", "validator", 115, || Value::from(doc! { "a": 1 }))
-        .unless(|| Value::from(doc! {}))
-        .noted("documents are not validated"),
-    ignored("create", "validationLevel", || Value::from("off")),
-    ignored("create", "validationAction", || Value::from("warn")),
+    works("create", "validator", || Value::from(doc! { "a": 1 }))
+        .noted("at most 1 MiB; with the filters that work here"),
+    works("create", "validationLevel", || Value::from("off")),
+    works("create", "validationAction", || Value::from("warn"))
+        .noted("log lines contain no values, at most one per second and collection"),
     ignored("create", "indexOptionDefaults", || Value::from(doc! { "storageEngine": doc! {} }))
         .noted("shown by `listCollections`"),
     refused("create", "viewOn", 115, || Value::from("c")).noted("there are no views"),
@@ -128,11 +128,11 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("collMod", "index.hidden", || Value::from(true)),
     refused("collMod", "index.unique", 115, || Value::from(true)),
     refused("collMod", "index.prepareUnique", 115, || Value::from(true)),
-    refused("collMod", "validator", 115, || Value::from(doc! { "a": 1 }))
-        .unless(|| Value::from(doc! {}))
-        .noted("documents are not validated"),
-    ignored("collMod", "validationLevel", || Value::from("off")),
-    ignored("collMod", "validationAction", || Value::from("warn")),
+    works("collMod", "validator", || Value::from(doc! { "a": 1 }))
+        .noted("at most 1 MiB; with the filters that work here"),
+    works("collMod", "validationLevel", || Value::from("off")),
+    works("collMod", "validationAction", || Value::from("warn"))
+        .noted("log lines contain no values, at most one per second and collection"),
     refused("collMod", "viewOn", 72, || Value::from("c")).noted("of a view"),
     refused("collMod", "pipeline", 72, || array![]).noted("of a view"),
     refused("collMod", "expireAfterSeconds", 72, || Value::from(60)).noted("of a time series"),
@@ -198,8 +198,7 @@ pub(crate) const OPTIONS: &[Row] = &[
         .noted("one node makes an index"),
     works("insert", "documents", || array![doc! { "_id": 3 }]),
     works("insert", "ordered", || Value::from(false)),
-    ignored("insert", "bypassDocumentValidation", || Value::from(true))
-        .noted("documents are not validated"),
+    works("insert", "bypassDocumentValidation", || Value::from(true)),
     works("update", "updates", || {
         array![doc! { "q": doc! {}, "u": doc! { "$set": doc! { "b": 3 } } }]
     }),
@@ -213,8 +212,7 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("update", "updates.hint", || Value::from("a_1")),
     works("update", "updates.sort", || Value::from(doc! { "a": 1 })),
     works("update", "ordered", || Value::from(false)),
-    ignored("update", "bypassDocumentValidation", || Value::from(true))
-        .noted("documents are not validated"),
+    works("update", "bypassDocumentValidation", || Value::from(true)),
     works("update", "let", || Value::from(doc! { "x": 1 })),
     works("delete", "deletes", || array![doc! { "q": doc! {}, "limit": 0 }]),
     works("delete", "deletes.q", || Value::from(doc! { "a": 1 })),
@@ -231,8 +229,7 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("findAndModify", "new", || Value::from(true)),
     works("findAndModify", "fields", || Value::from(doc! { "a": 1 })),
     works("findAndModify", "upsert", || Value::from(true)),
-    ignored("findAndModify", "bypassDocumentValidation", || Value::from(true))
-        .noted("documents are not validated"),
+    works("findAndModify", "bypassDocumentValidation", || Value::from(true)),
     collation("findAndModify", "collation"),
     works("findAndModify", "arrayFilters", || array![doc! { "x": 1 }]),
     works("findAndModify", "hint", || Value::from("a_1")),
