@@ -17,8 +17,8 @@ use pipeline::filter::{BitTest, Comparison, Condition, InSet, PathTest, Quantity
 use super::{Scope, arrays, bits, is_operators, number, pattern, types};
 use crate::Error;
 
-/// An operator with the document that contains it, since some operators are parsed together with
-/// their neighbours (`$regex` and `$options`).
+/// An operator of a field, with the neighbours that its parser needs: `$regex` and `$options` are
+/// parsed together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Operator<'a> {
     /// The operator's name, for error messages.
@@ -26,8 +26,10 @@ pub(crate) struct Operator<'a> {
     pub(crate) value: ValueRef<'a>,
     /// The field's name, for error messages.
     pub(crate) field: &'a str,
-    /// The document that contains the operator.
-    pub(crate) siblings: DocRef<'a>,
+    /// The operand of `$options` next to the operator.
+    pub(crate) options: Option<ValueRef<'a>>,
+    /// Whether `$regex` is among the operators of the field.
+    pub(crate) has_regex: bool,
     /// The context of the operator.
     pub(crate) scope: Scope,
 }
@@ -52,9 +54,9 @@ pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
     }),
     ("$mod", |op| Ok(Some(test_condition(number::parse_modulo(op.value)?)))),
     ("$regex", |op| {
-        Ok(Some(test_condition(PathTest::Pattern(pattern::parse_regex(op.value, op.siblings)?))))
+        Ok(Some(test_condition(PathTest::Pattern(pattern::parse_regex(op.value, op.options)?))))
     }),
-    ("$options", |op| pattern::options_alone(op.siblings).map(|()| None)),
+    ("$options", |op| pattern::check_options(op.has_regex).map(|()| None)),
     ("$all", |op| arrays::parse_all(op).map(Some)),
     ("$elemMatch", |op| Ok(Some(test_condition(arrays::parse_elem_match(op.value, op.scope)?)))),
     ("$size", |op| Ok(Some(test_condition(PathTest::Size(number::parse_size(op.value)?))))),
@@ -83,12 +85,14 @@ pub(crate) fn parse_operators(
     scope: Scope,
 ) -> Result<Condition, Error> {
     let scope = scope.deeper()?;
+    // Looked up once, so that many operators of one field take linear time.
+    let (options, has_regex) = (operators.get("$options"), operators.get("$regex").is_some());
     let mut all = Vec::new();
     for (name, value) in operators.iter() {
         let Some((_, parse)) = FIELD_OPERATORS.iter().find(|(known, _)| *known == name) else {
             return Err(Error::bad_value(format!("unknown operator: {name}")));
         };
-        match parse(Operator { name, value, field, siblings: operators, scope })? {
+        match parse(Operator { name, value, field, options, has_regex, scope })? {
             // The conditions of `$all` are flattened, too.
             Some(Condition::All(inner)) => all.extend(inner),
             Some(other) => all.push(other),

@@ -8,7 +8,7 @@
 //! A pattern is compiled once, when the filter is parsed. The compiled patterns of a command share
 //! one memory limit, which is counted during parsing (`as_program`).
 
-use document::{DocRef, ValueRef};
+use document::ValueRef;
 use evaluation::Pattern;
 
 use crate::Error;
@@ -23,12 +23,15 @@ pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, E
     Ok(Pattern::with_look_ahead(pattern, options)?)
 }
 
-/// Parses `$regex`, with the `$options` next to it. A value of the regular expression type may have
-/// options of its own; options in both places fail with 51075.
+/// Parses `$regex`, with the operand of the `$options` next to it. A value of the regular
+/// expression type may have options of its own; options in both places fail with 51075.
 ///
 /// Errors: 2 for something other than text or a pattern, and those of [`compile_pattern`].
-pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<Pattern, Error> {
-    let options = match siblings.get("$options") {
+pub(super) fn parse_regex(
+    value: ValueRef<'_>,
+    options: Option<ValueRef<'_>>,
+) -> Result<Pattern, Error> {
+    let options = match options {
         None => None,
         Some(ValueRef::String(options)) => Some(options),
         Some(_) => return Err(Error::bad_value("$options has to be a string")),
@@ -45,10 +48,7 @@ pub(super) fn parse_regex(value: ValueRef<'_>, siblings: DocRef<'_>) -> Result<P
     }
 }
 
-/// Fails for `$options` without `$regex`, which parses both.
-pub(super) fn options_alone(siblings: DocRef<'_>) -> Result<(), Error> {
-    match siblings.get("$regex") {
-        Some(_) => Ok(()),
-        None => Err(Error::bad_value("$options needs a $regex")),
-    }
+/// Fails for `$options` without `$regex`, with which it is parsed.
+pub(super) fn check_options(has_regex: bool) -> Result<(), Error> {
+    if has_regex { Ok(()) } else { Err(Error::bad_value("$options needs a $regex")) }
 }

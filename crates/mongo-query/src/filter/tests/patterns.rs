@@ -1,8 +1,17 @@
 //! Regular expressions in filters.
 
-use document::doc;
+use document::{Document, doc};
 
 use super::{matches, refused};
+
+#[test]
+fn many_options_of_one_field_are_parsed_in_linear_time() {
+    let mut operators = Document::new();
+    (0..100_000).for_each(|_| operators.push("$options", "i"));
+    operators.push("$regex", "^ab");
+    let filter = doc! { "a": operators }.to_buf();
+    assert!(crate::filter::parse(filter.as_ref()).is_ok());
+}
 
 #[test]
 fn patterns_match_as_in_perl() {
