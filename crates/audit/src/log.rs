@@ -37,7 +37,8 @@ struct Inner {
     refusals: Refusals,
 }
 
-/// Numbers of refusals that were written and left out in the current second of the monotonic clock.
+/// Number of refusals that were written in the current second of the monotonic clock, and number of
+/// those that were left out.
 #[derive(Debug, Default)]
 struct Refusals {
     second: u64,

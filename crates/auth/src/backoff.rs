@@ -31,18 +31,17 @@ const BACKOFF_STEP: Duration = Duration::from_secs(3);
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// Factor by which a sender's limit for all users together exceeds its limit for one user.
 const SPRAY_FACTOR: u32 = 10;
-/// Number of shared entries, which are used for attempters beyond the maximum of individual
-/// entries.
+/// Number of counters for the attempts that have no counter of their own because the table is full.
 const OTHERS: u64 = 4096;
 
-/// The key under which attempts are counted.
+/// The key under which wrong passwords are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Attempter {
     /// Attempts from a network on a user name, of which only a hash is kept.
     Name(Option<IpAddr>, u64),
     /// All attempts from a network, with any user name.
     Sender(Option<IpAddr>),
-    /// An entry shared by names with the same hash, used when too many attempters are recorded.
+    /// A counter shared by all keys with the same hash, used when the table is full.
     Others(u64),
 }
 
@@ -58,7 +57,7 @@ struct DelayTable {
     /// For each key, the time of the monotonic clock at which its debt is paid off. A debt is the
     /// sum of the delays that its wrong passwords have added, less the time that has passed.
     paid: HashMap<Attempter, Duration>,
-    /// Monotonic time of the last eviction of entries whose delay has passed.
+    /// Monotonic time at which entries that no longer cause a delay were last evicted.
     swept: Duration,
 }
 
@@ -94,8 +93,9 @@ impl Backoff {
         [Attempter::Name(sender, self.hasher.hash_one(name)), Attempter::Sender(sender)]
     }
 
-    /// Returns the key itself if it has an entry or a new entry can be added, otherwise the key of
-    /// a shared entry: so an attacker with very many addresses delays few other senders.
+    /// Returns the key under which the attempt is counted: the key itself if it has an entry or the
+    /// table has space for one, otherwise the key of a shared counter. An attacker with very many
+    /// addresses therefore delays few other senders.
     fn counted_as(&self, paid: &HashMap<Attempter, Duration>, attempter: Attempter) -> Attempter {
         match paid.len() < MAX_SENDERS || paid.contains_key(&attempter) {
             true => attempter,
@@ -105,8 +105,8 @@ impl Backoff {
 }
 
 impl DelayTable {
-    /// Evicts entries whose debt is paid off if the table has no space for a new entry; at most
-    /// once a second, since all entries are scanned.
+    /// Evicts the entries that no longer cause a delay if the table has no space for this key. Runs
+    /// at most once a second, since it scans all entries.
     fn make_room(&mut self, attempter: Attempter, now: Duration) {
         let is_full = MAX_SENDERS <= self.paid.len() && !self.paid.contains_key(&attempter);
         if is_full && self.swept + Duration::from_secs(1) <= now {
@@ -116,7 +116,7 @@ impl DelayTable {
     }
 }
 
-/// Returns the time that one wrong password adds to the debt.
+/// Returns the delay that one wrong password adds for this key.
 fn step(attempter: Attempter) -> Duration {
     match attempter {
         Attempter::Name(..) => BACKOFF_STEP,
@@ -124,8 +124,8 @@ fn step(attempter: Attempter) -> Duration {
     }
 }
 
-/// Returns the debt up to which attempts are not delayed: a burst of wrong passwords for one name,
-/// and more for all names together.
+/// Returns the accumulated delay up to which attempts are not delayed: that of a burst of wrong
+/// passwords for one name, or of a larger burst for all names together.
 fn allowance(attempter: Attempter) -> Duration {
     match attempter {
         Attempter::Name(..) => BACKOFF_STEP * BACKOFF_BURST,

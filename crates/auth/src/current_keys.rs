@@ -1,5 +1,5 @@
-//! The current keys of an account. A running server may replace them; a check of a request loads
-//! them once and uses that version.
+//! The current keys of the Cosmos DB account. A running server may replace them; each check of a
+//! request uses the keys that were current when the check started.
 
 use std::sync::{
     Arc,
@@ -10,7 +10,7 @@ use arc_swap::ArcSwap;
 
 use crate::keys::Keys;
 
-/// The keys of an account, which may be replaced. Clones share them.
+/// The keys of the Cosmos DB account, which may be replaced. Clones share them.
 #[derive(Clone, Debug)]
 pub struct CurrentKeys(Arc<Inner>);
 
@@ -22,7 +22,7 @@ struct Inner {
 }
 
 impl CurrentKeys {
-    /// Creates replaceable keys that are initially these.
+    /// Creates replaceable keys with this initial value.
     pub fn new(keys: Keys) -> Self {
         let changes = AtomicU64::new(0);
         Self(Arc::new(Inner { keys: ArcSwap::from_pointee(keys), changes }))

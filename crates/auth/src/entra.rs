@@ -44,7 +44,7 @@ pub struct Bearer {
 /// The signers whose tokens are accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct Signers<'a> {
-    /// The keys of the account.
+    /// The keys of the Cosmos DB account.
     pub keys: &'a Keys,
     /// Whether tokens of the emulators' format, signed with an account key, are accepted.
     pub emulator_tokens: bool,
@@ -87,8 +87,8 @@ pub fn check_entra(
     Ok(Bearer { principal: object.or(subject).map(str::to_owned), right })
 }
 
-/// Returns a string claim; `None` if the token lacks it. A claim of another type, or an empty one,
-/// is refused instead of counting as missing, since another claim would then replace it.
+/// Returns a string claim; `None` if the token lacks it. An empty claim and a claim of another type
+/// are refused and not treated as missing, because the caller replaces a missing claim by another.
 fn text_claim<'a>(claims: &'a Value, name: &str) -> Result<Option<&'a str>, Denied> {
     match claims.get(name) {
         None => Ok(None),

@@ -54,8 +54,8 @@ impl GuessLimiter {
         waits.then(|| end.saturating_sub(now).as_secs() + 1)
     }
 
-    /// Counts a wrong key. Expired windows are evicted for new senders; beyond the limit of senders
-    /// the shared count is used.
+    /// Counts a wrong key. If the table is full, senders whose window has ended are evicted; a new
+    /// sender for which there is still no space is added to the shared count.
     fn count_guess(&self, peer: Option<IpAddr>, now: Duration) {
         let mut all = self.0.lock();
         if MAX_SENDERS <= all.len() {

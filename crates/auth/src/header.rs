@@ -14,9 +14,9 @@ const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// The kind of credential in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential {
-    /// A request signed with one of the account's keys.
+    /// A request signed with one of the keys of the Cosmos DB account.
     Master,
-    /// A token that the account issued for a resource.
+    /// A token that the server issued for a resource.
     Resource,
     /// A Microsoft Entra ID access token.
     Entra,
@@ -28,7 +28,7 @@ pub enum Credential {
 pub struct Authorization<'a> {
     text: Cow<'a, str>,
     credential: Credential,
-    /// Position of the signature in `text`.
+    /// Position of the signature in the header's text.
     signature_at: usize,
 }
 

@@ -1,5 +1,5 @@
-//! The keys of an account: two with all rights and two that are read-only, so that one can be
-//! replaced while the other is in use.
+//! The keys of the Cosmos DB account: two with all rights and two that are read-only, so that one
+//! can be replaced while the other is in use.
 
 use secret::Secret;
 
@@ -28,7 +28,8 @@ struct NamedKey {
     right: Right,
 }
 
-/// The keys of an account, in the order in which they are tried. A key is identified by its index.
+/// The keys of the Cosmos DB account, in the order in which they are tried. A key is identified by
+/// its index.
 #[derive(Clone, Debug)]
 pub struct Keys {
     keys: Vec<NamedKey>,
@@ -43,12 +44,12 @@ const NAMES: [(&str, Right); 4] = [
 ];
 
 impl Keys {
-    /// Returns an account with the public emulator key.
+    /// Returns keys that consist of the public emulator key alone.
     pub fn well_known() -> Result<Self, InvalidKey> {
         Self::new(&[(WELL_KNOWN_KEY, Right::Write)])
     }
 
-    /// Creates an account with these base64 keys.
+    /// Creates the account's keys from base64 texts.
     pub fn new(keys: &[(&str, Right)]) -> Result<Self, InvalidKey> {
         let keys = keys.iter().map(|(text, right)| {
             let text = text.trim();

@@ -86,7 +86,7 @@ mod tests {
         signed.check(&Keys::well_known().unwrap(), &header, AT)
     }
 
-    /// Generated with Python's hmac module and the public emulator key.
+    /// The expected signatures were computed by Python's hmac module with the public emulator key.
     #[test]
     fn signatures_of_a_client() {
         for (what, dates, signature) in [

@@ -18,9 +18,10 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns the instant before which a chain that ends with this backup has every acknowledged
-    /// commit: commits that are missing have later stamps than the last entry, and became visible
-    /// after the backup had started. `clock_ms` is later, since writes continued during the backup.
+    /// Returns an instant: a chain that ends with this backup contains every commit that was
+    /// acknowledged before it. A missing commit has a later stamp than the last entry, and became
+    /// visible after the backup had started. `clock_ms` is later than this instant, since writes
+    /// continued during the backup.
     fn complete_ms(&self) -> i64 {
         self.header.last_stamp.at_ms.max(self.header.began_ms)
     }
@@ -62,10 +63,11 @@ pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
     }
 }
 
-/// Returns the newest chain from which the state at `to`, or else the last state, can be restored:
-/// a full backup that ended by `to`, and the incremental backups after it up to the first with all
-/// commits until `to`. Fails if there is no such full backup, an incremental one is missing, or the
-/// last one was started before `to`.
+/// Returns the newest chain from which the state at the instant `to`, or the newest state if `to`
+/// is `None`, can be restored. The chain is a full backup that ended at or before `to`, followed by
+/// incremental backups until one contains all commits up to `to`. Fails if no full backup ended in
+/// time, if an incremental backup is missing, or if the last backup of the chain was started before
+/// `to`.
 pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, Error> {
     links.sort_by_key(Link::sort_key);
     let is_base =
@@ -90,7 +92,8 @@ pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, E
     Ok(chain)
 }
 
-/// Refuses a chain that no further backup continues and that may lack commits before `to`.
+/// Checks the end of a chain: `last` is its last backup, and none of the backups `links` continues
+/// it. Fails if a later backup does not fit, or if the chain may lack commits before `to`.
 fn check_end(last: &Link, links: &[Link], to: Option<i64>) -> Result<(), Error> {
     // The backup has everything that was acknowledged before the instant at which it was started.
     if to.is_some_and(|to| to <= last.header.began_ms) {
@@ -315,8 +318,8 @@ mod tests {
         assert_leads(&links, 150, Err("x cannot be used: entries 11 to 15 are missing"));
     }
 
-    /// The clock of backup a is a lease ahead, as in a backup of a data directory that no server
-    /// has open.
+    /// The clock of backup `a` is two seconds (a clock lease) after its last commit, as in a backup
+    /// of a data directory that no server has open.
     #[test]
     fn a_backup_is_behind_a_full_one_whose_clock_is_ahead() {
         let links = [

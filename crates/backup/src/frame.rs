@@ -250,8 +250,9 @@ impl<R: Read> FrameReader<R> {
         self.next_packed_in(&mut |_| {})
     }
 
-    /// Reads the next frame as `next_packed` does; it passes the frame's compressed plus
-    /// uncompressed size to `admit` before it reserves memory.
+    /// Reads the next frame and verifies its checksum; `None` at the end of the stream. `admit` is
+    /// called with the sum of the frame's compressed and uncompressed sizes before memory is
+    /// reserved.
     fn next_packed_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<PackedFrame>, Error> {
         let Some(head) = self.read_head()? else { return Ok(None) };
         let decoded = Head::decode(&head)?;
@@ -316,8 +317,8 @@ impl<R: Read> FrameReader<R> {
         self.next_frame_in(&mut |_| {})
     }
 
-    /// Reads the next frame as `next_frame` does; it passes the frame's compressed plus
-    /// uncompressed size to `admit` before it reserves memory.
+    /// Reads and decompresses the next frame; `None` at the end of the stream. `admit` is called
+    /// with the sum of the frame's compressed and uncompressed sizes before memory is reserved.
     pub(crate) fn next_frame_in(
         &mut self,
         admit: &mut dyn FnMut(u64),

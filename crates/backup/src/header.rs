@@ -18,7 +18,7 @@ pub(crate) const LINE_MAX: usize = 40;
 pub enum Kind {
     /// All data of the server or shard.
     Full,
-    /// Entries written since another backup.
+    /// Journal entries written since the end of another backup.
     Incremental,
 }
 

@@ -100,8 +100,9 @@ impl<R: Read> Reader<R> {
         self.next_part_in(&mut |_| {})
     }
 
-    /// Like `next_part`; `admit` is called with the part's compressed plus uncompressed size before
-    /// memory is reserved, and may block until memory is released.
+    /// Reads the next part; `None` once the whole stream was read and verified. `admit` is called
+    /// with the sum of the part's compressed and uncompressed sizes before memory is reserved, and
+    /// may block until memory is released.
     pub fn next_part_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Part>, Error> {
         if self.trailer.is_some() {
             return Ok(None);

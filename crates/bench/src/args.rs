@@ -79,7 +79,7 @@ pub(crate) struct Growth {
           default_value = "100000,1000000,10000000",
           value_parser = clap::value_parser!(u64).range(100..))]
     pub(crate) records: Vec<u64>,
-    /// Bytes of text in each.
+    /// Bytes of text in each document.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) text: usize,
     /// The folder in which directories are made (default: that of temporary files).
@@ -88,7 +88,7 @@ pub(crate) struct Growth {
     /// Seconds of each measured window.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) duration: Duration,
-    /// Seconds of warm-up before it.
+    /// Seconds of warm-up before each measured window.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) warmup: Duration,
     /// Seconds between loading and the first measurement.

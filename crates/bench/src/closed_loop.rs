@@ -43,8 +43,9 @@ pub(crate) trait LoadTarget {
 
 /// The repeated work of one connection. There is one worker for each connection.
 pub(crate) trait Worker<L = Connection>: Send + 'static {
-    /// Executes one step, of one or several requests; its duration is one latency. A refusal counts
-    /// as a failure; any other error ends the measurement because the connection is unusable.
+    /// Executes one step, which consists of one or several requests; the duration of the step is
+    /// recorded as one latency. A refusal counts as a failure; any other error ends the measurement
+    /// because the connection is unusable.
     fn run_step(&mut self, link: &mut L) -> impl Future<Output = Result<()>> + Send;
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn get_more(collection: &str, cursor: i64) -> impl FnOnce(&mut DocBui
     }
 }
 
-/// Builds an insert whose documents are in a sequence of the same message.
+/// Builds an insert command, whose documents are sent in a document sequence of the same message.
 pub(crate) fn insert_command(collection: &str, concern: Concern) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "insert", ValueRef::String(collection), DATABASE);
@@ -227,7 +227,8 @@ pub(crate) fn group_command(collection: &str, smallest: f64) -> impl FnOnce(&mut
     }
 }
 
-/// Creates an index on these fields, 1 or -1 each; with seconds it is a TTL index.
+/// Creates an index on fields, each with its direction (1 or -1). If `expire_after` is given, the
+/// index is a TTL index with this number of seconds.
 pub(crate) fn create_index(
     collection: &str,
     keys: &[(&str, i32)],

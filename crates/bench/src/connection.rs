@@ -67,7 +67,8 @@ impl Connection {
         self.call_with(fill, None).await
     }
 
-    /// Like `call_command`, with documents in a document sequence of the same message.
+    /// Sends the command that `fill` builds, with documents in a document sequence of the same
+    /// message, and returns the reply. A failed command is an error.
     pub(crate) async fn call_with(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),

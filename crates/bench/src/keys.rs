@@ -12,9 +12,9 @@ use parking_lot::Mutex;
 pub(crate) struct Keys {
     /// The next record number to allocate.
     next: AtomicU64,
-    /// All records with smaller numbers exist.
+    /// Every record with a number less than this exists.
     below: AtomicU64,
-    /// Acknowledged numbers above `below`. A number between `below` and these is not acknowledged
+    /// Acknowledged numbers greater than `below`. The record `below` itself is not acknowledged
     /// yet.
     beyond: Mutex<BTreeSet<u64>>,
 }

@@ -52,7 +52,7 @@ pub(crate) struct Load<P: Protocol> {
     /// Seconds of each measured window.
     #[arg(long = P::WINDOW, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) duration: Duration,
-    /// Seconds of warm-up before it.
+    /// Seconds of warm-up before each measured window.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) warmup: Duration,
     /// Connections, instead of each workload's own number.

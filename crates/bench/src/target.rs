@@ -56,7 +56,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Creates a server without data; does not connect.
+    /// Creates a target for a server, without loaded data; does not connect.
     pub(crate) fn new(
         label: &str,
         address: Address,
@@ -87,7 +87,8 @@ impl Target {
         Ok(())
     }
 
-    /// Loads the dataset unless it is loaded already. It replaces the dataset of an earlier run.
+    /// Loads the dataset unless this target has loaded it before. The collection of an earlier run
+    /// is dropped first.
     pub(crate) async fn need_dataset(&mut self, dataset: Dataset, count: u64) -> Result<()> {
         if self.loaded.contains(&dataset) {
             return Ok(());

@@ -24,7 +24,7 @@ pub(crate) struct Zipfian {
     items: u64,
     /// The sum of `1 / n^THETA` for n from 1 to `items`.
     zeta: f64,
-    /// Factor of the rank approximation, computed from the other two parameters.
+    /// Factor of the rank approximation, computed from `items` and `zeta`.
     eta: f64,
 }
 

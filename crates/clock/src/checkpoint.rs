@@ -6,7 +6,8 @@ pub type BootId = [u8; 16];
 /// The state of a database clock at one instant, from which a later start resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Increases by one with each checkpoint; of the two slots on disk the larger number is newer.
+    /// Increases by one with each checkpoint; of the two slots on disk, the one with the larger
+    /// number is newer.
     pub number: u64,
     /// Boot id of the machine when `boot_ns` was read.
     pub boot_id: BootId,

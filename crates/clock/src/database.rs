@@ -147,8 +147,8 @@ pub struct Clock {
     pub(crate) ended: AtomicBool,
     pub(crate) source: Box<dyn ClockSource>,
     pub(crate) shared: SharedLine,
-    /// No statement leaves the state inconsistent, so it remains usable after a panic of a lock
-    /// holder.
+    /// State behind a lock, which remains usable after a panic of a lock holder: no statement
+    /// leaves the state inconsistent.
     pub(crate) state: Mutex<ClockState>,
     pub(crate) renewed: Condvar,
     pub(crate) renewed_async: Notify,
@@ -302,9 +302,10 @@ impl Clock {
         if unconfirmed { until.min(self.last_used()) } else { until }
     }
 
-    /// Compares the pace of database time and of the boot clock with an independent clock; false
-    /// makes the server not ready. Steps of the wall clock cannot hide a stalled boot clock,
-    /// because at most a minute of steps is adopted per window.
+    /// Compares the rates of database time and of the boot clock with an independent clock, and
+    /// returns whether they agree; if not, the server reports that it is not ready. Steps of the
+    /// wall clock cannot hide a stalled boot clock, because at most a minute of steps is adopted
+    /// per window.
     pub fn check_pace(&self, monotonic: impl Fn() -> Duration) -> bool {
         if self.mode == ClockMode::Manual {
             return true;

@@ -77,9 +77,9 @@ impl Clock {
         Self::start_leased(mode, source, boot_id, last, None)
     }
 
-    /// Starts a clock in a cluster, where `last` may be another node's checkpoint. The caller
-    /// replaces its boot id and boot clock reading by this node's, taken when it observed the
-    /// renewal; time then resumes by this node's boot clock.
+    /// Starts a clock in a cluster, where `last` may be another node's checkpoint. In that case the
+    /// caller has replaced the boot id and the boot clock reading in `last` by those of this node
+    /// when it observed the checkpoint; time then resumes by this node's boot clock.
     pub fn start_leased(
         mode: ClockMode,
         source: Box<dyn ClockSource>,

@@ -2,8 +2,8 @@
 
 /// Time by which the clock may advance beyond the last durable checkpoint, in milliseconds.
 pub const LEASE_MS: i64 = 2_000;
-/// Largest forward step of the wall clock that is adopted without confirmation, milliseconds; also
-/// the total of such steps within [`STEP_WINDOW_MS`].
+/// Largest forward step of the wall clock, in milliseconds, that is adopted without confirmation.
+/// It also limits the sum of such steps within [`STEP_WINDOW_MS`].
 pub const MAX_STEP_MS: i64 = 60_000;
 /// Window for the total of small steps, and how long a larger step must persist, milliseconds.
 pub const STEP_WINDOW_MS: i64 = 600_000;

@@ -39,7 +39,7 @@ impl Clock {
     ///
     /// # Errors
     ///
-    /// As [`now`](Self::now).
+    /// [`ClockEnded`] if the clock has ended or ends during the wait.
     pub fn now_blocking(&self) -> Result<Instant, ClockEnded> {
         loop {
             if let Some(now) = self.try_now() {

@@ -25,7 +25,7 @@ pub struct Entry {
     pub shard: u32,
     /// Epoch of the owner that wrote the entry.
     pub epoch: u64,
-    /// Number, dense over all epochs, from 1.
+    /// Number of the entry; numbers start at 1 and are consecutive across epochs.
     pub n: u64,
     /// Checksum of the preceding entry; 0 for the first.
     pub before: u32,
@@ -43,7 +43,7 @@ pub struct Entry {
 pub struct Encoded {
     /// The entry's encoding, including its checksum.
     pub bytes: Bytes,
-    /// Checksum, which the next entry has as `before`.
+    /// Checksum of the entry, which the next entry contains as `before`.
     pub checksum: u32,
 }
 
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// An entry whose checksum is valid but whose layout is not.
+    /// Entries with a valid checksum but an invalid layout are refused.
     #[test]
     fn what_is_not_laid_out_so_is_no_entry() {
         let whole = entry(b"body").encode().bytes;

@@ -19,7 +19,7 @@ use crate::{
     settings::Settings,
 };
 
-/// A read request for entries whose reply is pending.
+/// A pending request that reads entries.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     token: Token,
@@ -51,7 +51,7 @@ pub(crate) struct Follower {
     awaits_base: bool,
     /// The entry that was reported as missing.
     missing: Option<MissingEntry>,
-    /// Whether the last read reached the end of the open epoch, as of when it was sent.
+    /// Whether the last read reached the end of the epoch that was open when the read was sent.
     caught_up: bool,
     shard_read: Option<Token>,
     shard_creation: Option<Token>,
@@ -65,8 +65,8 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// Creates a follower with the tree's position; a tree that may have diverged may contain
-    /// entries after it.
+    /// Creates a follower whose tree is at this position. If `may_have_diverged` is true, the tree
+    /// may contain entries after the position.
     pub(crate) fn new(
         settings: Settings,
         machine: u64,
@@ -288,8 +288,8 @@ impl Follower {
         events
     }
 
-    /// Returns the entry that a read should have found: of a closed epoch, everything up to its end
-    /// is on a quorum.
+    /// Returns the event for an entry that a read should have found but did not: if an epoch is
+    /// closed, a quorum has all entries up to its end. Each missing entry is reported once.
     fn find_missing(&mut self, reading: Reading, now: u64) -> Option<FollowerEvent> {
         let Reading { epoch, end, .. } = reading;
         let committed = end.filter(|_| self.position.n + 1 == reading.first)?;
@@ -299,8 +299,8 @@ impl Follower {
         is_new.then_some(FollowerEvent::Missing(missing))
     }
 
-    /// Returns epoch and segment of the first unread entry, and the number of the entry before it,
-    /// if that epoch is open.
+    /// If the first unread entry belongs to the open epoch, returns its epoch, its segment, and the
+    /// number of the entry before it.
     fn end_of_read(&self) -> Option<(u64, u64, u64)> {
         let epochs = Epochs::of(self.shard.as_ref()?);
         let cursor = self.read_up_to(&epochs);

@@ -22,7 +22,7 @@ use crate::{
     settings::Settings,
 };
 
-/// The state machine of a node. A *shard replica* is its role in one shard.
+/// The state machine of a node. A *shard replica* is the node's role in one shard.
 #[derive(Debug)]
 pub struct Member {
     common: Common,

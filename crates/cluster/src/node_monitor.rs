@@ -38,8 +38,8 @@ pub(crate) struct ObservedNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ObservedCheckpoint {
     at: u64,
-    /// Whether the checkpoint appeared while this node was watching the node that made it, so that
-    /// it is recent.
+    /// Whether this node had already read an earlier checkpoint or record of the same writer. If
+    /// so, the checkpoint was made shortly before `at`; otherwise its age is unknown.
     renewed: bool,
 }
 

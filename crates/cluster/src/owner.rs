@@ -1,7 +1,7 @@
 //! The write path of an owner. Entries are numbered densely, and at most two are being written at a
 //! time. An entry is committed when it and all entries before it are written and a read of the
-//! shard record, sent after the writes (an *epoch check*), still shows this claim. By this rule
-//! alone, without clocks, every later owner finds all committed entries in the journal.
+//! shard record, sent after the writes (an *epoch check*), still shows the owner's claim. By this
+//! rule alone, without clocks, every later owner finds all committed entries in the journal.
 
 use std::collections::VecDeque;
 
@@ -80,8 +80,8 @@ pub struct Owner {
     /// Bytes in the current segment.
     segment_bytes: usize,
     flights: VecDeque<InFlightEntry>,
-    /// Epoch checks in flight, each with the last entry of the prefix that was written when it was
-    /// sent.
+    /// Epoch checks in flight. Each has the number of the last entry that was written, together
+    /// with all entries before it, when the check was sent.
     checks: Vec<(Token, u64)>,
     /// The last entry covered by an epoch check that is done or in flight.
     checked: u64,
@@ -243,7 +243,7 @@ impl Owner {
         }
     }
 
-    /// Returns the last entry of the written prefix.
+    /// Returns the number of the last entry that is written together with all entries before it.
     fn written(&self) -> u64 {
         let written = |flight: &&InFlightEntry| flight.written;
         let last = if self.settings.rules.commit_in_order() {

@@ -118,7 +118,7 @@ pub struct ShardRecord {
     /// existed, record accepted losses: the entry after which an operator has accepted that
     /// committed entries are missing.
     pub ends: Vec<(u64, u64)>,
-    /// Lower bound of the clock of a claim, or the final checkpoint after a release.
+    /// Lower bound of the clock, set by a claim, or the clock's final checkpoint, set by a release.
     pub clock: Bytes,
     /// The last two bases, newest last. The journal is complete after the first of them, or from
     /// its start if there is at most one.
@@ -131,9 +131,9 @@ impl ShardRecord {
         self.bases.last().map_or(0, |base| base.id)
     }
 
-    /// Returns the ends after an operator has accepted that entries after `end` of this epoch, and
-    /// all entries of later epochs, are lost. Ends set before are shortened; as nothing else
-    /// shortens an end, the result itself records the accepted loss.
+    /// Returns the new value of `ends` after an operator has accepted the loss of all entries after
+    /// entry `end` of this epoch, and of all later epochs. Existing ends after `end` are shortened.
+    /// Nothing else shortens an end, so the result itself records the accepted loss.
     pub fn truncated_ends(&self, epoch: u64, end: u64) -> Vec<(u64, u64)> {
         let mut ends = self.ends.clone();
         ends.push((self.opened, u64::MAX));

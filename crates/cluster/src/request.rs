@@ -254,9 +254,9 @@ pub enum Swapped {
     /// The condition held and the swap was applied, by this or, for requests that carry a unique
     /// id, by an earlier attempt ([`Request::is_done_in`]).
     Done,
-    /// The condition did not hold; with the record as it was then or later, if known. A heartbeat,
-    /// fence or enter request that got no reply may have been applied nevertheless; a repeat finds
-    /// it in this record.
+    /// The condition did not hold. Contains the record as it was then or later, if known. A
+    /// heartbeat, fence or enter request that got no reply may have been applied nevertheless; when
+    /// it is repeated, this record shows whether it was.
     Refused(Option<Record>),
 }
 

@@ -42,9 +42,9 @@ pub(crate) struct ClausePositions {
     /// Position of the query, without the parentheses of a subquery.
     pub(crate) whole: TextPosition,
     pub(crate) top: TextPosition,
-    /// ORDER BY and its items.
+    /// Position of the ORDER BY clause.
     pub(crate) order: TextPosition,
-    /// OFFSET and LIMIT with their counts.
+    /// Position of the OFFSET and LIMIT clauses.
     pub(crate) window: TextPosition,
 }
 
@@ -163,7 +163,8 @@ impl Node {
         }
     }
 
-    /// Returns whether the expression is a name, or steps into a value that end with a name.
+    /// Returns whether the expression is a name, or a path into any value whose last step is a name
+    /// and not an expression in brackets.
     pub(crate) fn is_property(&self) -> bool {
         let numbered = |steps: &[PathStep]| matches!(steps.last(), Some(PathStep::Computed(..)));
         match &self.kind {

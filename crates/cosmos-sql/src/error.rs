@@ -204,7 +204,7 @@ impl Fault {
         }
     }
 
-    /// Returns the same as `describe`, for faults that are not syntax errors.
+    /// Returns the code, the span and the message of a fault that is not a syntax error.
     fn describe_meaning(self, text: &str) -> (&'static str, Span, String) {
         let fixed = |code, at, message: &str| (code, at, message.to_owned());
         match self {
@@ -253,7 +253,8 @@ impl Fault {
         }
     }
 
-    /// Does the same as `describe`, for faults about aggregates, groups and numbers of results.
+    /// Returns the code, the span and the message of a fault about aggregates, groups or numbers of
+    /// results.
     fn describe_groups(self, text: &str) -> (&'static str, Span, String) {
         let (code, at, message) = match self {
             Self::StarOfGroups(at, false) => {

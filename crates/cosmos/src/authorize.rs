@@ -179,8 +179,8 @@ fn check_signature(
 }
 
 /// Returns the failure for a refused credential. Wrong signatures are counted by client address;
-/// above a limit they get 429 until the minute has passed. Nothing is counted while the public key
-/// is in use, since that key need not be guessed.
+/// above a limit the address gets 429 until its window of one minute has ended. Nothing is counted
+/// while the emulators' public key is in use, since that key need not be guessed.
 fn count_guess(api: &NoSqlApi, request: &Request, denied: Denied) -> Failure {
     let counts = denied == Denied::Signature && !api.settings.keys.load().are_well_known();
     let wait = match counts {

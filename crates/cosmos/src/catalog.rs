@@ -223,9 +223,9 @@ impl Container {
         }
     }
 
-    /// Returns the row key range for a range of effective partition keys, and whether they contain
-    /// the same items. If not, the row key range contains further items, and the caller must check
-    /// the key of each item found.
+    /// Returns a range of row keys that contains all items in a range of effective partition keys,
+    /// and whether it contains only these items. Otherwise the caller must check the key of each
+    /// item found.
     pub(crate) fn epk_range(&self, range: &EpkRange) -> (ItemRange, bool) {
         let len = usize::from(hash_bytes(&self.key));
         let (mut found, mut exact) = range.of_beginnings(len);

@@ -225,8 +225,8 @@ async fn route_client_key(api: &NoSqlApi, request: &Request, body: &[u8]) -> Res
     }
 }
 
-/// Answers a request for the databases or offers of all shards. Boxed like the other asynchronous
-/// routes.
+/// Answers a request for the databases or offers of all shards. The route is boxed, so that its
+/// future does not enlarge that of every request.
 async fn shared_feed(
     api: &NoSqlApi,
     request: &Request,

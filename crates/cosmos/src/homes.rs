@@ -25,7 +25,7 @@ pub enum Home {
 }
 
 impl Home {
-    /// Returns the home that a resource path determines.
+    /// Returns the shard that answers requests about a resource path.
     pub(crate) fn of(link: &Link) -> Self {
         let [database, _] = &link.owners;
         match link.kind {
@@ -39,8 +39,9 @@ impl Home {
         }
     }
 
-    /// Returns the home of a database by name or resource id. A text in the form of an id that the
-    /// server may have assigned is an id, since it is not permitted as a name.
+    /// Returns the shard that answers requests about a database, given its name or resource id. A
+    /// text in the form of an id that the server may have assigned is an id, since it is not
+    /// permitted as a name.
     pub(crate) fn of_database(text: &str) -> Self {
         match Rid::parse(text) {
             Some(rid @ Rid::Database(number)) if rid.may_be_given() => Self::Numbered(number),
@@ -54,8 +55,8 @@ impl Home {
         all && method == Method::POST && !asks_query(headers)
     }
 
-    /// Returns the home of a database to be created. Errors in the body are reported by the server
-    /// that answers.
+    /// Returns the shard on which a database is to be created, given the body of the request.
+    /// Errors in the body are reported by the server that answers.
     pub(crate) fn of_body(body: &[u8]) -> Self {
         let made = json::parse_document(body, MAX_DEPTH).ok();
         let name = made.as_ref().and_then(|made| made.get("id")?.as_ref().as_str());

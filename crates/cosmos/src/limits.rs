@@ -95,13 +95,13 @@ pub(crate) const MAX_SESSION_TOKENS: usize = 1000;
 pub(crate) const MAX_CONTINUATION_BYTES: usize = 64 * 1024;
 /// Maximum size of a request head (request line and headers) in bytes.
 pub(crate) const MAX_HEAD_BYTES: usize = 128 * 1024;
-/// Headers of a request. This is hyper's default, which is deliberately not set: hyper keeps this
-/// many on its stack, and for any other number it clears memory for each request.
+/// Maximum number of headers of a request. This is hyper's default, which is deliberately not set:
+/// hyper keeps this many on its stack, and for any other number it clears memory for each request.
 pub(crate) const MAX_HEADERS: usize = 100;
 /// Maximum number of concurrent requests of one HTTP/2 connection.
 pub(crate) const MAX_STREAMS: u32 = 100;
-/// Concurrent requests of one HTTP/2 connection that run immediately. Further requests wait with
-/// long operations, so that one client cannot take all processors.
+/// Number of concurrent requests of one HTTP/2 connection that run immediately. Further requests
+/// wait with long operations, so that one client cannot take all processors.
 pub(crate) const FREE_STREAMS: usize = 8;
 /// Longest wait for the next request head after a response; clients keep idle connections open.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(240);

@@ -30,7 +30,7 @@ pub(crate) struct Reply {
     pub(crate) extra: Vec<(&'static str, String)>,
     /// Headers about the resource's parent; set by the dispatcher, not by routes.
     pub(crate) parent: Option<ParentHeaders>,
-    /// Headers about the container of an item; the dispatcher sets them, too.
+    /// Headers about the container of an item; set by the dispatcher, not by routes.
     pub(crate) stored: Option<StoredHeaders>,
 }
 

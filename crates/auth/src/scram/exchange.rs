@@ -51,7 +51,7 @@ pub fn make_nonce(random: &[u8; 24]) -> String {
 pub struct Exchange {
     mechanism: Mechanism,
     verifier: Verifier,
-    /// The verifiers of the other accepted passwords, hashed with the same salt.
+    /// Verifiers of further passwords that are accepted, with the same salt as `verifier`.
     others: Vec<Verifier>,
     /// The nonce of both sides.
     nonce: String,
@@ -87,8 +87,9 @@ impl Exchange {
         (Self { mechanism, verifier, others, nonce, binding, signed }, message.into_bytes())
     }
 
-    /// Also accepts other passwords. Their verifiers must have the salt and the number of
-    /// iterations of the first one: a verifier with others matches no proof.
+    /// Makes the exchange accept further passwords. Their verifiers must have the salt and the
+    /// number of iterations of the verifier passed to `begin`; a verifier with others matches no
+    /// proof.
     pub fn with_others(self, others: Vec<Verifier>) -> Self {
         Self { others, ..self }
     }
@@ -100,8 +101,9 @@ impl Exchange {
         self.finish_with_any(payload).map(|(message, _)| message)
     }
 
-    /// Checks the client-final message like [`Self::finish`], and also returns the position of the
-    /// password that was proved: 0 for the first one, then the others in order.
+    /// Checks the client-final message. Returns the server-final message and the index of the
+    /// password that was proved: 0 for the verifier passed to `begin`, 1 and up for those passed to
+    /// `with_others`.
     pub fn finish_with_any(self, payload: &[u8]) -> Result<(Vec<u8>, usize), ExchangeError> {
         let (signed, proof) = self.read_final(payload)?;
         let message = [self.signed.as_bytes(), signed.as_bytes()].concat();

@@ -8,9 +8,7 @@ use super::{
 /// Maximum length of a client's SCRAM nonce in bytes.
 const MAX_NONCE_BYTES: usize = 1024;
 
-/// A parsed client-first message.
-///
-/// The name is unescaped but not prepared (SASLprep), so the caller looks it up as it was stored.
+/// A parsed client-first message. The user's name is unescaped, but not normalized by SASLprep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientFirst {
     /// The name of the user, never empty.

@@ -31,7 +31,7 @@ impl Mechanism {
         }
     }
 
-    /// Returns the mechanism of a name; case matters.
+    /// Returns the mechanism with this SASL name, which is compared case-sensitively.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mechanism| mechanism.name() == name)
     }

@@ -1,5 +1,5 @@
-//! The normalization of passwords before they are hashed, which makes them independent of
-//! keyboards.
+//! The normalization of passwords before they are hashed (SASLprep), so that different Unicode
+//! encodings of the same characters give the same hash.
 
 use std::borrow::Cow;
 

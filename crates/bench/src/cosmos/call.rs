@@ -39,7 +39,7 @@ pub(crate) struct Call<'a> {
     pub(crate) verb: Verb,
     /// Resource type in the signature: `dbs`, `colls`, `docs`.
     pub(crate) kind: &'static str,
-    /// Name of the operation in the SDK, for a header.
+    /// The SDK's name of the operation, which a header of the request contains.
     pub(crate) operation: &'static str,
     /// Link in the signature: the link of the resource or, for a list, of the parent of the listed
     /// resources.

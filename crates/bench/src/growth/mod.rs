@@ -42,7 +42,7 @@ const SHARE_BACK: f64 = 0.4;
 const CHANGES: u32 = 5;
 /// Name of the TTL index on a server with a manual clock.
 const TTL_INDEX: &str = "_ts_1";
-/// A TTL by which nothing expires.
+/// A TTL so long that no document expires.
 const NEVER_SECONDS: i64 = 2_000_000_000;
 
 /// Measures each number of documents in turn; `progress` receives status messages.
@@ -106,7 +106,7 @@ fn target_of(server: &Spawned, directory: &Path) -> Target {
     Target::new("growth", server.address.clone(), Some(server.pid), Some(directory.to_owned()))
 }
 
-/// Loads all documents with an index.
+/// Creates an index and loads all documents.
 async fn load(target: &Target, documents: Documents, figures: &mut Figures) -> Result<()> {
     let mut link = target.connect_link().await?;
     link.call_command(commands::create_index(COLLECTION, &[(INDEXED, 1)], None)).await?;

@@ -29,7 +29,7 @@ use crate::{
     target::Target,
 };
 
-/// The collection whose odd documents expire.
+/// The collection whose documents with odd numbers expire.
 const COLLECTION: &str = "mortals";
 /// Time allowed for building a TTL index before the quiet window.
 const MARGIN: Duration = Duration::from_secs(5);

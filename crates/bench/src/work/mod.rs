@@ -83,7 +83,7 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
     entry_row("disk", "the data directory after every document has expired", 1, Work::Disk),
 ];
 
-/// Settings with the sizes of this protocol.
+/// The settings of a run, with the data sizes for the MongoDB workloads.
 pub(crate) type Settings = protocol::Settings<Sizes>;
 
 /// Loads the data that the workload needs, and runs the workload once.

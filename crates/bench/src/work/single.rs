@@ -136,7 +136,7 @@ pub(super) async fn run_updates(
 struct Modifier(Updater);
 
 impl Worker for Modifier {
-    /// The reply has to contain the previous document.
+    /// Changes one field of a random record. The reply has to contain the previous document.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let id = records::user_id(self.0.rng.u64(..self.0.records));
         let text = records::random_text(FIELD_BYTES, &mut self.0.rng);
@@ -173,8 +173,8 @@ struct Inserter {
 }
 
 impl Worker for Inserter {
-    /// Documents are generated before the request, but within the step: generating them is part of
-    /// the latency and of the client's CPU use.
+    /// Inserts documents in one message. Generating them is part of the step, of its latency and of
+    /// the client's CPU use.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let make = |_| records::user_record(self.keys.take_number(), &mut self.rng);
         let documents: Vec<DocBuf> = (0..self.at_once).map(make).collect();

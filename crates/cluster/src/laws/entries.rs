@@ -1,5 +1,5 @@
-//! Laws of entries: they are read in order as written, over any number of pages, with all parts
-//! together and segments separate.
+//! Laws of entries: entries are read in the order of their numbers, over any number of pages and
+//! with all their parts, and reading one segment returns no entries of another.
 
 use super::{noise, reply};
 use crate::request::{EntryPart, Ledger, Reply, Request};

@@ -86,7 +86,7 @@ async fn swaps_hold_their_conditions(ledger: &impl Ledger) {
     }
 }
 
-/// Returns the expected record after an applied compare-and-swap.
+/// Returns the record that is expected after `request` was applied to the record `held`.
 fn after(held: Option<NodeRecord>, request: Request) -> NodeRecord {
     match (request, held) {
         (Request::Enter { node, before, about }, held) => NodeRecord {

@@ -129,7 +129,7 @@ async fn swaps_hold_their_conditions(ledger: &impl Ledger) {
     }
 }
 
-/// Returns the expected record after an applied compare-and-swap.
+/// Returns the record that is expected after `request` was applied to the record `held`.
 fn after(held: Option<ShardRecord>, request: Request) -> ShardRecord {
     match (request, held) {
         (Request::MakeShard { shard }, None) => ShardRecord {

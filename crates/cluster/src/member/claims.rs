@@ -80,8 +80,8 @@ impl ShardReplica {
         self.follow(position, common);
     }
 
-    /// Drops the term of the former incarnation once a later epoch was claimed: the clock of that
-    /// claim starts after every instant of the term.
+    /// Drops the term of this node's preceding incarnation once a later epoch was claimed. The term
+    /// is no longer needed, because the clock of that claim starts after every instant of the term.
     pub(super) fn drop_former_term(&mut self) {
         if let ReplicaRole::Following(follower) = &self.role
             && let Some(record) = follower.shard()

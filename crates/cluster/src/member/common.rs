@@ -1,5 +1,6 @@
 //! State shared by a node's replicas: the lease, the heartbeats of the other nodes, and the
-//! identifiers of state machines. A node has a single lease; if it ends, all owned shards are lost at once.
+//! identifiers of state machines. A node has a single lease; if it ends, all owned shards are lost
+//! at once.
 
 use crate::{lease::Lease, node_monitor::NodeMonitor, settings::Settings};
 

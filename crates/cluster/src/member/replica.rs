@@ -29,11 +29,11 @@ pub(super) enum ReplicaRole {
 pub(super) struct ShardReplica {
     pub(super) settings: Settings,
     pub(super) role: ReplicaRole,
-    /// The last term, possibly of the former incarnation, until another node has taken the shard
-    /// over.
+    /// The last term of this node, possibly of its preceding incarnation, until another node has
+    /// taken the shard over.
     pub(super) former: Option<TermRecord>,
-    /// The last term that ended while the ledger was unreachable, and when: only this node has the
-    /// record of the instants it used.
+    /// The last term that ended while the ledger was unreachable, and the time at which it ended.
+    /// Only this node knows the instants that were used in the term.
     pub(super) abandoned: Option<(TermRecord, u64)>,
     /// The epoch in which the shard was found free to be claimed, and since when it has been free.
     pub(super) free_since: Option<(u64, u64)>,

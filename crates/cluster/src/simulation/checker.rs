@@ -9,15 +9,16 @@ use crate::{entry::Entry, request::EntryPart};
 /// Checks the events of a simulation against the guarantees of the protocol.
 #[derive(Debug, Default)]
 pub(super) struct Checker {
-    /// The single history of applied entries.
+    /// The committed entries, each as epoch and body, in the order in which every tree has to apply
+    /// them.
     history: Vec<(u64, Bytes)>,
-    /// The body written under each key.
+    /// The body of each part of an entry, by epoch, entry number and part.
     bodies: BTreeMap<(u64, u64, u32), Bytes>,
-    /// The last acknowledged entry of each epoch.
+    /// The number of the last acknowledged entry of each epoch.
     acknowledged: BTreeMap<u64, u64>,
-    /// The entry after which each epoch was opened.
+    /// For each epoch, the number of the entry after which it was opened.
     opened: BTreeMap<u64, u64>,
-    /// The highest entry and the latest instant that a read has seen.
+    /// The highest entry number and the latest instant that a read has returned.
     read: (u64, u64),
     pub(super) takeovers: u64,
     pub(super) acknowledgements: u64,

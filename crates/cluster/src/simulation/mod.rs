@@ -69,7 +69,7 @@ fn nodes_may_be_forgotten_at_any_moment() {
 /// Number of histories in which a disabled rule has to be detected.
 const RULE_HISTORIES: u64 = 400;
 
-/// Checks that one of the histories starting with `first` fails without a rule.
+/// Checks that at least one of the histories starting with `first` fails if a rule is disabled.
 fn fails_without(rule: &str, rules: Rules, first: u64) {
     let first = number("FIRST").unwrap_or(first);
     let histories = number("HISTORIES").unwrap_or(0).max(RULE_HISTORIES);

@@ -52,7 +52,7 @@ pub(super) struct Network {
     pub(super) replicas: Replicas,
     pub(super) faults: Faults,
     operations: Vec<Operation>,
-    /// Future steps with their delays.
+    /// Steps that are still to be scheduled, each with its delay.
     pub(super) steps: Vec<(u64, Step)>,
 }
 

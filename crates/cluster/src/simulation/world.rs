@@ -77,7 +77,8 @@ pub(super) fn run(seed: u64, rules: Rules) -> Result<Summary, String> {
     live(seed, World::new(seed, rules))
 }
 
-/// Like `run`, with an operator who removes random nodes during the phase with faults.
+/// Runs the history of a seed, with an operator who removes random nodes during the phase with
+/// faults; fails with a description of the violation.
 pub(super) fn run_with_forgetting(seed: u64, rules: Rules) -> Result<Summary, String> {
     let mut world = World::new(seed, rules);
     world.after(0, Event::Forget);

@@ -61,8 +61,8 @@ pub(super) struct QueryFrame<'q> {
     pub(super) start: RowSource,
     /// Whether rows are joined with elements, by FROM or by scalar subqueries.
     pub(super) elements: Elements,
-    /// Names that no other source of FROM may define, although expressions cannot use them: names
-    /// inside subqueries in FROM that have one row for all documents.
+    /// Names inside those subqueries in FROM that have one row for all documents. No other source
+    /// of FROM may define these names, although expressions cannot use them.
     pub(super) taken_names: Vec<String>,
     /// The part of the query that is being bound.
     pub(super) phase: Phase,
@@ -73,28 +73,30 @@ pub(super) struct QueryFrame<'q> {
     /// that query's frame.
     pub(super) hidden_keys: Vec<(&'q Node, usize)>,
     pub(super) aggregates: Vec<Aggregate>,
-    /// Faults in the use of names of rows, in clauses that are evaluated per group.
+    /// Faults in clauses that are evaluated per group: uses of names that have a value per row.
     pub(super) group_faults: Vec<Fault>,
     /// Whether the query has a GROUP BY.
     pub(super) has_keys: bool,
     /// Whether the query has an aggregate.
     pub(super) aggregates_rows: bool,
-    /// Number of subqueries that iterate over elements, in expressions that are evaluated per row.
-    /// Each joins the rows with its results.
+    /// Number of subqueries that iterate over elements of arrays, in expressions that are evaluated
+    /// per row. Each joins the rows with its results.
     pub(super) row_joins: usize,
-    /// Number of such subqueries in clauses for groups.
+    /// Number of subqueries that iterate over elements of arrays, in clauses that are evaluated per
+    /// group.
     pub(super) group_joins: usize,
-    /// Number of keys in GROUP BY and of aggregates in SELECT and ORDER BY. Each is an input set in
-    /// the clauses for groups.
+    /// Number of GROUP BY keys and of aggregates in SELECT and ORDER BY. In clauses that are
+    /// evaluated per group, `*` may denote each of them.
     pub(super) group_sets: usize,
-    /// Number of input sets that `*` has to choose from.
+    /// Number of sets of values that FROM provides for `*`; more than one makes `SELECT *`
+    /// ambiguous.
     pub(super) star_sets: usize,
-    /// Whether FROM repeats the name that `*` denotes. Elements that FROM joins after it are not
-    /// selected.
+    /// Whether FROM repeats the name that `*` denotes. Elements that FROM joins after the
+    /// repetition are not selected.
     pub(super) star_is_repeated: bool,
-    /// Whether there are several results for one group.
+    /// Whether SELECT has several results for one group.
     pub(super) has_many_results: bool,
-    /// The slot that `*` denotes if there is one input set.
+    /// The slot that `*` denotes if it is not ambiguous.
     pub(super) star: Option<usize>,
     /// Number of faults at the start of `group_faults` that are about arguments of aggregates. They
     /// are reported first.
@@ -128,8 +130,7 @@ impl QueryFrame<'_> {
         self.taken_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
     }
 
-    /// Returns the slot that `*` denotes if FROM has several sources; `None` if these are several
-    /// input sets.
+    /// Returns the slot that `*` denotes; `None` if FROM provides several sets of values for it.
     pub(super) fn only_set(&self) -> Option<usize> {
         self.star.filter(|_| self.star_sets <= 1)
     }

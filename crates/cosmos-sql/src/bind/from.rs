@@ -108,9 +108,9 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Counts the input sets that a source adds, from which `*` has to choose. Returns whether the
-    /// source is only another name for the input set before it. `before` is the preceding name, in
-    /// this FROM or an outer one, and `again` whether the source repeats a name.
+    /// Counts the sets of values for `*` that a source adds (input sets). Returns whether the
+    /// source is only another name for the preceding set. `before` is the name before it, in this
+    /// FROM or an outer one; `again` is whether the source repeats a name.
     fn count_input_set(&mut self, input: &ast::Input, again: bool, before: Option<&str>) -> bool {
         let last = before.and_then(|name| self.find_name(name));
         let same = self.same_name(input).filter(|_| !input.iterates);
@@ -213,9 +213,9 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Returns the name outside the sources `inputs` with the same values as a name that they
-    /// define; `None` without such a name. Azure Cosmos DB replaces names in this way only in
-    /// subqueries of expressions; otherwise the name is returned unchanged.
+    /// Follows a name through the sources `inputs` that define it, and returns the outer name with
+    /// the same values; `None` if there is no such name. Azure Cosmos DB replaces names in this way
+    /// only in subqueries of expressions; elsewhere `name` itself is returned.
     fn outer_name<'i>(&'i self, name: &'i str, inputs: &'i [ast::Input]) -> Option<&'i str> {
         let defines = |input: &ast::Input| input.name().is_some_and(|(of, _)| of == name);
         let replaces = self.is_in_expression(self.frames.len().saturating_sub(1));

@@ -114,8 +114,8 @@ struct Rows {
     joins_elements: bool,
     /// Names that the outer query must not define.
     taken_names: Vec<String>,
-    /// Names of the query that remain visible in its outer query if the faults about groups were
-    /// dropped after another fault (see `left_names`).
+    /// Names of the query that remain visible in its outer query because another fault made the
+    /// binder drop the faults about groups (see `left_names`).
     open_names: Vec<(String, usize)>,
 }
 
@@ -134,10 +134,11 @@ struct Binder<'q> {
     orders_by_no_path: bool,
     /// For each slot that copies the values of another slot, that other slot.
     same_values: HashMap<usize, usize>,
-    /// Like `same_values`, but only with copies that were made in subqueries of expressions.
+    /// For each slot that copies the values of another slot in a subquery of an expression, that
+    /// other slot.
     shown_values: HashMap<usize, usize>,
-    /// For keys of GROUP BY: the origins (see `properties`) of slots that Azure Cosmos DB replaces
-    /// by their values.
+    /// For the check of GROUP BY keys: by the slot of a source, whether its values read properties
+    /// of the data.
     origins: HashMap<usize, Origin>,
     /// The key of GROUP BY that is being bound. The whole key is not resolved as an equal key of an
     /// outer query; its parts may be keys of outer queries.

@@ -54,7 +54,7 @@ impl<'q> Binder<'q> {
 struct Paths<'a> {
     /// The sources of the outer queries, outermost first, and then those of the query itself.
     from: Vec<&'a [Source]>,
-    /// The keys of GROUP BY of all these queries, with their slots.
+    /// The GROUP BY keys of the outer queries and of the query itself, with their slots.
     keys: Vec<&'a (Expr, usize)>,
 }
 

@@ -14,14 +14,15 @@ use select::plan::{Expr, Input, Projection, Select, Source, Subquery};
 
 use super::Binder;
 
-/// Whether a value reads a property. For objects and arrays, whether each part reads one.
+/// Whether a value reads a property of the data. For objects and arrays, whether each part reads
+/// one.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// A value whose parts are not distinguished.
+    /// A value whose parts are not distinguished; true if it reads a property.
     Whole(bool),
-    /// An object, by the names of its properties.
+    /// An object: for each of its property names, whether that part reads a property of the data.
     Object(Vec<(String, bool)>),
-    /// An array, element by element.
+    /// An array: for each element, whether it reads a property of the data.
     Array(Vec<bool>),
     /// A list with the value of the only row.
     OnlyRow(Box<Origin>),
@@ -38,8 +39,8 @@ impl Origin {
         }
     }
 
-    /// Returns whether a path into the value reads a property. Only its first step is followed; a
-    /// part that does not exist reads none.
+    /// Returns whether a path into the value reads a property of the data. `first` is the first
+    /// step of the path, the only one that is followed. A part that does not exist reads none.
     fn path_reads_property(&self, first: &Value) -> bool {
         match (self, first) {
             (Self::Object(fields), Value::String(name)) => {
@@ -55,7 +56,7 @@ impl Origin {
 }
 
 impl Binder<'_> {
-    /// Returns the origin of an expression's value.
+    /// Returns which parts of an expression's value read properties of the data.
     pub(super) fn origin_of(&self, expr: &Expr) -> Origin {
         let any = |exprs: &[Expr]| Origin::Whole(exprs.iter().any(|of| self.reads_property(of)));
         match expr {
@@ -103,14 +104,14 @@ impl Binder<'_> {
         self.origin_of(expr).reads_property()
     }
 
-    /// Returns the origin of an object.
+    /// Returns which properties of an object read properties of the data.
     fn origin_of_fields(&self, fields: &[(String, Expr)]) -> Origin {
         let field = |(name, of): &(String, Expr)| (name.clone(), self.reads_property(of));
         Origin::Object(fields.iter().map(field).collect())
     }
 
-    /// Returns the origin of the results of a subquery. If the subquery always has one result, it
-    /// is the origin of the selected value.
+    /// Returns which parts of a subquery's results read properties of the data. If the subquery
+    /// always has one result, these are the parts of the selected value.
     pub(super) fn origin_of_results(&self, select: &Select) -> Origin {
         if has_one_result(select) {
             return self.origin_of_selected(&select.clauses().projection);
@@ -118,7 +119,7 @@ impl Binder<'_> {
         Origin::Whole(self.query_reads_property(select))
     }
 
-    /// Returns the origin of the selected value.
+    /// Returns which parts of the selected value read properties of the data.
     fn origin_of_selected(&self, projection: &Projection) -> Origin {
         match projection {
             Projection::Star(slot) => self.origin_of(&Expr::Slot(*slot)),
@@ -142,7 +143,7 @@ impl Binder<'_> {
             || self.origin_of_selected(&clauses.projection).reads_property()
     }
 
-    /// Records the origin of a source of FROM.
+    /// Records which parts of the values of a source of FROM read properties of the data.
     pub(super) fn keep_origin(&mut self, source: &Source) {
         let origin = match &source.input {
             Input::Root | Input::Elements(_) => return,

@@ -128,9 +128,8 @@ impl<'q> Binder<'q> {
     }
 
     /// Returns the slot that `*` denotes in a subquery without FROM: that of the first visible name
-    /// or, without a visible name, of the document. Returns `None` if the outer queries have
-    /// several input sets. If the subquery is joined with elements in WHERE, it may use the first
-    /// name nevertheless.
+    /// or, without a visible name, of the document. Returns `None` if the outer queries provide
+    /// several sets of values for `*`, unless the subquery is joined with elements in WHERE.
     pub(super) fn only_name(&self) -> Option<usize> {
         let mut names = self.frames.iter().flat_map(|frame| &frame.names);
         let first = names.next().map_or(DOCUMENT, |(_, slot)| *slot);
@@ -139,8 +138,9 @@ impl<'q> Binder<'q> {
         (joins || of_rows.max(of_groups) <= 1).then_some(first)
     }
 
-    /// Records that `*` has to choose from several input sets. If a subquery without FROM has
-    /// several because of keys and aggregates alone, the fault is reported with those about groups.
+    /// Records the fault that `*` is ambiguous. If a subquery without FROM has several sets of
+    /// values for `*` only because of keys and aggregates, the fault is reported together with
+    /// those about groups.
     pub(super) fn record_star_fault(&mut self, fault: Fault, has_from: bool) {
         let is_early = has_from || 1 < self.count_input_sets().0;
         let looks_later = |frame: &&mut QueryFrame<'q>| {
@@ -152,9 +152,9 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Returns the numbers of input sets around the innermost query. The first counts the values of
-    /// names and the results of subqueries over elements. The second counts also the keys and
-    /// aggregates, in clauses for several groups.
+    /// Returns two numbers of sets of values that `*` may denote in the innermost query. The first
+    /// counts the values of names and the results of subqueries over elements; the second also
+    /// counts keys and aggregates, in clauses that are evaluated for several groups.
     fn count_input_sets(&self) -> (usize, usize) {
         let (mut values, mut joins) = (std::collections::BTreeSet::new(), 0);
         let mut most = 0;

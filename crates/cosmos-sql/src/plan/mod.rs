@@ -35,7 +35,7 @@ struct ClientPlan {
     group_by_expressions: Vec<String>,
     /// The names of all selected items, if the query has groups.
     group_by_aliases: Vec<String>,
-    /// The aggregate of a `SELECT VALUE`.
+    /// The aggregate that a `SELECT VALUE` consists of; empty for other queries.
     aggregates: Vec<&'static str>,
     /// For each property name of a result, the aggregate that the client combines; `None` for a
     /// group key.

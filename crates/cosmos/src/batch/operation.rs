@@ -56,7 +56,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Each type with its name in JSON and its number in HybridRow.
+    /// Each operation type with its name in JSON and its number in HybridRow.
     const ALL: [(Self, &'static str, i32); 6] = [
         (Self::Create, "Create", 0),
         (Self::Patch, "Patch", 1),
@@ -66,7 +66,7 @@ impl Kind {
         (Self::Upsert, "Upsert", 20),
     ];
 
-    /// Returns the type with this name, ignoring case.
+    /// Returns the operation type with this name, ignoring case.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|(_, known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(kind, ..)| *kind)

@@ -113,7 +113,8 @@ impl Frame {
 }
 
 impl Number {
-    /// Returns the type of numbers in number arrays; `None` for other markers.
+    /// Returns the type of the numbers in a number array, given its marker; `None` for other
+    /// markers.
     pub(super) fn of_array(byte: u8) -> Option<Self> {
         Some(match byte {
             0xcd => Self::Single,
@@ -128,7 +129,8 @@ impl Number {
         })
     }
 
-    /// Returns the type of a single number. It includes all types of numbers in arrays.
+    /// Returns the type of a single number, given its marker; `None` for other markers. The markers
+    /// of numbers in number arrays are valid here, too.
     fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0xc7 => Self::Unsigned(8),

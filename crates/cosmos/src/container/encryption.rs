@@ -55,7 +55,7 @@ pub(super) fn check_encryption(body: &Document, key: &[KeyPath]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses an entry with missing or invalid properties.
+/// Refuses an element of the policy's list of paths that has missing or invalid properties.
 fn check_entry(entry: &Document, path: &str) -> Result<()> {
     if text_of(entry, "clientEncryptionKeyId").is_empty() {
         return Err(Failure::bad_request(format!(

@@ -151,7 +151,8 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02X}")).collect()
     }
 
-    /// Hash kind, components and the Python client's result; see the first line of the file.
+    /// Test vectors: hash kind, components, and the key that the Python client computes. The first
+    /// line of the file names the client's version.
     const VECTORS: &str = include_str!("vectors.txt");
 
     #[test]

@@ -16,8 +16,8 @@ pub(super) struct ActiveRequests(Arc<Counts>);
 /// The shared state of `ActiveRequests`.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Number of requests started. Both counters only grow, so that a request that starts and ends
-    /// between two checks is noticed.
+    /// Number of requests started. This counter and `ended` only grow, so that a request that
+    /// starts and ends between two checks is noticed.
     begun: AtomicU64,
     /// Number of requests whose response has been passed to the connection.
     ended: AtomicU64,
@@ -47,8 +47,9 @@ impl ActiveRequests {
         self.0.blocked.store(blocked, Relaxed);
     }
 
-    /// Waits until two consecutive checks find no active request and no blocked write. If `turns`
-    /// is `None`, idleness is not detected, and the future never completes.
+    /// Waits until the client is idle: two consecutive checks find no active request, no new
+    /// request and no blocked write. If `turns` is `None`, idleness is not detected, and the future
+    /// never completes.
     pub(super) async fn wait_for_rest(turns: Option<&Self>) {
         let Some(Self(counts)) = turns else { return std::future::pending().await };
         let mut before = None;

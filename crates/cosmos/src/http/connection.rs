@@ -4,14 +4,14 @@
 //! the first bytes without consuming them (`protocol`). If they arrive one by one, they are read
 //! into a buffer instead; later reads return the buffer before the rest of the stream.
 //!
-//! A plain-text HTTP/1 connection may be idle: SDKs keep hundreds of them open. An idle connection
-//! holds only its socket and this future; hyper's connection with its buffers is taken apart, and
-//! rebuilt when the next bytes arrive.
+//! SDKs keep hundreds of idle connections open. An idle plain-text HTTP/1 connection holds only its
+//! socket and this future; hyper's connection with its buffers is taken apart, and rebuilt when the
+//! next bytes arrive.
 //!
 //! ```text
 //! serve -> Tls     -> serve_tls -> serve_http1 or http2::serve_http2, as agreed
-//!       -> Http1   -> serve_resting: requests, rest, requests, rest ..
 //!       -> Http1   -> serve_resting: requests, idle, requests, idle ..
+//!       -> Http2   -> http2::serve_http2
 //!       -> Unclear -> serve_slow_start: reads until it is clear
 //! ```
 

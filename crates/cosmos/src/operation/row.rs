@@ -68,11 +68,11 @@ pub(crate) enum Requirement {
     WriteKey,
     /// A key, or a token for the resource or one of its parents.
     Resource,
-    /// As `Resource`, but for reads a token for one logical partition also suffices, because
-    /// clients read a container's definition before its items.
+    /// A key, or a token for the resource or one of its parents. For reads a token for one logical
+    /// partition also suffices, because clients read a container's definition before its items.
     Container,
-    /// As `Resource`, but a token for one logical partition also suffices if the request names this
-    /// partition.
+    /// A key, or a token for the resource or one of its parents. A token for one logical partition
+    /// also suffices if the request names this partition.
     Partition,
 }
 

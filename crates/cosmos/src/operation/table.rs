@@ -59,7 +59,8 @@ macro_rules! operations {
     };
 }
 
-/// A token for one logical partition may read a container's definition and ranges.
+/// The requirement of operations on a container's definition and ranges, which a token for one
+/// logical partition may read.
 const OF_CONTAINER: Requirement = Requirement::Container;
 
 operations! {

@@ -173,8 +173,8 @@ async fn prepare_operation(
     })
 }
 
-/// Returns the outcome of an executed operation. A read whose item exceeds the budget fails; a
-/// write has been committed, and only its item is omitted.
+/// Returns the outcome of an executed operation. A read whose item exceeds the size budget of the
+/// response fails. A write has been committed, so only its item is omitted.
 fn outcome_of(
     container: &Container,
     prepared: &Prepared,

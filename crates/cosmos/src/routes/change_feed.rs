@@ -65,8 +65,9 @@ pub(crate) async fn read_changes(api: &NoSqlApi, request: &Request) -> Result<Re
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// Returns the response with a page of this feed or of the feed of all versions. `next` is the
-/// position after the page. The status is 304 if the page is empty and no more changes follow.
+/// Returns the response with a page of a change feed, of the latest versions or of all versions.
+/// `next` is the position after the page. The status is 304 if the page is empty and no more
+/// changes follow.
 pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Reply {
     let count = feed.count();
     let reply = match count == 0 && !more {

@@ -125,7 +125,7 @@ pub(crate) async fn create_key(api: &NoSqlApi, request: &Request, body: &[u8]) -
     Ok(representation::resource_reply(201, &represent(&database, &made)))
 }
 
-/// `GET /dbs/{db}/clientencryptionkeys`, or `POST` with a query
+/// `GET /dbs/{db}/clientencryptionkeys`, or `POST` with a query: lists client encryption keys.
 pub(crate) fn list_keys(
     api: &NoSqlApi,
     request: &Request,

@@ -123,7 +123,7 @@ fn with_shared_throughput(api: &NoSqlApi, container: &Container, reply: Reply) -
     reply.with_header("x-ms-share-throughput", if shares { "true" } else { "false" })
 }
 
-/// `GET /dbs/{db}/colls`, or `POST` with a query
+/// `GET /dbs/{db}/colls`, or `POST` with a query: lists containers.
 pub(crate) fn list_containers(
     api: &NoSqlApi,
     request: &Request,

@@ -128,7 +128,7 @@ pub(crate) fn requested_name(request: &Request) -> Option<&'static str> {
 }
 
 /// Creates the offer of a resource with this link and resource id. The caller must hold the lock
-/// for changes.
+/// `NoSqlApi::changing`.
 pub(crate) async fn create_offer(
     api: &NoSqlApi,
     link: &str,

@@ -51,8 +51,8 @@ pub(super) fn kept_body(held: &Resource) -> Document {
     body
 }
 
-/// Returns a number that has never been used by a resource. The caller must hold the lock for
-/// changes.
+/// Returns a number that has never been used by a resource. The caller must hold the lock
+/// `NoSqlApi::changing`.
 pub(super) async fn next_number(api: &NoSqlApi) -> Result<u32> {
     for _ in 0..MAX_TRIES {
         let held = api.engine.resource_at(COUNTER);
@@ -78,14 +78,15 @@ pub(super) async fn next_number(api: &NoSqlApi) -> Result<u32> {
     Err(Failure::new(Fault::RetryWith, "Too many resources are being created at once."))
 }
 
-/// Creates a resource that contains only the number of its resource id. Returns the resource and
-/// the number. The caller must hold the lock for changes.
+/// Creates a resource that contains only the number of its resource id. Returns the number and the
+/// resource. The caller must hold the lock `NoSqlApi::changing`.
 pub(super) async fn create_numbered(api: &NoSqlApi, path: &[&str]) -> Result<(u32, Arc<Resource>)> {
     create_instead(api, path, None).await
 }
 
-/// Creates a resource like `create_numbered` and, in the same commit, removes the resource `of` and
-/// the resources below it.
+/// Creates a resource that contains only the number of its resource id and, in the same commit,
+/// removes the resource `of`, if any, with the resources below it. Returns the number and the
+/// created resource. The caller must hold the lock `NoSqlApi::changing`.
 pub(super) async fn create_instead(
     api: &NoSqlApi,
     path: &[&str],
@@ -102,7 +103,7 @@ pub(super) async fn create_instead(
 }
 
 /// Creates a resource, or replaces an existing one if the request is an upsert. Also returns the
-/// status of the response. The caller must hold the lock for changes.
+/// status of the response. The caller must hold the lock `NoSqlApi::changing`.
 pub(super) async fn create_resource(
     api: &NoSqlApi,
     request: &Request,
@@ -118,7 +119,7 @@ pub(super) async fn create_resource(
 
 /// Replaces a resource if the request's version condition is met. If the last name of `path` is not
 /// that of the resource, the resource is removed and a new one is created in the same commit; 409
-/// if the name is in use. The caller must hold the lock for changes.
+/// if the name is in use. The caller must hold the lock `NoSqlApi::changing`.
 pub(super) async fn replace_named(
     api: &NoSqlApi,
     request: &Request,

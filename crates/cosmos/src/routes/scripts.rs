@@ -161,8 +161,8 @@ impl ScriptFeed {
     }
 }
 
-/// `POST /dbs/{db}/colls/{c}/sprocs` and the like. 201; if the name is in use 409, or 200 for an
-/// upsert; 403 if the container has too many scripts.
+/// `POST /dbs/{db}/colls/{c}/sprocs`, or the path of triggers or functions. 201; if the name is in
+/// use 409, or 200 for an upsert; 403 if the container has too many scripts.
 pub(crate) async fn create_script(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     let (id, kept) = owner.read_body(body)?;
@@ -170,7 +170,8 @@ pub(crate) async fn create_script(api: &NoSqlApi, request: &Request, body: &[u8]
     Ok(representation::resource_reply(status, &owner.represent(&made)))
 }
 
-/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and the like. 200; 409 if the new id is in use.
+/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}`, or the path of a trigger or function. 200; 409 if the new
+/// id is in use.
 pub(crate) async fn replace_script(
     api: &NoSqlApi,
     request: &Request,
@@ -183,7 +184,8 @@ pub(crate) async fn replace_script(
     Ok(representation::resource_reply(200, &owner.represent(&made)))
 }
 
-/// `GET /dbs/{db}/colls/{c}/sprocs` and the like, or `POST` with a query
+/// `GET /dbs/{db}/colls/{c}/sprocs`, or `POST` with a query: lists scripts of one kind. The paths
+/// of triggers and functions have other segments than `sprocs`.
 pub(crate) fn list_scripts(
     api: &NoSqlApi,
     request: &Request,
@@ -200,14 +202,14 @@ pub(crate) fn list_scripts(
     )
 }
 
-/// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and the like
+/// `GET /dbs/{db}/colls/{c}/sprocs/{s}`, or the path of a trigger or function: reads a script.
 pub(crate) fn read_script(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     let held = owner.find_named(api, request)?;
     Ok(representation::resource_reply(200, &owner.represent(&held)))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and the like. 204.
+/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}`, or the path of a trigger or function. 204.
 pub(crate) async fn delete_script(api: &NoSqlApi, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     resources::delete_resource(api, request, &*owner.find_named(api, request)?).await

@@ -120,7 +120,7 @@ pub(crate) async fn create_user(api: &NoSqlApi, request: &Request, body: &[u8]) 
     }
 }
 
-/// `GET /dbs/{db}/users`, or `POST` with a query
+/// `GET /dbs/{db}/users`, or `POST` with a query: lists users.
 pub(crate) fn list_users(
     api: &NoSqlApi,
     request: &Request,

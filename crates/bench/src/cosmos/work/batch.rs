@@ -41,8 +41,7 @@ struct Creator {
 }
 
 impl Worker<Link> for Creator {
-    /// Items are generated before the request, but within the step: generating them is part of the
-    /// latency.
+    /// Creates one batch of items. Generating the items is part of the step and of its latency.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let partition = format!("p{}", self.rng.u64(..self.partitions));
         let first = self.next.fetch_add(BATCH as u64, Ordering::Relaxed);

@@ -34,7 +34,7 @@ const DEFAULT_TTL: i64 = 86_400;
 const MARGIN: Duration = Duration::from_secs(5);
 /// Maximum interval of checks for expired items.
 const CHECK_PAUSE_MAX: Duration = Duration::from_secs(5);
-/// The container whose odd items expire.
+/// The container whose items with odd numbers expire.
 const CONTAINER: &str = "mortals";
 /// Status of an existing item.
 const FOUND: u16 = 200;

@@ -25,10 +25,11 @@ pub(crate) enum Work {
     PointRead,
     Upsert,
     Query,
-    /// Counts over all partitions. Each count is the sum of the counts in the pages.
+    /// Counts the items of all partitions. Each page of the result has a partial count, and the
+    /// worker adds them up.
     Count,
     Batch,
-    /// A batch as the SDK for .NET sends it.
+    /// Transactional batches in the encoding of the .NET SDK (HybridRow).
     BatchHybrid,
     Expiry,
 }
@@ -47,7 +48,7 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
     entry_row("expiry", "point reads while half of the items expire at once", 8, Work::Expiry),
 ];
 
-/// Settings with the sizes of this protocol.
+/// The settings of a run, with the numbers of items for the REST workloads.
 pub(crate) type Settings = protocol::Settings<Sizes>;
 
 /// Prepares the server for the workload, and runs the workload once.

@@ -68,7 +68,7 @@ pub(super) fn query_body(select: &str, partition: &str, order: &str) -> String {
 struct Lister(Choice);
 
 impl Worker<Link> for Lister {
-    /// One page has to contain the whole result.
+    /// Queries one partition; the first page has to contain the whole result.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let partition = items::partition_key(self.0.choose_number());
         let body = query_body(&format!("SELECT TOP {TOP} *"), &partition, " ORDER BY c.n DESC");
@@ -102,7 +102,8 @@ pub(super) async fn run_top(
 struct Counter(Choice);
 
 impl Worker<Link> for Counter {
-    /// The count has to equal the number of loaded items; none is added during the measurement.
+    /// Counts all items. The count has to equal the number of loaded items; none is added during
+    /// the measurement.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let body = r#"{"query":"SELECT VALUE COUNT(1) FROM c"}"#;
         let (mut count, mut continuation) = (0, None::<String>);
