@@ -110,7 +110,7 @@ impl fmt::Display for Broken {
 ///
 /// # Errors
 ///
-/// Returns read errors; the inner error is the first line that breaks the chain.
+/// The outer error is a read error. The inner error describes the first line that breaks the chain.
 pub fn check(mut file: impl BufRead) -> io::Result<Result<Checked, Broken>> {
     let mut checked = Checked { lines: 0, begins_behind: FIRST.to_owned(), last: FIRST.to_owned() };
     let mut number = None;

@@ -47,8 +47,9 @@ struct Refusals {
 }
 
 impl Refusals {
-    /// Counts an event. Returns whether to write it, and, if refusals were left out before, the
-    /// number of these, which is to be reported first.
+    /// Counts an event in this second of the monotonic clock. Returns whether to write the event,
+    /// and, if refusals were left out in an earlier second, their number, which is to be written
+    /// first.
     fn count(&mut self, second: u64, is_refusal: bool) -> (bool, Option<u64>) {
         let mut left_out = None;
         if self.second != second {

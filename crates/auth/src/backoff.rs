@@ -25,7 +25,8 @@ use crate::guesses::{MAX_SENDERS, sender_prefix};
 
 /// Number of wrong passwords for one user that one sender may give without a delay.
 const BACKOFF_BURST: u32 = 10;
-/// The cost of one wrong password: in the long run, one is permitted per this interval.
+/// Delay that each wrong password adds; in the long run one wrong password is permitted per this
+/// interval.
 const BACKOFF_STEP: Duration = Duration::from_secs(3);
 /// Maximum delay of an attempt because of wrong passwords.
 const BACKOFF_MAX: Duration = Duration::from_secs(60);
@@ -37,9 +38,9 @@ const OTHERS: u64 = 4096;
 /// The key under which wrong passwords are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Attempter {
-    /// Attempts from a network on a user name, of which only a hash is kept.
+    /// Wrong passwords from one network for one user name, of which only a hash is kept.
     Name(Option<IpAddr>, u64),
-    /// All attempts from a network, with any user name.
+    /// Wrong passwords from one network for any user names.
     Sender(Option<IpAddr>),
     /// A counter shared by all keys with the same hash, used when the table is full.
     Others(u64),
@@ -54,8 +55,8 @@ pub struct Backoff {
 
 #[derive(Debug, Default)]
 struct DelayTable {
-    /// For each key, the time of the monotonic clock at which its debt is paid off. A debt is the
-    /// sum of the delays that its wrong passwords have added, less the time that has passed.
+    /// For each key, the time of the monotonic clock at which the delays of all its wrong
+    /// passwords, added up, have passed.
     paid: HashMap<Attempter, Duration>,
     /// Monotonic time at which entries that no longer cause a delay were last evicted.
     swept: Duration,

@@ -26,8 +26,8 @@ impl fmt::Debug for Issuer {
 }
 
 impl Issuer {
-    /// Reads a set of public keys. Tokens must be for one of these audiences and, if given, of this
-    /// issuer. The error is a message text.
+    /// Reads a set of public keys. Tokens must be issued for one of these audiences and, if
+    /// `issuer` is given, by this issuer. The error is a message text.
     pub fn new(key_set: &str, audience: &[String], issuer: Option<&str>) -> Result<Self, String> {
         let set: JwkSet = serde_json::from_str(key_set)
             .map_err(|error| format!("not a JSON Web Key Set (JWKS): {error}"))?;

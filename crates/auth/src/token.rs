@@ -34,8 +34,9 @@ pub struct Token {
 }
 
 impl Token {
-    /// Issues a token that expires `seconds` after `now_s`, on the machine's clock, or after the
-    /// default time. Returns `None` if the time is out of range.
+    /// Issues a token that expires `seconds` seconds after `now_s`, the time of the machine's
+    /// clock; without `seconds` it has the default lifetime. Returns `None` if the lifetime is out
+    /// of range.
     pub fn issue(&self, secret: &Key, now_s: i64, seconds: Option<i64>) -> Option<String> {
         let seconds = seconds.unwrap_or(TOKEN_SECONDS);
         if !(MIN_TOKEN_SECONDS..=MAX_TOKEN_SECONDS).contains(&seconds) {

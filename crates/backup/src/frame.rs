@@ -16,7 +16,8 @@ use crate::Error;
 
 /// Bytes of a frame's head.
 const HEAD: usize = 13;
-/// Maximum uncompressed size of journal entries: a single one may have a gigabyte.
+/// Maximum uncompressed size of a [`FrameKind::Entries`]: a single journal entry may have a
+/// gigabyte.
 const ENTRIES_MAX: u32 = (1 << 30) + (128 << 20);
 /// Maximum uncompressed size of a [`FrameKind::Piece`]: a few megabytes plus one row, which may
 /// hold a document before and after a change.

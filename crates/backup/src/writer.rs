@@ -37,8 +37,8 @@ impl<W: Write> Writer<W> {
         self.put(FrameKind::Entries, entries)
     }
 
-    /// Writes the clock, read after all data, and the switches, if stored; then the trailer.
-    /// Returns the underlying writer.
+    /// Writes the checkpoint of the clock, which must be read after all data, then the feature
+    /// switches if they are stored, then the trailer. Returns the underlying writer.
     pub fn finish(mut self, clock: &[u8], switches: Option<&[u8]>) -> Result<(W, Trailer), Error> {
         self.put(FrameKind::Clock, clock)?;
         if let Some(switches) = switches {

@@ -57,9 +57,10 @@ fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<
     builder.worker_threads(threads.max(1)).enable_all().build()?.block_on(work)
 }
 
-/// Measures one server, workload by workload, and prints all figures at the end. Reports show the
-/// address as its name. `detail` is the protocol's additional parameter. `pid` is the process of
-/// the server, for its CPU time and memory. After a failure the data are left for inspection.
+/// Measures one server, workload by workload, and prints all figures at the end. In reports the
+/// name of the server is its address. `detail` is an additional parameter of the protocol. `pid` is
+/// the process of the server, for its CPU time and memory. After a failure the data are left for
+/// inspection.
 async fn measure_one<P: Protocol>(
     address: P::Address,
     detail: P::Detail,

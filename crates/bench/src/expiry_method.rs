@@ -19,8 +19,8 @@ use crate::{
 /// How the documents of a collection expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpiryMethod {
-    /// The documents have a `ttl` of an hour. They expire when the clock is moved to `deadline`, in
-    /// milliseconds since 1970.
+    /// The documents have a `ttl` of an hour. They expire when the server's clock is moved to
+    /// `deadline`, in milliseconds since 1970.
     Moved { deadline: i64 },
     /// The documents have the date `written` in milliseconds since 1970. A TTL index on it is
     /// created later, with a number of seconds by which they expire at the intended instant.

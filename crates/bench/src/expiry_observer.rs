@@ -123,8 +123,9 @@ impl ExpiryObserver {
         Ok(())
     }
 
-    /// Adds the findings and the figures of a preceding quiet window to the figures of the reads
-    /// during expiry. Units are in the names.
+    /// Adds extras to `figures`, the figures of the reads during expiry: the findings of the
+    /// observers, and the figures `quiet` of a preceding window without expiry. Names of extras
+    /// contain units.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(crate) fn add_to_figures(&self, figures: &mut Figures, quiet: &Figures) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;

@@ -66,7 +66,7 @@ pub(crate) struct LoadFigures {
     pub(crate) server_cpu: f64,
 }
 
-/// Inserts documents as [`insert_documents`] does, with this write concern, and measures the rate.
+/// Inserts `count` documents, created by `make`, with this write concern, and measures the rate.
 pub(crate) async fn measure_inserts(
     target: &impl LoadTarget<Link = Connection>,
     collection: &str,

@@ -12,7 +12,7 @@ use fastrand::Rng;
 /// The skew of every YCSB workload; 0 is a uniform distribution.
 const THETA: f64 = 0.99;
 /// Number of ranks from which YCSB draws scrambled keys. It is independent of the number of keys,
-/// so that zeta is a known constant, and large enough for every key to be drawn.
+/// so that the sum over all ranks is a known constant, and large enough for every key to be drawn.
 const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
 /// Zeta (generalized harmonic number) of [`SCRAMBLED_ITEMS`], which would take minutes to compute.
 const SCRAMBLED_ZETA: f64 = 26.469_028_201_783_02;
@@ -36,7 +36,8 @@ impl Zipfian {
         zipfian
     }
 
-    /// Creates a distribution of `items` ranks with the zeta that the caller has computed.
+    /// Creates a distribution of `items` ranks, where `zeta` is the sum of `1 / n^THETA` for n from
+    /// 1 to `items`.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     fn with_known_sum(items: u64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5f64.powf(THETA);
@@ -44,8 +45,8 @@ impl Zipfian {
         Self { items, zeta, eta }
     }
 
-    /// Extends the distribution to more items, by adding the new terms to zeta. Fewer items change
-    /// nothing.
+    /// Extends the distribution to more items, by adding the terms of the new items to the sum
+    /// `zeta`. Fewer items change nothing.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     pub(crate) fn grow_to(&mut self, items: u64) {
         if self.items < items {

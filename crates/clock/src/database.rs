@@ -81,7 +81,8 @@ pub struct ClockStatus {
     pub offset_ms: i64,
     /// Whether a large step of the wall clock waits to be confirmed.
     pub unconfirmed: bool,
-    /// Rows that expired after this instant must not be reaped yet, because of an unaccepted jump.
+    /// Rows that expired after this instant must not be reaped yet, because a jump of the wall
+    /// clock is not accepted.
     pub reap_until: Option<Instant>,
     /// Whether time may be used; while it may not, operations wait for a checkpoint.
     pub running: bool,
@@ -126,9 +127,11 @@ pub(crate) struct ClockState {
     pub(crate) boot_id: BootId,
     /// Number of the last checkpoint.
     pub(crate) number: u64,
-    /// While a jump is unaccepted: rows that expired after this instant are not reaped.
+    /// While a jump of the wall clock is not accepted, rows that expired after this instant are not
+    /// reaped.
     pub(crate) reap_until_ms: i64,
-    /// Database time at which a pending jump is accepted automatically.
+    /// Database time at which a jump of the wall clock that is not accepted yet is accepted
+    /// automatically.
     pub(crate) accepted_at_ms: i64,
     pub(crate) watched: Option<RateSample>,
     pub(crate) keeps_pace: bool,
@@ -232,8 +235,8 @@ impl Clock {
         }
     }
 
-    /// Returns a checkpoint for a copy of the data, such as a backup: no later instant has been
-    /// used. It has no boot id, so a start from it proceeds as after a reboot.
+    /// Returns a checkpoint for a copy of the data, such as a backup. No instant after the
+    /// checkpoint has been used. It has no boot id, so a start from it proceeds as after a reboot.
     pub fn checkpoint_of_copy(&self) -> Checkpoint {
         let ms = self.last_used().ms;
         let state = self.state.lock();

@@ -47,8 +47,8 @@ impl Line {
         (self.base_ms.saturating_add(ns.div_euclid(1_000_000)), ns.rem_euclid(1_000_000))
     }
 
-    /// Evaluates the line at a reading of the boot clock. Before the first checkpoint is durable
-    /// the limit has no meaning, so `last_ms` is database time itself.
+    /// Returns the result of reading the clock at a reading of the boot clock. Before the first
+    /// checkpoint is durable, `limit_ms` has no meaning, so `last_ms` is database time itself.
     fn reading_at(&self, boot_ns: i64) -> Reading {
         let now_ms = self.time_at(boot_ns).0;
         let leased_ms = self.time_at(boot_ns.min(self.until_ns)).0;
@@ -61,10 +61,11 @@ impl Line {
     }
 }
 
-/// The line in effect, shared with readers on all threads.
+/// The mapping of the boot clock to database time that is in effect, shared with readers on all
+/// threads.
 #[derive(Debug)]
 pub(crate) struct SharedLine {
-    /// Sequence number of the seqlock: odd while the line is being changed.
+    /// Sequence number of the seqlock: odd while the mapping is being changed.
     sequence: AtomicU64,
     base_ms: AtomicI64,
     base_ns: AtomicI64,
@@ -103,7 +104,8 @@ impl SharedLine {
         }
     }
 
-    /// Loads the line's fields; consistent only for the writer or under the sequence check.
+    /// Loads the fields of the mapping. They are consistent only if no other thread changes the
+    /// mapping, or if the sequence number is checked afterwards.
     pub(crate) fn current_line(&self) -> Line {
         Line {
             base_ms: self.base_ms.load(Ordering::Relaxed),
@@ -115,9 +117,9 @@ impl SharedLine {
         }
     }
 
-    /// Replaces the line, by which readers convert the boot clock to the time. `change` receives
-    /// the old line and a time of the boot clock: every reader that still uses the old line has
-    /// read the boot clock at or before that time. The caller holds the clock's lock.
+    /// Replaces the mapping of the boot clock to database time. `change` receives the old mapping
+    /// and a reading of the boot clock; no reader uses the old mapping with a later reading. The
+    /// caller holds the clock's lock.
     pub(crate) fn change_line(
         &self,
         source: &dyn ClockSource,

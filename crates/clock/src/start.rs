@@ -51,8 +51,8 @@ fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64, lease_ms: i64) -> (i6
     }
 }
 
-/// Returns the line for the time before the first checkpoint is durable, during which no instant
-/// may be used.
+/// Returns the mapping of the boot clock to database time until the first checkpoint is durable.
+/// Until then no instant may be used.
 fn first_line(mode: ClockMode, start_ms: i64, boot_ns: i64, is_leased: bool) -> Line {
     Line {
         base_ms: start_ms,
@@ -66,8 +66,8 @@ fn first_line(mode: ClockMode, start_ms: i64, boot_ns: i64, is_leased: bool) -> 
 
 impl Clock {
     /// Starts a clock from the last durable checkpoint. No time may be used until the first
-    /// checkpoint that [`tick`](Self::tick) returns is durable. Fails if `last` was made in the
-    /// other mode.
+    /// checkpoint that [`tick`](Self::tick) returns is durable. Fails if `last` was made with the
+    /// other clock mode.
     pub fn start(
         mode: ClockMode,
         source: Box<dyn ClockSource>,

@@ -7,7 +7,8 @@ pub const LEASE_MS: i64 = 2_000;
 pub const MAX_STEP_MS: i64 = 60_000;
 /// Window for the total of small steps, and how long a larger step must persist, milliseconds.
 pub const STEP_WINDOW_MS: i64 = 600_000;
-/// How long rows that a jump made expire are kept unless an operator accepts it, milliseconds.
+/// How long rows that a jump of the wall clock made expire are kept, in milliseconds, unless an
+/// operator accepts the jump.
 pub(crate) const ACCEPT_AFTER_MS: i64 = 24 * 3_600_000;
 /// Difference up to which the clock is corrected by slewing, in milliseconds.
 const SLEW_MS: i64 = 500;
@@ -40,9 +41,9 @@ struct PendingStep {
 }
 
 impl PendingStep {
-    /// Returns whether the wall clock is still where this step put it. Its pace may differ from the
-    /// boot clock's, so the tolerance grows with the waiting time. A further step is a new one: it
-    /// waits again and does not inherit the acceptance.
+    /// Returns whether the wall clock is still where this step put it. The wall clock and the boot
+    /// clock may run at different rates, so the tolerance grows with the waiting time. A further
+    /// step is a new one: it waits again and does not inherit the acceptance.
     fn is_same(&self, offset_ms: i64, boot_ms: i64) -> bool {
         let drift = MAX_STEP_MS.saturating_add(boot_ms.saturating_sub(self.since_ms).max(0));
         offset_ms.saturating_sub(self.offset_ms).saturating_abs() <= drift

@@ -41,8 +41,8 @@ pub enum ShardEvent {
         /// Whether the node released the shard, in which case everything was committed.
         released: bool,
     },
-    /// The node follows again from the position passed to `resume`: later events refer to entries
-    /// after it.
+    /// The node follows the shard again, from the position that was passed to `resume`. Later
+    /// events refer to entries after this position.
     Resumed,
     /// The tree cannot catch up from its position: it has to be rebuilt from this base, a copy of
     /// the shard's data, and continues with the entries after the base.
@@ -50,8 +50,8 @@ pub enum ShardEvent {
     /// A committed entry is missing in the journal: the shard stays closed, and a follower's tree
     /// does not advance. The entry is looked up repeatedly; once it is found, the shard continues.
     Missing(MissingEntry),
-    /// The tree contains, or may contain, entries that are not part of the history: it has to be
-    /// discarded and rebuilt. The member is idle until `resume` is called.
+    /// The tree contains, or may contain, entries that are not part of the shard's committed
+    /// history: it has to be discarded and rebuilt. The member is idle until `resume` is called.
     Diverged(Error),
     /// The tree cannot follow this journal: the journal is damaged, or tree and journal do not
     /// belong together.
@@ -72,8 +72,8 @@ pub(crate) enum FollowerEvent {
     Load(BaseRecord),
     /// An entry of a closed epoch is missing. It is read again at a slow rate; reported once.
     Missing(MissingEntry),
-    /// The tree contains, or may contain, entries that are not part of the history. The follower
-    /// stops reading; reported once.
+    /// The tree contains, or may contain, entries that are not part of the shard's committed
+    /// history. The follower stops reading; reported once.
     Diverged(Error),
     /// The journal cannot be followed from this tree: it is damaged, or the tree belongs to another
     /// journal.

@@ -26,7 +26,7 @@ struct Reading {
     epoch: u64,
     segment: u64,
     first: u64,
-    /// End of the epoch, if it was known to be closed when the read was sent.
+    /// End of the epoch that is read, if the epoch was known to be closed when the read was sent.
     end: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Follower {
     outbox: Outbox,
     position: Position,
     shard: Option<ShardRecord>,
-    /// The last entry of each epoch that is known to be committed.
+    /// For each epoch, the number of the last entry that is known to be committed.
     commit_marks: BTreeMap<u64, u64>,
     /// Entries that were read and not yet reported as committed, by epoch and number.
     ahead: BTreeMap<(u64, u64), DecodedEntry>,
@@ -45,7 +45,8 @@ pub(crate) struct Follower {
     read_due: u64,
     /// Whether the tree may contain entries after its recorded position.
     may_have_diverged: bool,
-    /// Whether the tree contains, or may contain, entries that are not part of the history.
+    /// Whether the tree contains, or may contain, entries that are not part of the shard's
+    /// committed history.
     has_diverged: bool,
     /// Whether a base has to be loaded before entries can be applied.
     awaits_base: bool,
@@ -56,7 +57,7 @@ pub(crate) struct Follower {
     shard_read: Option<Token>,
     shard_creation: Option<Token>,
     shard_read_due: u64,
-    /// Delay before the next read of the shard record. It and the delay of journal reads,
+    /// Delay before the next read of the shard record. This delay and that of journal reads,
     /// `read_pause`, grow up to a bound while nothing changes.
     shard_read_pause: u64,
     read_pause: u64,
@@ -188,7 +189,7 @@ impl Follower {
         cursor
     }
 
-    /// Records the commit marks that are in the terms of the node records.
+    /// Records which entries are committed according to the terms in the node records.
     pub(crate) fn record_terms<'a>(
         &mut self,
         terms: impl Iterator<Item = &'a TermRecord>,
@@ -320,8 +321,8 @@ impl Follower {
         (is_cut || is_stuck || self.position.n == 0).then_some(*newest)
     }
 
-    /// Returns the event for a tree that has, or may have, diverged from the history; reported
-    /// once. A tree that is about to be replaced by a base is not checked.
+    /// Returns the event for a tree that has, or may have, diverged from the shard's committed
+    /// history; it is returned once. A tree that is about to be replaced by a base is not checked.
     fn find_divergence(&mut self) -> Option<FollowerEvent> {
         let record = self.shard.as_ref().filter(|_| !self.has_diverged && !self.awaits_base)?;
         let epochs = Epochs::of(record);

@@ -16,8 +16,8 @@ use crate::{
 /// An event of the lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseEvent {
-    /// The node has taken the lease with this incarnation; its record still has the terms of the
-    /// preceding one.
+    /// The node has taken the lease with this incarnation. Its record still has the terms of its
+    /// preceding incarnation.
     Entered {
         /// Number of this start of the node; every start gets a new one.
         incarnation: u64,

@@ -94,12 +94,13 @@ impl Member {
         self.common.lease.hurry(now);
     }
 
-    /// Does not claim the shard before this reading of the boot clock, so that other nodes can.
+    /// Makes the node leave a free shard to other nodes until this reading of the boot clock.
     pub fn defer_claim(&mut self, shard: u32, until: u64) {
         self.with(shard, |replica, _| replica.defers_until = until);
     }
 
-    /// Claims the shard as soon as it is free, regardless of an earlier `defer_claim`.
+    /// Makes the node claim the shard as soon as it is free, regardless of an earlier
+    /// `defer_claim`.
     pub fn claim_first(&mut self, shard: u32, now: u64) {
         self.with(shard, |replica, _| replica.claim_first(now));
         self.refresh(shard, now);

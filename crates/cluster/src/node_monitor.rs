@@ -300,8 +300,8 @@ mod tests {
         }
     }
 
-    /// A node that fences the owner has waited for the end of the lease. An operator who removes a
-    /// node may not have waited, so the claim has to.
+    /// A node that fences an owner has waited for the end of the owner's lease. An operator who
+    /// removes an owner may not have waited, so the claiming node has to wait.
     #[test]
     fn the_shard_of_a_forgotten_node_is_free_once_it_was_silent_for_a_lease() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
@@ -335,8 +335,8 @@ mod tests {
         assert!(node_monitor.records().eq([&back]));
     }
 
-    /// A directory may move to another machine once; a node that runs twice alternates between the
-    /// two.
+    /// A node's data directory may move to another machine once. Two processes that run on a
+    /// directory and on its copy alternate between the two.
     #[test]
     fn a_node_that_runs_on_a_copied_directory_too_is_noticed() {
         let mut settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
@@ -357,7 +357,8 @@ mod tests {
         }
     }
 
-    /// A checkpoint that was only read has an unknown age, even if another incarnation repeats it.
+    /// If a node has read a checkpoint but seen no renewal of it, the age of the checkpoint is
+    /// unknown, even if another incarnation repeats it.
     #[test]
     fn a_checkpoint_is_as_old_as_its_renewal_or_nobody_knows() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());

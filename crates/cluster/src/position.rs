@@ -68,8 +68,8 @@ impl Epochs {
         closed.map_or((self.opened, None), |(epoch, end)| (*epoch, Some(*end)))
     }
 
-    /// Returns whether a tree at this position is part of the history: entries after the end of a
-    /// closed epoch are not.
+    /// Returns whether a tree at this position is part of the shard's committed history: entries
+    /// after the end of a closed epoch are not.
     pub(crate) fn admit(&self, tree: Position) -> bool {
         let of_tree = |(epoch, _): &&(u64, u64)| *epoch == tree.epoch && *epoch != 0;
         let end = self.ends.iter().find(of_tree);
@@ -82,22 +82,23 @@ impl Epochs {
         self.ends.iter().any(|(epoch, end)| *epoch == 0 && tree.n <= *end)
     }
 
-    /// Returns whether an entry of this epoch and number can be part of the history, by the ends of
-    /// all epochs.
+    /// Returns whether an entry of this epoch and number can be part of the shard's committed
+    /// history, by the ends of all epochs.
     pub(crate) fn holds(&self, epoch: u64, n: u64) -> bool {
         n.checked_sub(1).is_some_and(|before| self.of_next(before).0 == epoch)
     }
 }
 
 impl ShardRecord {
-    /// Returns the newest base that is part of the history. An owner that was cut off for long may
-    /// still publish a base after an operator has accepted the loss of entries that the base
-    /// contains.
+    /// Returns the newest base that is part of the shard's committed history. An owner that was cut
+    /// off for long may still publish a base after an operator has accepted the loss of entries
+    /// that the base contains.
     pub fn newest_base(&self) -> Option<&BaseRecord> {
         self.bases.iter().rfind(|base| self.admits(Position::of(base)))
     }
 
-    /// Returns whether a base or tree at this position contains only entries of the history.
+    /// Returns whether a base or tree at this position contains only entries of the shard's
+    /// committed history.
     pub fn admits(&self, position: Position) -> bool {
         Epochs::of(self).admit(position)
     }

@@ -296,8 +296,8 @@ impl Request {
     }
 }
 
-/// A request without a reply in time, or with an inconclusive one: it may have been applied, may
-/// never be, or may be applied later.
+/// The error of a request without a reply in time, or with an inconclusive reply: the request may
+/// have been applied, may be applied later, or may never be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unanswered(
     /// The cause as text, for logs.

@@ -61,6 +61,7 @@ rules! {
     follow_committed,
     /// The clock of a new owner starts after the checkpoint in the previous owner's last heartbeat.
     clock_of_beat,
-    /// In addition to the lease's length, a margin for clocks of different rates is waited for.
+    /// Other nodes wait for a margin in addition to the length of a lease, since clocks run at
+    /// different rates.
     margin,
 }

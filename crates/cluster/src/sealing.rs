@@ -45,8 +45,9 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
-    /// Starts reading after `tree`, the position of the local tree; `committed` is the highest
-    /// commit mark of the last opened epoch that is known from outside the journal.
+    /// Starts reading after `tree`, the position of the local tree. `committed` is the number of
+    /// the last entry of the last opened epoch that is known, from outside the journal, to be
+    /// committed.
     pub(crate) fn new(settings: Settings, epochs: Epochs, tree: Position, committed: u64) -> Self {
         let (epoch, segment) = tree.next(&epochs);
         Self {
@@ -141,7 +142,8 @@ impl Sealing {
         Ok(())
     }
 
-    /// Returns the end of the last opened epoch, and the entries of it that may not be on a quorum.
+    /// Returns the end of the last opened epoch, and the entries of this epoch that a quorum may
+    /// lack.
     pub(crate) fn end(&self) -> (Position, impl Iterator<Item = &DecodedEntry>) {
         let (opened, committed) = (self.epochs.opened, self.committed);
         let tail = self
@@ -151,7 +153,7 @@ impl Sealing {
         (self.cursor, tail)
     }
 
-    /// Returns the last entry of each epoch, including that of the last opened one.
+    /// Returns the number of the last entry of each epoch, including the last opened one.
     pub(crate) fn ends(&self) -> Vec<(u64, u64)> {
         let mut ends = self.epochs.ends.clone();
         if 0 < self.epochs.opened {
@@ -197,7 +199,8 @@ mod tests {
     use super::*;
     use crate::{entry::Entry, parts::split};
 
-    /// The parts of entries of epoch 1, given as number and commit mark.
+    /// Returns the parts of entries of epoch 1. Each entry is given by its number and by the number
+    /// of the last entry that it reports as committed.
     fn parts(entries: &[(u64, u64)]) -> Vec<Vec<EntryPart>> {
         let mut before = 0;
         let mut all = Vec::new();
@@ -243,7 +246,7 @@ mod tests {
         }
     }
 
-    /// The commit is known from a commit mark in an entry after the gap, or from outside the
+    /// That the missing entry is committed is known from an entry after it, or from outside the
     /// journal.
     #[test]
     fn a_committed_entry_that_is_missing_is_no_end() {

@@ -28,8 +28,8 @@ pub struct Settings {
     pub lease: u64,
     /// Time in addition to `lease` for which other nodes wait before they fence a silent owner.
     pub margin: u64,
-    /// How long after the end of its lease an owner waits for renewal. Then the term ends and
-    /// waiting requests fail. Other nodes may own the shard long before.
+    /// How long an owner waits, after the end of its lease, for the lease to be renewed. Then its
+    /// term ends and waiting requests fail. Other nodes may own the shard long before.
     pub abandon: u64,
     /// Interval between heartbeats of this node.
     pub beat: u64,
@@ -113,8 +113,8 @@ impl Settings {
         about.get(..self.place_bytes).unwrap_or(about)
     }
 
-    /// Returns how long a heartbeat has to stay unchanged before its lease has expired for every
-    /// node.
+    /// Returns how long a node's heartbeat has to stay unchanged before the node's lease has
+    /// expired by the clock of every node.
     pub(crate) fn silence(&self) -> u64 {
         self.lease + if self.rules.margin() { self.margin } else { 0 }
     }

@@ -307,8 +307,8 @@ impl Takeover {
         }
     }
 
-    /// Processes the reply to the opening, or to the read that determines whether the opening was
-    /// applied.
+    /// Processes the reply to the request that opens the epoch, or to the read that determines
+    /// whether this request was applied.
     fn opened(
         &mut self,
         step: Step,

@@ -1,5 +1,5 @@
-//! A node's last view of the cluster, for request routing and status output. The protocol does not
-//! depend on it.
+//! The state of the cluster as a node last knew it, for request routing and status output. The
+//! protocol does not depend on it.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use crate::records::{NodeRecord, ShardRecord};
 
-/// A node's last view of the cluster.
+/// The state of the cluster as a node last knew it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Views of the shards, by number; empty before the first read.
+    /// The states of the shards, by number; empty before the first read.
     pub shards: Vec<ShardView>,
     /// All nodes except removed ones.
     pub nodes: Vec<NodeRecord>,
@@ -28,7 +28,7 @@ pub struct View {
     pub heard_at: u64,
 }
 
-/// A node's last view of a shard.
+/// The state of a shard as a node last knew it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardView {
     /// Owner and epoch; `None` during a take-over.
@@ -45,7 +45,7 @@ pub struct ShardView {
 }
 
 impl View {
-    /// Returns the view of a shard, or an empty one if the shard is unknown.
+    /// Returns the state of a shard, or an empty one if the shard is unknown.
     pub fn shard(&self, shard: u32) -> ShardView {
         self.known(shard).cloned().unwrap_or_default()
     }

@@ -154,8 +154,8 @@ impl Node {
         self.at.0
     }
 
-    /// Returns the position that messages about the expression report. For a scalar subquery it
-    /// excludes the parentheses.
+    /// Returns the position of the expression for messages. For a scalar subquery it excludes the
+    /// parentheses.
     pub(crate) fn written_span(&self) -> Span {
         match &self.kind {
             NodeKind::Query(Subquery::Scalar, query) => query.places.whole.0,

@@ -23,8 +23,8 @@ impl Span {
 /// A mistake in the text of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Azure Cosmos DB's code. A mistake with a numeric or an empty code has no position in the
-    /// text.
+    /// Azure Cosmos DB's error code. A mistake with a numeric or an empty code has no position in
+    /// the text.
     pub code: &'static str,
     /// Error message as Azure Cosmos DB returns it.
     pub message: String,
@@ -140,8 +140,8 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Converts to the error that clients see. `text` must be the text that was parsed, since spans
-    /// are offsets into it.
+    /// Converts the fault to the error that clients see. `text` must be the text that was parsed,
+    /// since spans are offsets into it.
     pub(crate) fn into_error(self, text: &str) -> SqlError {
         match self {
             Self::Unsupported(what) => SqlError::Unsupported { what },

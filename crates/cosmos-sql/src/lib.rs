@@ -40,8 +40,8 @@ pub fn compile_condition(text: &str) -> Result<Select, SqlError> {
 }
 
 /// Returns the query plan for a client with these features: the steps that the client performs on
-/// the results of several partitions, and the query that it sends to each. Since a server has all
-/// documents, it returns the correct results for the original query without these steps.
+/// the results of several partitions, and the query that it sends to each. This server has all
+/// documents, so it returns correct results for the original query without these steps.
 pub fn plan_document(
     text: &str,
     parameters: &[(String, Value)],

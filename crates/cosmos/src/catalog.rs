@@ -207,8 +207,8 @@ impl Container {
         ItemKey::new(&self.key_hash(components), &values, id)
     }
 
-    /// Returns the row key range of a scope. A prefix without components selects the whole
-    /// container, as in Azure Cosmos DB.
+    /// Returns the row key range of a part of the container. A prefix without components selects
+    /// the whole container, as in Azure Cosmos DB.
     pub(crate) fn item_range(&self, scope: &KeyScope) -> ItemRange {
         match scope {
             KeyScope::Whole(components) => {

@@ -8,7 +8,7 @@ use auth::Right;
 pub(crate) enum Sender {
     /// By the signature or token in the request's headers.
     Signs,
-    /// As in `Signs`, by the signature or token in the headers. The client has connected to another
+    /// By the signature or token in the request's headers. The client has connected to another
     /// endpoint, which has checked the host name and serves static pages itself.
     Forwarded,
     /// By the caller of this crate, such as the portal, which has authenticated the sender. The

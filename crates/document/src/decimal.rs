@@ -57,8 +57,8 @@ impl Decimal128 {
     /// A quiet NaN with positive sign.
     pub const NAN: Self = Self(0x1f << 122);
 
-    /// A quiet NaN with a sign. Comparisons ignore the sign; it is kept so that values are written
-    /// with the bits they were read with.
+    /// A quiet NaN with a sign. Comparisons ignore the sign, which is kept so that values are
+    /// written with the bits they were read with.
     pub(crate) fn signed_nan(negative: bool) -> Self {
         Self(Self::NAN.0 | u128::from(negative) << 127)
     }

@@ -69,8 +69,9 @@ impl Decimal128 {
         }
     }
 
-    /// Returns the quotient. A number divided by zero is an infinity, and divided by an infinity
-    /// zero; zero by zero and infinity by infinity are NaN.
+    /// Returns the quotient. A number other than zero divided by zero is an infinity, and a finite
+    /// number divided by an infinity is zero. Zero divided by zero and an infinity divided by an
+    /// infinity are NaN.
     pub fn divide(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         let (Some((_, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {

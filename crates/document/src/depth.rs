@@ -7,8 +7,8 @@ use crate::value::raw::{length_at, nul_after, value_len};
 /// lets short documents, which are the most common, skip the walk.
 const LEVEL_BYTES: usize = 7;
 
-/// Returns whether a well-formed document has at most `max` levels; malformed bytes are judged by
-/// the part that can be read. A document too short for more than that many levels is not walked.
+/// Returns whether a well-formed document has at most `max` levels. Malformed bytes are judged by
+/// the part that can be read. A document that is too short for more levels is not walked.
 pub fn depth_within(bytes: &[u8], max: usize) -> bool {
     if bytes.len() / LEVEL_BYTES < max {
         return true;

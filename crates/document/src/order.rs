@@ -1,5 +1,5 @@
-//! MongoDB's total order over all BSON values: by canonical class first, then by value. `$sort`,
-//! indexes and equality use it.
+//! MongoDB's total order over all BSON values: by the rank of their type first, then by value.
+//! `$sort`, indexes and equality use it.
 //!
 //! ```text
 //! MinKey < undefined < null < numbers < strings < documents < arrays < binary < ObjectId
@@ -14,8 +14,8 @@ use crate::{
     value::{ArrayRef, DocRef, Value, ValueRef},
 };
 
-/// Returns the rank of a type in the order. All numbers share a class, as do strings and symbols.
-/// The ranks are only compared, never stored.
+/// Returns the rank of a type in the order. All types of numbers have the same rank, and so have
+/// strings and symbols. The ranks are only compared, never stored.
 pub fn canonical_class(kind: Kind) -> u8 {
     match kind {
         Kind::MinKey => 1,
@@ -38,8 +38,8 @@ pub fn canonical_class(kind: Kind) -> u8 {
     }
 }
 
-/// Compares two values. Numbers of all four types compare by their numeric value; other values of
-/// one class compare by their contents.
+/// Compares two values. Numbers of all four types compare by their numeric value; other values with
+/// the same rank compare by their contents.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
         return compare_numbers(a, b);
@@ -47,9 +47,9 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     canonical_class(a.kind()).cmp(&canonical_class(b.kind())).then_with(|| same_class(a, b))
 }
 
-/// Compares two values of one class other than numbers. Types with a single value, such as null,
-/// are equal. Texts compare by their bytes, which is the order of code points; collations are not
-/// applied.
+/// Compares two values with the same rank that are not numbers. Types with a single value, such as
+/// null, are equal. Texts compare by their bytes, which is the order of code points; collations are
+/// not applied.
 fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     use ValueRef as V;
     match (a, b) {
@@ -79,7 +79,8 @@ fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     }
 }
 
-/// Compares two documents field by field: class, then name, then value; a prefix is smaller.
+/// Compares two documents field by field: by rank of the type, then name, then value. A document
+/// that is a prefix of the other is smaller.
 pub fn compare_documents(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     let mut rest = b.iter();
     for (name, value) in a.iter() {
@@ -95,7 +96,8 @@ pub fn compare_documents(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
 }
 
-/// Compares two arrays by their first elements that differ; a prefix is smaller.
+/// Compares two arrays by their first elements that differ. An array that is a prefix of the other
+/// is smaller.
 fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     let mut rest = b.iter();
     for value in a.iter() {

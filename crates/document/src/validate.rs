@@ -65,9 +65,9 @@ pub struct Checked {
     pub not_utf8: Vec<Range<usize>>,
 }
 
-/// Checks a document as [`validate`] does, but accepts up to `most` texts and names that are not
-/// UTF-8 and returns their ranges. They must be replaced before the document is passed to any
-/// reader.
+/// Checks that `bytes` is exactly one well-formed document within the wire's depth limit, but
+/// accepts up to `most` texts and names that are not UTF-8, and returns their ranges. They must be
+/// replaced before the document is passed to any reader.
 pub fn validate_but_text(bytes: &[u8], most: usize) -> Result<Checked, Invalid> {
     check_bytes(bytes, MAX_WIRE_DEPTH, most)
 }

@@ -52,7 +52,8 @@ struct Batches {
 }
 
 impl Loader<Link> for Batches {
-    /// The size of a transactional batch. All its items have the same partition key, as required.
+    /// The size of a transactional batch. All its items have the same partition key, as Azure
+    /// Cosmos DB requires.
     const BATCH: u64 = BATCH as u64;
 
     async fn store_batch(&self, link: &mut Link, indexes: Range<u64>) -> Result<()> {

@@ -107,7 +107,8 @@ impl Parser {
         if self.head.chunked { &self.chunks } else { bytes.get(self.whole.clone()).unwrap_or(&[]) }
     }
 
-    /// Executes one step; returns false if more bytes are needed or the response is complete.
+    /// Parses the next element of the response. Returns false if more bytes are needed or the
+    /// response is complete.
     fn take_step(&mut self, bytes: &[u8]) -> Result<bool> {
         match self.stage {
             Stage::Head => self.read_head(bytes),

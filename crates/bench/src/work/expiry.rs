@@ -92,8 +92,8 @@ async fn check_by_ranges(
 }
 
 /// Measures reads in a window without expiry, then in a window in which half of the documents
-/// expire. The figures are those of the second window. The figures of the first window and the
-/// findings of the observer are extras.
+/// expire. Returns the figures of the second window. The figures of the first window and the
+/// numbers of wrong results are extras.
 pub(super) async fn run_expiry(
     target: &Target,
     plan: Plan,

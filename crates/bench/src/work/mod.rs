@@ -19,8 +19,8 @@ use crate::{
     target::{Dataset, Target},
 };
 
-/// A workload, which the table below describes. Two rows of the table may have the same workload
-/// with different numbers of connections.
+/// A workload; [`WORKS`] describes each. Two rows of `WORKS` may have the same workload with
+/// different numbers of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     PointRead,

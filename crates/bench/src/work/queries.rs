@@ -87,7 +87,7 @@ pub(super) async fn run_scans(target: &Target, plan: Plan, settings: &Settings) 
 struct Reporter(Rng);
 
 impl Worker for Reporter {
-    /// Groups all sales and checks the number of groups, since each category has sales.
+    /// Groups all sales by category and checks the number of groups; every category has sales.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         // A negative bound keeps every sale, and a new one each time prevents caching of replies.
         let smallest = -self.0.f64();

@@ -107,8 +107,8 @@ struct User {
     rng: Rng,
     /// Chooses keys whose popularity follows a scrambled Zipfian distribution.
     scrambled: Scrambled,
-    /// Chooses among the newest keys, for mixes that do so. In other mixes it is not used and has a
-    /// single key.
+    /// Chooses among the newest keys, for mixes with `latest`. In other mixes it is unused and has
+    /// a single key.
     latest: Latest,
     concern: Concern,
 }

@@ -146,8 +146,8 @@ impl ShardReplica {
         }
     }
 
-    /// Claims the shard as soon as it is free, even if an earlier request made this node wait for
-    /// other nodes to claim first.
+    /// Makes the node claim the shard as soon as it is free, even if an earlier request made it
+    /// wait for other nodes to claim first.
     pub(super) fn claim_first(&mut self, now: u64) {
         (self.defers_until, self.claim_due) = (0, now);
     }

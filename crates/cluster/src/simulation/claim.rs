@@ -68,7 +68,7 @@ fn one(requests: Vec<OutgoingRequest>) -> OutgoingRequest {
     ask
 }
 
-/// Returns whether the owner acknowledges an entry that is missing in the taker's epoch.
+/// Returns whether the owner acknowledges an entry that the taker's history does not contain.
 fn is_lost(rules: Rules) -> bool {
     let [old, new] = [1, 2].map(Uuid::from_u128);
     let mut settings = Settings::new(Uuid::nil(), 0, new, Bytes::new());

@@ -14,7 +14,8 @@ pub(super) struct Faults {
     pub(super) repeated: u64,
     /// Compare-and-swaps and writes that are delayed.
     pub(super) late: u64,
-    /// Swaps that are decided without a reply and learned by few replicas or none.
+    /// Compare-and-swaps that are decided, but whose reply is lost and whose result reaches few
+    /// replicas or none.
     pub(super) torn: u64,
     /// Reads that bring both read replicas to the newest version.
     pub(super) repaired: u64,
@@ -49,7 +50,8 @@ impl Faults {
         }
     }
 
-    /// Swaps are delayed and torn, and nothing else fails, so that owners keep writing.
+    /// Faults of compare-and-swaps only, which are delayed, or decided without a reply. Nothing
+    /// else fails, so that owners keep writing.
     fn of_swaps() -> Self {
         Self {
             lost: 0,

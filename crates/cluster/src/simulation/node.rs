@@ -19,7 +19,8 @@ use crate::{
 /// The simulated machine of a node: the shard's clock, the wall clock, and a source of claim ids.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// For a running clock, its instant and the boot clock at its start.
+    /// For a running clock, the instant at which it was started, and the reading of the boot clock
+    /// then.
     began: Option<(u64, u64)>,
     /// How far the wall clock is ahead of the boot clock.
     wall_ahead: u64,

@@ -21,8 +21,8 @@ pub(super) enum Phase {
     Rows,
     /// A key of GROUP BY: names refer to the sources of FROM.
     Key,
-    /// This clause for groups, in which names of FROM are accessible only in keys of GROUP BY and
-    /// in aggregates.
+    /// This clause, which is evaluated per group: names of FROM are accessible only in keys of
+    /// GROUP BY and in aggregates.
     Groups(Clause),
     /// Inside an aggregate, which may use the names of FROM but no other aggregate.
     Aggregate,
@@ -113,7 +113,7 @@ impl QueryFrame<'_> {
     }
 
     /// Returns whether the query has a single row. That row is then the only group, so that clauses
-    /// for groups may use names of rows.
+    /// that are evaluated per group may use names of FROM.
     pub(super) fn has_one_row(&self) -> bool {
         self.start != RowSource::Documents && self.elements != Elements::Joined
     }

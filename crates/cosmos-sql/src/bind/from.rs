@@ -269,7 +269,7 @@ impl<'q> Binder<'q> {
         Ok((self.source_of(input, of), Rows::default()))
     }
 
-    /// Returns the source that yields a value, or the elements of an array.
+    /// Returns the source that yields the value `of` or, for `IN`, the elements of the array `of`.
     fn source_of(&mut self, input: &ast::Input, of: Expr) -> Source {
         let input = if input.iterates { Input::Elements(of) } else { Input::Value(of) };
         Source { slot: self.next_slot(), input }

@@ -43,7 +43,8 @@ pub(crate) use scope::names_of;
 /// The counts of TOP, and of OFFSET and LIMIT.
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
 
-/// Returns the counts of a checked query with parameter values inserted, for plans of clients.
+/// Returns the counts of TOP, OFFSET and LIMIT of a checked query, with parameters replaced by
+/// their values, for the query plans that clients request.
 pub(crate) fn window_counts(query: &Query, parameters: &[(String, Value)]) -> Counts {
     let mut binder = Binder::new(parameters);
     let top = query.top.as_ref().map(|top| binder.count_value(top));
@@ -102,8 +103,8 @@ fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
 /// Properties of the rows and results of a bound query.
 #[derive(Default)]
 struct Rows {
-    /// Whether the query is joined with elements; `Joined` means that it may have several results
-    /// for one row of its outer query.
+    /// Whether rows are joined with elements of arrays; `Joined` means that the query may have
+    /// several results for one row of its outer query.
     elements: Elements,
     /// Whether the query may have several rows for one row of its outer query, even if these are
     /// aggregated to one result.

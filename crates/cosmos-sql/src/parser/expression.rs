@@ -114,8 +114,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Returns `None` if the next word is not one of `words`. Otherwise returns whether NOT
-    /// precedes it.
+    /// Looks for one of `words`, optionally after NOT, at the current position. Returns whether NOT
+    /// precedes the word; `None` if there is no such word.
     fn predicate_here(&self, words: &[Keyword]) -> Option<bool> {
         let is =
             |kind: &TokenKind| matches!(kind, TokenKind::Keyword(word) if words.contains(word));

@@ -34,10 +34,10 @@ fn selects(query: &Query, is: impl Fn(&Node) -> bool) -> bool {
     }
 }
 
-/// Returns the plan; `None` if the plan format cannot express the query. With GROUP BY, the
-/// rewritten query returns for each group of a partition the keys as `groupByItems` and the
-/// selected values as `payload`; without keys, only `payload`. An ORDER BY of groups is possible if
-/// there are no aggregates.
+/// Returns the plan of a query with aggregates or GROUP BY; `None` if the plan format cannot
+/// express it. With GROUP BY, the rewritten query returns for each group of a partition the keys as
+/// `groupByItems` and the selected values as `payload`; without keys, only `payload`. An ORDER BY
+/// of groups is possible if there are no aggregates.
 pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     let one = query.group.is_empty();
     // Only ORDER BY has an aggregate: the one result contains no partial value to combine.

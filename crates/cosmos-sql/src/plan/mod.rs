@@ -74,8 +74,9 @@ pub(crate) fn document_for(
     Ok(plan.into_document(matches!(query.selection, Selection::Value(_))))
 }
 
-/// Returns the plan; `None` if the format cannot express it. `window` has the counts with
-/// parameters replaced by their values, since a plan contains numbers.
+/// Returns the plan of a query; `None` if the plan format cannot express it. `window` has the
+/// counts of TOP, OFFSET and LIMIT with parameters replaced by their values, since a plan contains
+/// numbers.
 fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
     let (top, limits) = window;
     let (offset, limit) = limits.unzip();
@@ -149,7 +150,7 @@ impl ClientPlan {
     }
 
     /// Converts the plan to the document that clients parse. Unused fields are included, because
-    /// clients expect them. The range covers all partition keys.
+    /// clients expect them. The document's only key range covers all partition keys.
     fn into_document(self, has_select_value: bool) -> Document {
         let texts = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::from).collect());
         let words =

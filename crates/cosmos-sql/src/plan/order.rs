@@ -11,9 +11,9 @@ use crate::{
 /// keys of its last result.
 const FILTER: &str = "{documentdb-formattableorderbyquery-filter}";
 
-/// Returns the plan. With it each result has three parts: `orderByItems` with the sort keys,
-/// `payload` with the selected value, and `_rid`, by which the client orders results with equal
-/// keys. `None` if FROM has no document that provides the `_rid`.
+/// Returns the plan of a query with ORDER BY. Each result then has three parts: `orderByItems` with
+/// the sort keys, `payload` with the selected value, and `_rid`, by which the client orders results
+/// with equal keys. `None` if FROM has no document that provides the `_rid`.
 pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
     for item in &query.order {
         plan.order_by.push(if item.descending { "Descending" } else { "Ascending" });

@@ -73,16 +73,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Limits reading to the next `len` bytes. Returns the previous limit for `widen`. A nested
-    /// value therefore cannot read beyond its array or object, even if its own length is wrong.
+    /// Limits reading to the next `len` bytes, so that a nested value cannot read beyond its array
+    /// or object, even if its own length is wrong. Returns the previous limit, for `widen`.
     pub(super) fn narrow(&mut self, len: usize) -> Result<&'a [u8]> {
         let within = self.bytes.get(..self.at.saturating_add(len));
         let within = within.ok_or_else(|| invalid("a length is beyond the end", self.at))?;
         Ok(std::mem::replace(&mut self.bytes, within))
     }
 
-    /// Extends the readable bytes again to the end of the enclosing array or object, which `narrow`
-    /// has returned.
+    /// Restores the limit that `narrow` has returned: the end of the enclosing array or object.
     pub(super) fn widen(&mut self, bytes: &'a [u8]) {
         self.bytes = bytes;
     }

@@ -50,16 +50,17 @@ pub(super) enum Form {
     Short(usize),
     /// A UTF-8 string, preceded by its length in this number of bytes.
     Long(usize),
-    /// An offset in this number of bytes, at which an equal earlier string is encoded.
+    /// A reference to an equal earlier string: the offset of that string, in this number of bytes.
     Earlier(usize),
     /// 32 hexadecimal digits, low half first, with the dashes of a GUID.
     Guid { digits: Digits, quoted: bool },
-    /// A count of groups of four characters, the number of characters missing from the last, and
-    /// the bytes.
+    /// A base64 string: the number of groups of four characters, a byte that describes the end of
+    /// the last group, and the decoded bytes.
     Base64 { width: usize, url: bool },
     /// A string of a restricted alphabet: its length, then half a byte per character.
     Digits(Digits),
-    /// A count, the lowest character code if it is not 0, and `bits` bits per character.
+    /// A string of packed characters: their number, the lowest character code if `based`, and
+    /// `bits` bits per character.
     Packed { bits: usize, based: bool, width: usize },
 }
 

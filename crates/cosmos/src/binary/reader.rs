@@ -87,8 +87,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Decodes a value that contains no other values. It must not be inlined: `read_value` is
-    /// recursive, and its stack frame counts for each level.
+    /// Decodes a value that contains no other values. It must not be inlined into `read_value`,
+    /// which is recursive: its variables would enlarge the stack frame of each level.
     #[inline(never)]
     fn read_scalar(&mut self, marker: Marker, start: usize) -> Result<Value> {
         Ok(match marker {
@@ -190,8 +190,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Decodes the entries of a frame by calling `next` for each, and checks the frame's length and
-    /// count. The cursor is limited to the frame, so that an entry cannot read beyond it.
+    /// Decodes the elements of an array or object by calling `next` for each, and checks the
+    /// encoded length and count. The cursor is limited to the array or object, so that an element
+    /// cannot read beyond it.
     fn read_each(
         &mut self,
         frame: Frame,

@@ -177,8 +177,8 @@ async fn serve_request(
     respond::build_response(reply, about, held)
 }
 
-/// Returns the response to a failed request. `unread_row` is true if the request is a bulk request
-/// (a non-atomic batch) whose unread body has a single operation.
+/// Returns the response to a failed request. `unread_row` is true for a bulk request (a non-atomic
+/// batch) whose body was not read, but is known to have a single operation.
 fn refuse_request(failure: &Failure, unread_row: bool, exchange: &Exchange) -> Reply {
     match failure.fault {
         Fault::TooLarge if unread_row => batches::refuse_row(failure),

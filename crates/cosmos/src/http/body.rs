@@ -23,7 +23,7 @@ pub(super) enum Body {
 }
 
 /// Reads a body of at most `limit` bytes, and reserves memory in `held` as it arrives. Fails with
-/// 408 if the body arrives too slowly, and with 413 if it is longer.
+/// 408 if the body arrives too slowly, and with 413 if it is longer than `limit`.
 pub(super) async fn read_body(body: &mut Body, limit: usize, held: &mut Share) -> Result<Bytes> {
     let body = match body {
         Body::Arriving(body) => body,

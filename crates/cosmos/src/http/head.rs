@@ -32,9 +32,9 @@ pub(super) fn check_arrival(parts: &Parts, scheme: &str, settings: &Settings) ->
     check_host(parts, settings.hosts.as_ref())
 }
 
-/// Refuses a request for a host that is not in the list. With the public key in use, a web page
-/// could make a browser send requests to this server under a host name of the page's site (DNS
-/// rebinding). The host name reveals such requests.
+/// Refuses a request for a host that is not in `hosts`. If the emulators' public key is in use, a
+/// web page could make a browser send requests to this server under a host name of the page's site
+/// (DNS rebinding). The host name reveals such requests.
 fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     let Some(hosts) = hosts else { return Ok(()) };
     let named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::to_str);

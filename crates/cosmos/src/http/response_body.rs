@@ -65,8 +65,8 @@ impl UnsentResponses {
         UnsentResponse { unsent: self.clone(), id: *next }
     }
 
-    /// Waits until a response has made no progress for the write timeout. While there are no
-    /// responses, it waits for one without ticking.
+    /// Waits until one of the responses has made no progress for the write timeout. While there are
+    /// no responses, no timer runs.
     pub(super) async fn wait_until_stalled(&self) {
         let mut count = self.0.count.subscribe();
         loop {

@@ -67,7 +67,7 @@ impl<'a> ItemCutter<'a> {
     }
 }
 
-/// Returns the remainders, after this name, of the paths that start with it.
+/// Returns, for each path that starts with this name, the rest of the path.
 fn paths_below<'a>(paths: &[&'a [String]], name: &str) -> Vec<&'a [String]> {
     let below = |path: &&'a [String]| path.split_first().filter(|(first, _)| *first == name);
     paths.iter().filter_map(below).map(|(_, rest)| rest).collect()

@@ -175,8 +175,9 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// Parses the header to a scope. More components than the definition has paths are refused,
-    /// with the sub-status on which SDKs reload the definition.
+    /// Parses the partition key header to the part of the container that it selects. More
+    /// components than the definition has paths are refused, with the sub-status on which SDKs
+    /// reload the definition.
     pub(crate) fn read_scope(&self, header: &str) -> Result<KeyScope, Failure> {
         let mut components = Component::parse_all(header).ok_or_else(|| {
             Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))

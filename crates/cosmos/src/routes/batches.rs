@@ -108,8 +108,7 @@ pub(crate) fn has_one_row_if_too_large(request: &Request) -> bool {
 }
 
 /// Returns the response that refuses a bulk of a single operation whose body is too large
-/// ([`has_one_row_if_too_large`]). As in `refuse_rows`, the failure is reported as that of the
-/// operation.
+/// ([`has_one_row_if_too_large`]). The failure is reported as that of the operation.
 pub(crate) fn refuse_row(failure: &Failure) -> Reply {
     failed_rows(Encoding::HybridRow, 1, failure)
 }

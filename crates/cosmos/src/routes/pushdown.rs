@@ -17,8 +17,8 @@ pub(super) fn stored_parts(
     (stored_condition(plan.sarg(), partition), stored_order(plan))
 }
 
-/// Returns the order of a query if an index may provide it. Otherwise, because the order depends on
-/// properties that the server sets, returns an empty list.
+/// Returns the order of a query. The list is empty if no index can provide the order, because the
+/// order depends on properties that the server sets.
 pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
     let paths = plan.order_paths().filter(|paths| paths.iter().all(is_stored));
     paths.unwrap_or_default()

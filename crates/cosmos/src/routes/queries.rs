@@ -82,7 +82,7 @@ pub(super) fn resume_query(
 }
 
 /// Builds the response with a page. `rid` and `name` are the resource id and the array name of the
-/// queried feed. With a `cutter`, large items are cut.
+/// queried feed. With a `cutter`, large items are truncated.
 pub(super) fn page_reply(
     api: &NoSqlApi,
     about: &[&[u8]],

@@ -47,8 +47,8 @@ impl QueryTimes {
         self.ran = self.compiled;
     }
 
-    /// Records that the page's results are complete. `evaluating` is the evaluation time of rows.
-    /// With `None`, because no row was read, it is all time since compilation.
+    /// Records that the page's results are complete. `evaluating` is the evaluation time of rows;
+    /// `None`, if no row was read, stands for all time since compilation.
     pub(super) fn record_page(&mut self, evaluating: Option<Duration>) {
         self.ran = clock::monotonic_time();
         self.evaluating = evaluating.unwrap_or_else(|| self.ran.saturating_sub(self.compiled));

@@ -11,8 +11,9 @@ use crate::{
     value::{DocRef, ValueRef},
 };
 
-/// Appends a value. Decimals become the nearest double; other types, such as dates, become a text
-/// in shell syntax. It recurses with the nesting, which is bounded when values are read.
+/// Appends a value as JSON. Decimals become the nearest double; other types, such as dates, become
+/// a text in shell syntax. The function recurses with the nesting, which is bounded when values are
+/// read.
 pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
     match value {
         ValueRef::Null | ValueRef::Undefined | ValueRef::MinKey | ValueRef::MaxKey => {

@@ -56,8 +56,9 @@ fn decode_component(bytes: &[u8]) -> Option<(Value, &[u8])> {
     decode_content(*class, rest)
 }
 
-/// Decodes the content of a value of this class and returns it with the bytes after it, or `None`
-/// if the bytes are not such a value, for example because it was truncated.
+/// Decodes the content after the class byte `class`, which stands for a type, and returns the value
+/// with the bytes after it. Returns `None` if the bytes are not such content, for example because
+/// it was truncated.
 fn decode_content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
     Some(match class {
         class::MIN_KEY => (Value::MinKey, bytes),
@@ -128,8 +129,8 @@ fn decode_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     }
 }
 
-/// Decodes fields up to the terminating 0. The class of a value precedes the field's name, since
-/// documents compare by class first.
+/// Decodes fields up to the terminating 0. The class byte of a value, which stands for its type,
+/// precedes the field's name, since documents compare by type first.
 fn decode_document(bytes: &[u8]) -> Option<(Document, &[u8])> {
     let mut fields = Document::new();
     let mut rest = bytes;

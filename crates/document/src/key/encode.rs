@@ -45,7 +45,7 @@ pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut
     cut
 }
 
-/// Returns the class byte of a value, which orders values of different classes. JSON's order has
+/// Returns the class byte of a value, which orders values of different types. JSON's order has
 /// other class bytes than BSON's for arrays and booleans.
 fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     match value {
@@ -73,15 +73,14 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     }
 }
 
-/// Appends the type class of a value and its encoded content.
+/// Appends the class byte of a value, which stands for its type, and its encoded content.
 fn push_component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     // The class is not part of the content, because documents put the field's name between the two.
     out.push(class_of(value, order));
     push_content(value, order, out);
 }
 
-/// Appends the bytes after the class byte. Values that are alone in their class, such as null, have
-/// none.
+/// Appends the bytes after the class byte. Types with a single value, such as null, have none.
 fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     if let Some(number) = Number::of(value) {
         return number::push_number(number, out);
@@ -122,7 +121,7 @@ fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends class, name and content of each field, the order in which documents compare.
+/// Appends the class byte, name and content of each field: documents compare in this order.
 fn push_document(fields: DocRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     for (name, value) in fields.iter() {
         out.push(class_of(value, order));

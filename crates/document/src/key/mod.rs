@@ -6,7 +6,7 @@
 //! length, followed by a 128-bit hash of the whole: this preserves equality, but not the order
 //! among truncated values.
 //!
-//! A component is a byte for the class of the value, then its content. A text, document or array
+//! A component is a byte for the type of the value, then its content. A text, document or array
 //! sorts after its prefixes: texts escape 0 and 1 and end with 0, documents and arrays end with 0.
 //! A descending component has all its bits inverted.
 //!
@@ -37,7 +37,8 @@ pub enum TypeOrder {
     Json,
 }
 
-/// The first byte of each class of values. Zero terminates a nested document, so no class uses it.
+/// The first byte of an encoded value, by type. Zero terminates a nested document, so no type uses
+/// it.
 mod class {
     pub(super) const MIN_KEY: u8 = 0x08;
     pub(super) const UNDEFINED: u8 = 0x0a;

@@ -119,7 +119,7 @@ fn count_expiring(answer: &Value) -> u64 {
 }
 
 /// Loads the items, and returns the instant of the monotonic clock at which half of them expire.
-/// The instant is chosen after the first half was loaded, by the time that this took.
+/// The instant is chosen after the first half was loaded, from the time that loading it took.
 async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
     let container = target.create_container(CONTAINER, Some(DEFAULT_TTL)).await?;
     let begin = clock::monotonic_time();
@@ -147,8 +147,8 @@ async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Conta
 }
 
 /// Measures reads in a window without expiry, then in a window in which half of the items expire.
-/// The figures are those of the second window. The figures of the first window and the findings of
-/// the observer are extras.
+/// Returns the figures of the second window. The figures of the first window and the numbers of
+/// wrong results are extras.
 pub(super) async fn run_expiry(
     target: &Target,
     plan: Plan,
