@@ -37,8 +37,8 @@ struct Inner {
     refusals: Refusals,
 }
 
-/// Number of refusals that were written in the current second of the monotonic clock, and number of
-/// those that were left out.
+/// Numbers of refusals in one second of the monotonic clock: how many were written to the log, and
+/// how many were left out.
 #[derive(Debug, Default)]
 struct Refusals {
     second: u64,

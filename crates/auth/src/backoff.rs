@@ -1,6 +1,7 @@
-//! Login throttling: after some wrong passwords the next attempt is delayed, and one with too long
-//! a delay is refused. It handles neither passwords nor users, only the sender and the name of an
-//! attempt. Keys of 128 bits and more do not need it; for these see `guesses`.
+//! Login throttling: after some wrong passwords the next attempt is delayed, and an attempt that
+//! would be delayed for too long is refused. The module handles neither passwords nor users, only
+//! the sender and the name of an attempt. Attempts with keys of 128 bits and more are limited by
+//! `guesses` instead.
 //!
 //! ```text
 //! wrong passwords    1 ... BURST       the next attempt is not delayed

@@ -1,7 +1,7 @@
 //! Authentication: checks of signed requests, tokens and passwords as pure functions, limits on
 //! guessing, and the host names that a server answers to. No sockets and no storage; time and
-//! random bytes are parameters. The NoSQL API checks its requests and the portal its keys; they
-//! decide what a right allows.
+//! random bytes are parameters. The NoSQL API uses the crate to check requests, and the portal to
+//! check keys; the two decide what a right allows.
 
 mod backoff;
 mod current_keys;

@@ -38,7 +38,7 @@ pub enum Clock {
 pub struct Stamp {
     /// Sequence number of the commit.
     pub seq: u64,
-    /// Instant, milliseconds since 1970 by the database clock.
+    /// Instant of the commit, in milliseconds since 1970 by the database clock.
     pub at_ms: i64,
 }
 

@@ -45,7 +45,7 @@ const NAMESPACE_NOT_FOUND: i32 = 26;
 pub(crate) struct Target {
     pub(crate) label: String,
     pub(crate) address: Address,
-    /// Process id, to read CPU time and memory.
+    /// Process id of the server, to read its CPU time and memory.
     pub(crate) pid: Option<u32>,
     /// Data directory of the server, whose size is read.
     pub(crate) data_dir: Option<PathBuf>,

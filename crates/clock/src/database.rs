@@ -21,9 +21,9 @@
 //! ownership, its clock is ended ([`Clock::end`]) and waiting calls fail.
 //!
 //! When the wall clock is ahead, database time follows it: by slewing up to half a second, at once
-//! for a small step, and after ten minutes for a larger step, which may be an error. Rows that a
-//! jump makes expire are not reaped for a day unless an operator accepts the jump. When the wall
-//! clock is behind, database time runs slower until both agree.
+//! for a small step, and after ten minutes for a larger step (a *jump*), which may be an error.
+//! Rows that a jump makes expire are not reaped for a day unless an operator accepts the jump. When
+//! the wall clock is behind, database time runs slower until both agree.
 
 use std::{sync::atomic::AtomicBool, time::Duration};
 

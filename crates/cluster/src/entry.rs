@@ -16,7 +16,7 @@ const VERSION: u8 = 1;
 const HEAD_BYTES: usize = 1 + 16 + 4 + 8 + 8 + 4 + 8 + 1 + 4;
 const CHECKSUM_BYTES: usize = 4;
 
-/// An entry. Epoch and number identify its contents.
+/// An entry of a shard's journal. Epoch and number identify its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Id of the cluster that the entry belongs to.

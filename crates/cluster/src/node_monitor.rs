@@ -20,7 +20,7 @@ const INCARNATIONS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct ObservedNode {
     pub(crate) record: NodeRecord,
-    /// When this incarnation and heartbeat were first seen.
+    /// When the node's last heartbeat, or the start of its incarnation, was first seen.
     pub(crate) beat_at: u64,
     /// When the checkpoint of each shard's clock in the record was first seen.
     checkpoints: BTreeMap<u32, ObservedCheckpoint>,

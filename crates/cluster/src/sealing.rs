@@ -1,6 +1,7 @@
 //! The read phase of a take-over: reads all entries after the position of the local tree up to the
-//! end of the last opened epoch, which is before the first missing entry. It reads beyond the gap,
-//! since a later entry may contain the number of a committed entry that is missing (a commit mark).
+//! end of the last opened epoch, which is before the first missing entry. It reads beyond this gap,
+//! since each entry contains the number of the last entry that its writer knew to be committed,
+//! which may be the missing one.
 
 use store::Error;
 

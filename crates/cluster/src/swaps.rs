@@ -1,5 +1,6 @@
-//! The effect of swaps, as functions from a record and a request to the next record. Used by
-//! ledgers that keep their records in memory; other ledgers have to behave the same.
+//! The effect of compare-and-swap requests, as functions from a record and a request to the next
+//! record. Used by ledgers that keep their records in memory; other ledgers have to behave the
+//! same.
 
 use bytes::Bytes;
 use uuid::Uuid;

@@ -53,7 +53,7 @@ pub(crate) struct ParentHeaders {
 }
 
 impl ParentHeaders {
-    /// Returns `None` if the names are not valid in a header.
+    /// Creates the headers; `None` if the path or the id is not valid in a header.
     pub(crate) fn new(path: &str, rid: &str) -> Option<Self> {
         let value = |text: &str| HeaderValue::from_bytes(text.as_bytes()).ok();
         Some(Self { path: value(path)?, rid: value(rid)? })

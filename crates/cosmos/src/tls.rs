@@ -123,7 +123,7 @@ impl fmt::Debug for CurrentCertificate {
 }
 
 impl CurrentCertificate {
-    /// Creates the replaceable certificate, initially with this one.
+    /// Creates a replaceable certificate with this initial value.
     pub fn new(certificate: Certificate) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(certificate)))
     }

@@ -30,7 +30,7 @@ const FORBIDDEN: i32 = 403;
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) label: String,
-    /// Process id, to read CPU time and memory.
+    /// Process id of the server, to read its CPU time and memory.
     pub(crate) pid: Option<u32>,
     /// Resident memory in bytes before any load.
     pub(crate) at_rest: Option<u64>,

@@ -59,7 +59,7 @@ pub(super) struct QueryFrame<'q> {
     pub(super) names: Vec<(String, usize)>,
     /// The rows with which FROM starts.
     pub(super) start: RowSource,
-    /// Whether rows are joined with elements, by FROM or by scalar subqueries.
+    /// Whether rows are joined with elements of arrays, by FROM or by scalar subqueries.
     pub(super) elements: Elements,
     /// Names inside those subqueries in FROM that have one row for all documents. No other source
     /// of FROM may define these names, although expressions cannot use them.
@@ -140,7 +140,8 @@ impl QueryFrame<'_> {
         self.row_joins + self.group_joins != 0
     }
 
-    /// Returns whether FROM must not define a name that expressions cannot use.
+    /// Returns whether FROM must not define this name again, although expressions cannot use it
+    /// (`taken_names`).
     pub(super) fn takes_name(&self, name: &str) -> bool {
         self.taken_names.iter().any(|taken| taken == name)
     }

@@ -277,7 +277,8 @@ impl<'q> Binder<'q> {
         Ok((clauses, given_up))
     }
 
-    /// Reports a clause that only the outermost query may have.
+    /// Records a fault if a subquery has this clause (`is_there`), which only the outermost query
+    /// may have.
     fn refuse_inside(
         &mut self,
         is_there: bool,

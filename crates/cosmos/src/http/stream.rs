@@ -63,7 +63,7 @@ pub struct Stream<T> {
     passed: usize,
     /// Bytes that were already read from the socket, which the next read returns first.
     first: Bytes,
-    /// Is notified when a write is blocked or proceeds.
+    /// Records whether a write is blocked, for the detection of idle clients.
     turns: Option<ActiveRequests>,
 }
 

@@ -2,8 +2,8 @@
 //! does this.
 //!
 //! The order of the checks is part of the protocol: it decides which of several headers takes
-//! precedence. The rights of read-only keys and tokens are checked by the result, so a request that
-//! changes data must never map to a read operation.
+//! precedence. The rights of read-only keys and tokens are checked against the operation, so a
+//! request that changes data must never map to a read operation.
 
 use http::Method;
 
