@@ -247,8 +247,8 @@ mod tests {
         }
     }
 
-    /// That the missing entry is committed is known from an entry after it, or from outside the
-    /// journal.
+    /// The missing entry is known to be committed, either from an entry after it or from outside
+    /// the journal.
     #[test]
     fn a_committed_entry_that_is_missing_is_no_end() {
         let all = parts(&[(1, 0), (2, 0), (3, 2)]);

@@ -9,8 +9,8 @@ use crate::{entry::Entry, request::EntryPart};
 /// Checks the events of a simulation against the guarantees of the protocol.
 #[derive(Debug, Default)]
 pub(super) struct Checker {
-    /// The committed entries, each as epoch and body, in the order in which every tree has to apply
-    /// them.
+    /// The entries that trees have applied, each as epoch and body. Every tree has to apply them in
+    /// this order.
     history: Vec<(u64, Bytes)>,
     /// The body of each part of an entry, by epoch, entry number and part.
     bodies: BTreeMap<(u64, u64, u32), Bytes>,

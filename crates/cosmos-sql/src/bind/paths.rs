@@ -106,8 +106,8 @@ impl Paths<'_> {
         }
     }
 
-    /// Returns whether the first defined value of `values` is always the same one, and `steps` into
-    /// it leads to a part of the document.
+    /// Returns whether the first defined value of `values` is always the same one, and the path
+    /// `steps` into this value leads to a part of the document.
     fn leads_from_first(&self, values: &[Expr], steps: &[Value]) -> bool {
         let mut rest = values.iter().skip_while(|value| matches!(value, Expr::Undefined));
         let is_name = |expr: &Expr| match expr {
