@@ -128,7 +128,8 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     if is_done { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-/// Runs a subcommand of `ASKED` and returns the exit code.
+/// Runs a subcommand that has its own request function (`ask`) and format function, and returns the
+/// exit code.
 fn run_own(matches: &ArgMatches, typed: &ArgMatches, ask: Ask, format: Format) -> ExitCode {
     let client = match Client::from_matches(matches) {
         Ok(client) => client,

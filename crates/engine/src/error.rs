@@ -32,11 +32,11 @@ pub enum ErrorSubject {
 /// Why a requested index conflicts with an existing one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexConflict {
-    /// Another index has the name.
+    /// Another index already has the name of the requested index.
     NameTaken {
         /// Key pattern of the requested index.
         wanted: Document,
-        /// Key pattern of the index with that name.
+        /// Key pattern of the existing index with the same name.
         existing: Document,
     },
     /// The index exists under this name with a different TTL.
@@ -75,7 +75,7 @@ pub enum HintRefusal {
     },
 }
 
-/// The class of an error, which decides the caller's reaction. The APIs match it exhaustively.
+/// The kind of an error, which decides the caller's reaction. The APIs match it exhaustively.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// The request itself is invalid.
@@ -142,7 +142,7 @@ pub enum Kind {
 /// A failed operation of the engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
-    /// The class of the error.
+    /// The kind of the error.
     pub kind: Kind,
     /// An explanation of the error, as a sentence.
     pub message: String,
@@ -218,9 +218,9 @@ impl From<expiry::Damaged> for Error {
 /// Why a read stopped: what must happen before it retries in a new view, or a failure.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// The view cannot decide: a document expired so recently that a commit in flight may have
-    /// extended it, or the store was reopened and ended the view. A new view can, once the commits
-    /// in flight have finished.
+    /// The view cannot decide whether a document is live: the document expired so recently that a
+    /// commit in flight may have extended it, or the store was reopened and ended the view. The
+    /// operation retries in a new view once the commits in flight have finished.
     LookAgain,
     /// A document has several entries in these indexes for the first time; the indexes have to be
     /// marked as multikey before the retry.

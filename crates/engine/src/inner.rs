@@ -40,8 +40,9 @@ pub(crate) struct Inner {
     pub(crate) moving: tokio::sync::Mutex<()>,
     /// Held from reading a manual clock until it is moved relative to that reading.
     pub(crate) clock_turns: tokio::sync::Mutex<()>,
-    /// See [`Options::gone`](crate::engine::Options::gone). The last field, so that it is dropped
-    /// after the store.
+    /// Dropped when the engine no longer uses the store, so that the receiver of
+    /// [`Options::gone`](crate::engine::Options::gone) completes. The last field, so that it is
+    /// dropped after the store.
     pub(crate) _gone: Option<oneshot::Sender<()>>,
 }
 

@@ -69,7 +69,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads the stored state of the last change, and the `seq` up to which the read is complete.
+    /// Reads the stored state of the last change, and the sequence number of the commit up to which
+    /// the read is complete.
     async fn read_last_change(
         &self,
         collection: &Arc<Collection>,
@@ -82,8 +83,8 @@ impl Engine {
         Ok((stored, view.seq))
     }
 
-    /// Stores the last change unless another was stored since `seq` or the collection was dropped.
-    /// Returns whether it was stored.
+    /// Stores the stamp of the last change unless another was stored after the commit with the
+    /// sequence number `seq`, or the collection was dropped. Returns whether it was stored.
     async fn store_last_change(
         &self,
         collection: &Arc<Collection>,
@@ -135,8 +136,8 @@ impl LiveView {
         Ok(StoredChange { kept: u64::try_from(kept).unwrap_or(0), newest })
     }
 
-    /// Returns the stamp of the last change, at most this view's `seq`. The cached stamp must have
-    /// been recovered ([`Engine::last_change`]).
+    /// Returns the stamp of the last change, but at most the sequence number up to which this view
+    /// shows commits. The cached stamp must have been recovered ([`Engine::last_change`]).
     pub(crate) fn last_change_shown(&self) -> u64 {
         self.collection.last_change().min(self.seq)
     }

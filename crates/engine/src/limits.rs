@@ -18,14 +18,16 @@ pub const LARGE_ROW_BYTES: usize = 1 << 20;
 pub const ROW_COPIES: usize = 4;
 /// Memory charged for an open cursor, in addition to documents that it has read ahead.
 pub const CURSOR_BYTES: usize = 4 * 1024;
-/// Memory charged for a key in a set of keys, in addition to its bytes.
+/// Memory charged for each element that an operation collects, such as a row key, in addition to
+/// its bytes.
 pub const SEEN_BYTES: usize = 64;
 /// Number of copies of a batch's documents in memory: in the batch and in the reply.
 pub const BATCH_COPIES: usize = 2;
 /// Units of work charged for examining a row, besides its bytes: operations yield about every 256
 /// rows.
 pub const ROW_WORK: usize = 3 * 1024;
-/// Maximum size in bytes of a key in a page token of the expiry order, which clients send back.
+/// Maximum size in bytes of a key in a position of the expiry order, which clients send back to get
+/// the next page.
 pub const MAX_EXPIRY_POSITION_BYTES: usize = 16 << 10;
 /// Units of work charged for each candidate that a scan examines.
 pub const CANDIDATE_WORK: usize = 1024;

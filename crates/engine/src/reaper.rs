@@ -33,8 +33,8 @@ pub(crate) struct CollectionReaping {
     pub(crate) reaped: Amount,
     /// The reap floors of the last compaction.
     pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
-    /// The last compaction, if it makes a dropped index removable: the `seq` up to which it has
-    /// filtered, and its floors.
+    /// The last compaction, if it makes a dropped index removable: the sequence number of the
+    /// commit up to which it has filtered, and the floors by which it has dropped data.
     pub(crate) compacted: Option<(u64, Arc<ReapFloors>)>,
     /// Last estimate of the amount that has expired and is still stored.
     pub(crate) backlog: Unreaped,

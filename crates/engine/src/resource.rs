@@ -81,7 +81,8 @@ pub(crate) struct Resources {
     pub(crate) held: Arc<ArcSwap<ByKey>>,
     /// Serializes changes: held until a change's commit is published or refused.
     pub(crate) changing: Arc<tokio::sync::Mutex<()>>,
-    /// Number of times that `held` was replaced; readers compare it to detect changes.
+    /// Number of times that the records in memory were replaced; readers compare it to detect
+    /// changes.
     pub(crate) changes: Arc<AtomicU64>,
 }
 

@@ -13,9 +13,9 @@ use crate::{
     view::LiveView,
 };
 
-/// Reads in a view, retrying in a new view after each halt. Evaluates to the result and the view,
-/// whose instant and `seq` apply to it, or to an error:
-/// [`Kind::Conflict`](crate::error::Kind::Conflict) after too many attempts.
+/// Reads in a view, retrying in a new view after each halt. Evaluates to the result and the view in
+/// which it was read, or to an error: [`Kind::Conflict`](crate::error::Kind::Conflict) after too
+/// many attempts.
 ///
 /// `$read` is a `Result<_, Halt>` and must not return from the enclosing function. This is a macro
 /// because the compiler cannot prove that the future of a closure over any view's lifetime is

@@ -100,7 +100,8 @@ impl Budget {
         }
     }
 
-    /// Records the access path, if the watch records it and none was recorded before.
+    /// Records the access path in the operation's statistics, if it has any and they do not contain
+    /// an access path yet.
     pub fn record_access(&self, access: impl FnOnce() -> String) {
         if let Some(stats) = self.watch.as_ref().and_then(|watch| watch.stats()) {
             stats.record_access(access);

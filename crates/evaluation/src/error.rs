@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// The class of a failure, which decides how the caller reacts.
+/// The kind of a failure, which decides how the caller reacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The request is inconsistent or does not fit the data.
@@ -21,7 +21,8 @@ pub enum Kind {
     TooLarge,
     /// A known feature that is not supported; the message names it.
     Unsupported,
-    /// The operation was interrupted by its watch.
+    /// The operation had to end early, for example because its deadline had passed or its client
+    /// had disconnected.
     Stopped,
     /// Other operations hold the memory that this operation needs: retry later.
     Short,
@@ -34,7 +35,7 @@ pub enum Kind {
 /// A failure of evaluation, with number and text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The class, which decides how the caller reacts.
+    /// The kind of the failure, which decides how the caller reacts.
     pub kind: Kind,
     /// A stable number of this particular failure, for tests and for protocols that have error
     /// numbers.

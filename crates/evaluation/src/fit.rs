@@ -18,7 +18,7 @@ pub fn without_spare_room(got: Evaluated<'_>) -> Evaluated<'_> {
     }
 }
 
-/// Like `without_spare_room`, for an owned value.
+/// Returns the value, or a copy of exact capacity if it has much excess capacity.
 pub fn value_without_spare_room(value: Value) -> Value {
     match value {
         Value::String(text) if is_loose(text.capacity(), text.len()) => {

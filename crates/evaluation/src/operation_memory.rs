@@ -73,8 +73,9 @@ impl OperationMemory {
         self.0.account.used_bytes()
     }
 
-    /// Returns whether `bytes` more would exceed the limit of these parts. If not, a failed
-    /// reservation is due to the memory available to all operations, which is a different error.
+    /// Returns whether `bytes` more would exceed the limit that was set for this part of the
+    /// operation. If not, a failed reservation is due to the memory available to all operations,
+    /// which is a different error.
     pub fn is_beyond(&self, bytes: usize) -> bool {
         self.0.account.is_beyond(bytes)
     }

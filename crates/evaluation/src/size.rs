@@ -58,7 +58,8 @@ pub fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
     Ok(size)
 }
 
-/// Returns the size of a value that is part of another one; fails as [`check_built`] does.
+/// Returns the size of a value that is part of another one. Fails if it exceeds the size or depth
+/// limit of values between two stages.
 pub fn check_part(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
     add_value(value, 1, &mut size, MAX_MADE_BYTES)?;

@@ -35,7 +35,7 @@ pub struct Floors {
     pub inherit_s: i64,
     /// Documents of class explicit with deadlines up to this second have expired.
     pub explicit_s: i64,
-    /// One entry per date index.
+    /// The floors of the date indexes, one for each index.
     pub dates: Vec<DateFloor>,
 }
 

@@ -29,7 +29,7 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
-    /// Returns an error at the next byte.
+    /// Creates an error that names the next byte as the invalid one; `what` describes the mistake.
     pub(crate) fn invalid(&self, what: &'static str) -> Invalid {
         Invalid { what, at: self.at }
     }

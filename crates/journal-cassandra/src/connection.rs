@@ -30,8 +30,9 @@ use crate::{
 
 /// Minimum delay without a reply after which a request is also sent to another coordinator.
 const LATE: Duration = Duration::from_millis(100);
-/// As `LATE`, for requests that take longer: lightweight transactions and serial reads, which take
-/// several rounds, and reads of up to a few megabytes.
+/// Minimum delay without a reply after which a request that takes longer is also sent to another
+/// coordinator: lightweight transactions and serial reads, which take several rounds, and reads of
+/// up to a few megabytes.
 const LATE_LONG: Duration = Duration::from_millis(300);
 /// Maximum number of coordinators to which a request is sent.
 const ATTEMPTS: usize = 3;

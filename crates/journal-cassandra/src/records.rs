@@ -1,5 +1,5 @@
-//! Conversion between Cassandra rows and records. Counters start at 0 and are incremented by one,
-//! so they fit into Cassandra's signed integers.
+//! Conversion between rows of Cassandra and the records of a cluster. Counters start at 0 and are
+//! incremented by one, so they fit into Cassandra's signed integers.
 
 use bytes::Bytes;
 use cluster::{

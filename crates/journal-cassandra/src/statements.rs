@@ -149,7 +149,8 @@ impl StatementBuilder<'_> {
         Ok(prepared)
     }
 
-    /// Like `quorum`, with small pages: rows are large, and a page must not take long.
+    /// Prepares an idempotent statement at quorum consistency that reads small pages: rows are
+    /// large, and a page must not take long.
     async fn paged(&self, text: &str) -> Result<PreparedStatement, Error> {
         let mut prepared = self.quorum(text).await?;
         prepared.set_page_size(ROWS_OF_A_PIECE);

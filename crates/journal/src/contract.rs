@@ -42,7 +42,7 @@ impl fmt::Display for AppendFailure {
 
 impl std::error::Error for AppendFailure {}
 
-/// Size and extent of a journal, for budgets and metrics.
+/// Size and extent of a journal, for metrics and for limits on disk space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JournalExtent {
     /// Number of the first readable entry; the end plus one if the journal is empty.

@@ -12,7 +12,7 @@ use std::{
 
 use rustix::{fs::FallocateFlags, io::Errno};
 
-/// A folder used by this journal only.
+/// A folder that only one journal uses.
 pub(crate) trait Disk: fmt::Debug + Send + Sync + 'static {
     /// Returns the names of the disk's files.
     fn names(&self) -> io::Result<Vec<String>>;

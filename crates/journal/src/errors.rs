@@ -4,7 +4,7 @@ use std::io;
 
 use store::{Error, Kind};
 
-/// Converts an I/O error into one of the contract.
+/// Converts an I/O error into an error of the store's contract.
 pub(crate) fn from_io(context: &str, error: &io::Error) -> Error {
     Error::new(kind_of_io(error), format!("{context}: {error}"))
 }

@@ -48,7 +48,8 @@ struct FoundFiles {
 pub(crate) struct RecoveredLog {
     /// The journal's segments up to its end or the first damage.
     pub(crate) live: Vec<LiveSegment>,
-    /// The newest header, which holds the floors and the tail.
+    /// The newest header, which contains the floors and the generation of the journal's oldest
+    /// segment.
     pub(crate) newest: Option<SegmentHeader>,
     /// Segments of the journal after the damaged one, oldest first.
     pub(crate) behind: Vec<RecoveredSegment>,
@@ -94,7 +95,8 @@ pub(crate) fn scan_segments(disk: &dyn Disk) -> Result<RecoveredLog, Error> {
 }
 
 impl RecoveredLog {
-    /// Follows the chain through segments by generation, up to its end or the first damage.
+    /// Follows the chain through segments by generation, from the generation `tail` of the oldest
+    /// one up to the end of the journal or the first damage.
     fn follow_segments(&mut self, chained: Vec<RecoveredSegment>, tail: u64) -> Result<(), Error> {
         let headers: Vec<SegmentHeader> =
             chained.iter().map(|found| found.header.clone()).collect();

@@ -12,8 +12,9 @@ use crate::{
     segment_header::SegmentHeader,
 };
 
-/// Makes the findings durable; returns the segments that do not belong to the journal, for reuse.
-/// With `kept_after`, the groups after that entry were appended without a sync and are rewritten.
+/// Makes the recovered segments durable; returns the segments that do not belong to the journal,
+/// for reuse. With `kept_after`, the groups after that entry were appended without a sync and are
+/// rewritten.
 pub(crate) fn repair(
     disk: &dyn Disk,
     recovered: &mut RecoveredLog,

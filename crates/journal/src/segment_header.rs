@@ -130,7 +130,7 @@ impl SegmentHeader {
         })
     }
 
-    /// Returns the newer of two readable copies.
+    /// Returns the newer of two readable copies of a header.
     pub(crate) fn newer(self, other: Self) -> Self {
         let age = |header: &Self| (header.generation, header.revision);
         if age(&self) < age(&other) { other } else { self }

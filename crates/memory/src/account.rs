@@ -62,8 +62,9 @@ const ANSWER_PART: usize = 64;
 /// exists twice in memory, and a page of rows is read ahead.
 const SCARCE_PART: usize = 5;
 
-/// A memory budget shared by all clones; by default unlimited and not counted. Its last part is a
-/// reserve for small holders, so that they are served when others hold everything else.
+/// A limit of memory and the amount in use, shared by all clones; by default unlimited and not
+/// counted. Its last part is a reserve for small holders, so that they are served when others hold
+/// everything else.
 #[derive(Clone, Default)]
 pub struct Account(Option<Arc<AccountState>>);
 

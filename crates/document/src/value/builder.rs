@@ -9,7 +9,7 @@ use crate::kind::Kind;
 /// A raw document under construction. Lengths are filled in when a level is finished.
 #[derive(Debug)]
 pub struct DocBuilder {
-    /// All that was appended, preceded by a placeholder for the length.
+    /// The encoded fields, preceded by a placeholder for the document's length.
     bytes: Vec<u8>,
 }
 
@@ -47,8 +47,8 @@ impl DocBuilder {
         append(&mut self.bytes, name.as_bytes(), value);
     }
 
-    /// Appends a field whose value is already encoded with this type, for copying from another
-    /// document. The caller guarantees that name and value are well-formed.
+    /// Appends a field whose value is already encoded; `kind` is its BSON type code. Used to copy
+    /// fields from another document. The caller guarantees that name and value are well-formed.
     pub fn append_raw(&mut self, name: &[u8], kind: u8, value: &[u8]) {
         self.bytes.push(kind);
         self.bytes.extend_from_slice(name);

@@ -3,7 +3,7 @@
 
 use super::{ArrayRef, DocRef, Value, ValueRef};
 
-/// Bytes of a document or array besides its elements: the length and the terminating NUL.
+/// Size in bytes of an empty document or array: the length and the terminating NUL.
 const AROUND: usize = 5;
 
 impl ValueRef<'_> {

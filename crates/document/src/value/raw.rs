@@ -162,7 +162,8 @@ pub(crate) fn find<'a>(document: &'a [u8], name: &str) -> Option<ValueRef<'a>> {
     RawElements::new(document).find(|element| element.name == name.as_bytes())?.decode()
 }
 
-/// Like `find`, and also returns the number of fields that were compared, the match included.
+/// Returns the value of the first field with this name, and the number of fields whose names were
+/// compared, including the field found.
 pub(crate) fn search<'a>(document: &'a [u8], name: &str) -> (Option<ValueRef<'a>>, usize) {
     let mut looked = 0;
     let mut elements = RawElements::new(document).inspect(|_| looked += 1);
@@ -170,8 +171,8 @@ pub(crate) fn search<'a>(document: &'a [u8], name: &str) -> (Option<ValueRef<'a>
     (found.and_then(|element| element.decode()), looked)
 }
 
-/// Stores the value of the first field of each name in the slot of that name, in one pass over the
-/// document that stops when all are found.
+/// Stores in `found[i]` the value of the first field named `names[i]`, for all names in a single
+/// pass that stops once every name is found.
 pub(crate) fn pick<'a>(
     document: &'a [u8],
     names: &[impl AsRef<str>],

@@ -1,6 +1,6 @@
-//! `ebb export` and `ebb import`: command line, progress and output. This file shows the progress
-//! in a bar, and ends it after a signal. The requests to the server and the file formats are in
-//! crate `transfer`.
+//! `ebb export` and `ebb import`: command line, progress and output. This file shows a progress
+//! bar, and stops the command after a signal. The requests to the server and the file formats are
+//! in crate `transfer`.
 //!
 //! ```text
 //! flags       flags of both commands: the server, the collection, the format

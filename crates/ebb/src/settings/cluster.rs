@@ -26,7 +26,7 @@ pub(crate) struct CassandraValues {
     /// Cassandra user [no authentication]
     #[arg(long, env = "EBB_CASSANDRA_USER", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
     cassandra_user: Optional<String>,
-    /// File with that user's password
+    /// File with the password of --cassandra-user
     #[arg(long, env = "EBB_CASSANDRA_PASSWORD_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_password_file: Optional<PathBuf>,
     /// CA of the Cassandra nodes' certificates [no TLS to Cassandra]
@@ -35,7 +35,7 @@ pub(crate) struct CassandraValues {
     /// Client certificate for Cassandra [none]
     #[arg(long, env = "EBB_CASSANDRA_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_cert: Optional<PathBuf>,
-    /// Private key of that certificate
+    /// Private key of --cassandra-cert
     #[arg(long, env = "EBB_CASSANDRA_CERT_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_cert_key: Optional<PathBuf>,
     /// Start although Cassandra acknowledges writes before syncing them to disk
@@ -49,7 +49,7 @@ pub(super) struct PeerValues {
     /// Address of the link between nodes
     #[arg(long, env = "EBB_PEER_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:8090", value_parser = parse_address)]
     peer_addr: Address,
-    /// Address that other nodes connect to [that address]
+    /// Address that other nodes connect to [--peer-addr]
     #[arg(long, env = "EBB_PEER_ADVERTISE", value_name = "HOST:PORT", default_value = "", value_parser = optional(parse_point))]
     peer_advertise: Optional<String>,
     /// CA of the nodes' certificates [none: only for nodes on one machine]
@@ -58,7 +58,7 @@ pub(super) struct PeerValues {
     /// Certificate of this node
     #[arg(long, env = "EBB_PEER_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     peer_cert: Optional<PathBuf>,
-    /// Private key of that certificate
+    /// Private key of --peer-cert
     #[arg(long, env = "EBB_PEER_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     peer_key: Optional<PathBuf>,
     /// Name of this node [the host name]

@@ -18,7 +18,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT"),
 ];
 
-/// Variables of Azure's emulator without a counterpart, and the reason.
+/// Environment variables of Azure's emulator that are ignored, each with a hint at the replacement.
 const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("PROTOCOL", "HTTP and HTTPS are served at the same address"),
     ("CERT_PATH", "give --tls-cert and --tls-key, files in PEM"),

@@ -17,10 +17,11 @@ pub(super) struct TlsValues {
     /// Whether the MongoDB API uses TLS: off, only for clients that start it, or for all
     #[arg(long, env = "EBB_MONGO_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
     mongo_tls: TlsMode,
-    /// The same for the portal, health and metrics
+    /// Whether the portal, health and metrics use TLS: off, only for clients that start it, or for
+    /// all
     #[arg(long, env = "EBB_ADMIN_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
     admin_tls: TlsMode,
-    /// The same for the NoSQL API
+    /// Whether the NoSQL API uses TLS: off, only for clients that start it, or for all
     #[arg(long, env = "EBB_COSMOS_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
     cosmos_tls: TlsMode,
     /// CA of client certificates for the MongoDB API [none requested]

@@ -212,7 +212,7 @@ pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoreKind {
     Lsm,
-    /// The Cassandra of a cluster.
+    /// The data is in a Cassandra keyspace that the nodes of a cluster share.
     Cassandra,
 }
 

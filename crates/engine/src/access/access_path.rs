@@ -139,18 +139,18 @@ pub(super) struct ScoredAccess<'a> {
     pub(super) access: AccessPath,
     pub(super) direction: Direction,
     pub(super) sorted: bool,
-    /// If set, the lengths of the groups into which the ranges are divided, in order. The index
-    /// yields the sort order only if these groups are merged.
+    /// If set, the ranges are divided into groups, in order; the list has the number of ranges of
+    /// each group. The index yields the sort order only if the groups are merged.
     pub(super) merged: Option<Vec<usize>>,
-    /// Paths that the ranges bound and at which no document has more than one value.
+    /// Document paths that the ranges bound and at which no document has more than one value.
     pub(super) ranged: Vec<&'a str>,
     /// The filter of a partial index, which all documents in the index match.
     pub(super) partial: Option<&'a Filter>,
 }
 
 impl ScoredAccess<'_> {
-    /// Makes the candidate the chosen path; `parts` are the conjuncts from which the residual is
-    /// computed.
+    /// Makes the candidate the chosen path; `parts` are the conjuncts of the filter, from which the
+    /// part that must be checked on each row is computed.
     pub(super) fn choose(self, parts: &[&Filter]) -> ChosenAccess {
         let residual = residual_of(parts, &self.ranged, self.partial);
         let Self { access, direction, sorted, merged, .. } = self;

@@ -254,8 +254,8 @@ fn cut_span(
     Bounds::Spans(vec![span])
 }
 
-/// Returns the span of the components of this value's type class, outside of which a comparison
-/// with the value matches nothing.
+/// Returns the span of the key components of all values that have the same type as this value; a
+/// comparison with the value matches nothing outside of it.
 fn class_span(value: ValueRef<'_>, descending: bool) -> Span {
     let class = encode_component(value, descending).first().copied().unwrap_or(0);
     let mut span = Span { start: vec![class], end: prefix_successor(&[class]) };

@@ -69,7 +69,8 @@ fn is_scalar(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Null | Value::Undefined)
 }
 
-/// Returns whether a half-open range lies within another of the same type.
+/// Returns whether every value that satisfies the comparison `given` with `value` also satisfies
+/// the comparison `needed` with `bound`.
 fn range_implies(given: Comparison, value: &Value, needed: Comparison, bound: &Value) -> bool {
     use Comparison::{Gt, Gte, Lt, Lte};
     let class = |value: &Value| document::canonical_class(value.kind());

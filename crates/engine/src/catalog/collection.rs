@@ -69,8 +69,8 @@ impl CollectionState {
         Self::with_rule(record, partial, rule)
     }
 
-    /// Creates a state from a record whose filters and rule exist, since the name and the options
-    /// of the collection have not changed.
+    /// Creates a state from a record whose filters and rule are already parsed, because the name
+    /// and the options of the collection have not changed.
     pub(crate) fn with_rule(
         record: Record,
         partial: Vec<PartialFilter>,
@@ -251,7 +251,8 @@ impl Collection {
         }
     }
 
-    /// Replaces the state with what the store contains; `None` marks the collection as dropped.
+    /// Replaces the state with one that was read from the store again; `None` marks the collection
+    /// as dropped.
     pub(crate) fn take_reloaded(&self, state: Option<CollectionState>, now: Instant) {
         self.raise_fence();
         match state {
@@ -352,7 +353,7 @@ impl Fence for RecordChange {
     }
 }
 
-/// Returns the mutation that stores a record.
+/// Returns the mutation that stores a collection's record in the catalog.
 pub(crate) fn put_record(record: &Record) -> store::Mutation {
     store::Mutation::Put {
         space: Space::Catalog,

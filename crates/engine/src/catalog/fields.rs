@@ -52,7 +52,7 @@ impl RecordFields {
         self.take_optional_int(name)?.ok_or_else(|| missing_field(name))
     }
 
-    /// Takes the id of a collection or an index.
+    /// Takes a required field with the id of a collection or an index.
     pub(super) fn take_id(&mut self, name: &str) -> Result<u32, Error> {
         u32::try_from(self.take_int(name)?).map_err(|_| missing_field(name))
     }
@@ -86,7 +86,7 @@ impl RecordFields {
         }
     }
 
-    /// Fails if a field was not taken.
+    /// Fails if the record has fields that were not taken, since this version does not know them.
     pub(super) fn check_none_left(self) -> Result<(), Error> {
         match self.tree.fields().first() {
             None => Ok(()),

@@ -20,7 +20,7 @@ use crate::keys;
 pub(crate) enum PathState<'a> {
     /// The policy excludes the path.
     Excluded,
-    /// The policy allows an index for the path, which does not exist.
+    /// The policy allows an index of the path, but no such index exists.
     Allowed,
     /// Writers maintain the index; items written before are being added.
     Building,

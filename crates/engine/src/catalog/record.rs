@@ -23,10 +23,10 @@ pub enum IndexShape {
     Wild(Policy),
     /// No entries: only the paths that may have indexes of their own (`catalog/indexed_paths.rs`).
     Allowed(Policy),
-    /// An entry for each value at one path, in the same order.
+    /// An entry for each value at one path, in the order in which the NoSQL API sorts JSON values.
     Path(IndexedPath),
-    /// One entry with the values at property paths (`/a/b`), in the same order; arrays are not
-    /// expanded.
+    /// One entry with the values at property paths (`/a/b`), in the order in which the NoSQL API
+    /// sorts JSON values; arrays are not expanded.
     Tuple {
         /// Whether uniqueness applies within a logical partition.
         scoped: bool,
@@ -65,7 +65,7 @@ pub struct IndexSpec {
     pub id: u32,
     /// Name of the index, unique in its collection.
     pub name: String,
-    /// Paths in order; true means descending.
+    /// The indexed paths in the order in which they form the key; true means descending.
     pub key: Vec<(String, bool)>,
     /// Whether no two live documents may have the same value.
     pub unique: bool,
@@ -217,12 +217,12 @@ impl FeedSettings {
 /// The point from which a feed has events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedStart {
-    /// Only commits with a larger stamp have events.
+    /// The feed has only events of commits with a larger stamp.
     pub since: u64,
     /// Items that expire by the default TTL and were written up to this second had expired before
-    /// the start.
+    /// the feed started.
     pub inherit_s: i64,
-    /// Items with a deadline of their own up to this second had expired before the start.
+    /// Items with a deadline of their own up to this second had expired before the feed started.
     pub explicit_s: i64,
 }
 

@@ -1,5 +1,6 @@
-//! Compares two copies of a store byte for byte: all rows of all key spaces. Expired rows may be
-//! missing from either, since each copy is compacted independently; no other difference is allowed.
+//! Compares two copies of a store byte for byte: all keys and values of all spaces. Expired rows
+//! may be missing from either, since each copy is compacted independently; no other difference is
+//! allowed.
 
 use std::{collections::BTreeSet, iter::Peekable, sync::Arc, vec};
 
@@ -18,7 +19,7 @@ use crate::{
 /// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyComparison {
-    /// Number of rows that both copies have, in all key spaces.
+    /// Number of keys that both copies have, in all spaces.
     pub rows: u64,
     /// Number of expired rows that one copy still stores and the other has removed.
     pub expired: u64,
@@ -62,7 +63,7 @@ fn expired_at(record: &Record, at: Instant) -> ReapFloors {
     }
 }
 
-/// One of the two copies.
+/// One of the two copies that are compared.
 struct Side {
     snapshot: Arc<dyn Snapshot>,
     spaces: BTreeSet<Space>,
@@ -83,7 +84,7 @@ impl Side {
     }
 }
 
-/// Iterates over the rows of a range.
+/// Iterates over the keys and values of a range.
 struct Rows<'a> {
     side: &'a Side,
     space: Space,

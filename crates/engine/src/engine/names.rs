@@ -177,10 +177,10 @@ impl Engine {
         Ok(committed.map(|_| collection))
     }
 
-    /// Reads the id of the collection with this name from the catalog, and a `seq` not later than
-    /// that read. A commit that requires that the catalog record was not written after `seq`
-    /// succeeds only if the id is still valid. The map in memory does not suffice, because it is
-    /// updated shortly after the catalog.
+    /// Reads the id of the collection with this name from the catalog. Also returns the sequence
+    /// number of the newest commit that was visible before the read. If a later commit has the
+    /// condition that the record was not written since then, it succeeds only if the id is still
+    /// valid. The map in memory does not suffice, because it is updated shortly after the catalog.
     async fn named_at(
         &self,
         model: Model,

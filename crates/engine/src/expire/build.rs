@@ -101,8 +101,8 @@ impl Engine {
     }
 }
 
-/// Returns the commit that counts documents in the buckets of their seconds. The totals already
-/// include the documents.
+/// Returns the commit that adds documents to the buckets of the seconds at which they expire. The
+/// totals already include the documents.
 fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit {
     Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();

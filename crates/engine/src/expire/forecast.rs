@@ -297,7 +297,7 @@ impl LiveView {
         Ok(Preview { expires_now: before.minus(after), expires_within: by_horizon(&deaths) })
     }
 
-    /// Returns the ends of the three horizons from the view's instant.
+    /// Returns the instants an hour, a day and a week after the view's instant.
     fn horizon_ends(&self) -> [Instant; 3] {
         [HOUR_S, DAY_S, WEEK_S].map(|seconds| self.instant.plus_ms(seconds * 1000))
     }
@@ -320,7 +320,8 @@ impl LiveView {
     }
 }
 
-/// Assigns the amounts of [`horizon_ends`](LiveView::horizon_ends) to their horizons.
+/// Assigns the amounts that expire within an hour, a day and a week, in this order, to named
+/// fields.
 fn by_horizon(deaths: &[Amount]) -> HorizonAmounts {
     let up_to = |at: usize| deaths.get(at).copied().unwrap_or_default();
     HorizonAmounts { hour: up_to(0), day: up_to(1), week: up_to(2) }

@@ -167,8 +167,8 @@ fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Op
     }
 }
 
-/// Returns the mutations that clear a page of buckets on all levels and in a class's totals, and
-/// the amount by which the totals are reduced.
+/// Returns the mutations that clear a page of buckets on all levels and subtract their amounts from
+/// the totals of a class, if one is given. Also returns the sum of the subtracted amounts.
 fn trim_mutations(
     record: &Record,
     of: Buckets,
@@ -195,8 +195,8 @@ fn trim_mutations(
 }
 
 impl LiveView {
-    /// Returns approximately how many seconds ago the earliest expired document expired that the
-    /// counters still include. Reaping removes documents from the counters.
+    /// Returns approximately for how many seconds the oldest expired document in the counters has
+    /// been expired. Reaping removes documents from the counters.
     pub(crate) async fn oldest_expired_s(&self) -> Result<i64, Halt> {
         let settings = &self.state.record.settings;
         let mut oldest = 0;

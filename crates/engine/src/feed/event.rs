@@ -67,7 +67,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// Encodes the event after a header, of which only the time of recording is meaningful.
+    /// Encodes the event as stored: a row header, in which only the time of recording (`entered`)
+    /// is meaningful, then the body.
     pub(crate) fn encode(&self, entered: Stamp) -> Vec<u8> {
         let mut body = DocBuilder::new();
         body.append("k", ValueRef::Int32(self.kind.code()));

@@ -267,8 +267,8 @@ impl LiveView {
         }))
     }
 
-    /// Returns one commit with the events, the removal of their timeline entries, and the new
-    /// floors.
+    /// Returns one commit that records the events, removes the items' entries from the index of
+    /// upcoming expirations, and stores the new floors.
     fn publication_commit(&self, expirations: Vec<Unpublished>, done: Option<Floors>) -> Commit {
         let (rows, space, seq) =
             (self.collection.rows_space(), self.collection.entries_space(), self.seq);

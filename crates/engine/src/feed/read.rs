@@ -41,7 +41,7 @@ pub struct EventPage {
     pub next: u64,
     /// Whether events after the page may already exist.
     pub more: bool,
-    /// The page is complete with respect to all commits up to this `seq`.
+    /// The page covers the commit with this sequence number and all earlier ones.
     pub seq: u64,
 }
 

@@ -58,8 +58,8 @@ fn unbuilt_indexes<'a>(
 
 impl Engine {
     /// Completes builds of indexes and counters that an earlier run interrupted, and replaces
-    /// indexes with keys of earlier versions. Queries do not use incomplete indexes and counters,
-    /// so nothing waits for this.
+    /// indexes whose keys have the format of earlier versions. Queries do not use incomplete
+    /// indexes and counters, so nothing waits for this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
         for collection in self.inner.map().all_collections().values() {
             self.replace_old_indexes(collection).await?;
@@ -153,7 +153,7 @@ impl Engine {
     }
 
     /// Adds the entries of the next page of rows. Returns the number of rows examined, or `None` if
-    /// a row was refused because it was written in the meantime.
+    /// a commit was refused because another writer changed the row in the meantime.
     async fn fill_page(
         &self,
         view: &LiveView,

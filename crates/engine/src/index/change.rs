@@ -144,7 +144,8 @@ impl Engine {
         Ok((before, after))
     }
 
-    /// Drops indexes by name; returns the number of indexes before, including the primary key.
+    /// Drops indexes by name; returns the number of indexes before the drop, including the primary
+    /// key.
     pub async fn drop_indexes(
         &self,
         collection: &Arc<Collection>,

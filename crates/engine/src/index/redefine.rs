@@ -82,8 +82,9 @@ impl IndexDifferences {
         Ok(differences)
     }
 
-    /// Returns the indexes to add in commit 1: the added ones with entries and a free name. Empty
-    /// if the collection would then have too many indexes.
+    /// Returns the added indexes that can be created and built before the other changes: those that
+    /// have entries and whose name is free. Empty if the collection would then have too many
+    /// indexes.
     fn early(&self, record: &Record) -> Vec<IndexSpec> {
         let room = MAX_INDEXES.saturating_sub(record.indexes.len() + 1);
         let early: Vec<_> = self

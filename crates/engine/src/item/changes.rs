@@ -45,7 +45,7 @@ pub struct ChangePage {
     pub next: u64,
     /// Whether changes after the page may already exist.
     pub more: bool,
-    /// The page is complete with respect to all commits up to this `seq`.
+    /// The page covers the commit with this sequence number and all earlier ones.
     pub seq: u64,
 }
 

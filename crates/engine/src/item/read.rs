@@ -8,7 +8,8 @@ use crate::{
 };
 
 impl Engine {
-    /// Returns a live item, and the `seq` up to which all commits are certainly covered.
+    /// Returns a live item, and the sequence number of a commit up to which the read certainly
+    /// covers all commits.
     pub async fn read_item(
         &self,
         collection: &Arc<Collection>,

@@ -131,7 +131,7 @@ pub enum IndexUse {
 /// The statistics of a scan.
 #[derive(Clone, Debug)]
 pub struct Scanned {
-    /// The scan is complete with respect to all commits up to this `seq`.
+    /// The scan covers the commit with this sequence number and all earlier ones.
     pub seq: u64,
     /// Indexes that the policy allows for the scan, whether or not they currently exist.
     pub indexes: Vec<IndexUse>,
@@ -231,8 +231,8 @@ impl Engine {
         Ok(Scanned { seq: view.seq, basis, ..scanned })
     }
 
-    /// Returns the `seq` up to which a scan certainly returns the same items; `None` if something
-    /// was written, a setting has changed or an item has expired since.
+    /// Returns the sequence number of a commit up to which a scan returns the same items; `None` if
+    /// an item was written or has expired, or a setting has changed since.
     pub async fn scan_holds(
         &self,
         collection: &Arc<Collection>,
@@ -248,7 +248,7 @@ impl Engine {
 }
 
 impl LiveView {
-    /// Runs the scan in this view by the method that the module's documentation describes.
+    /// Runs the scan in this view by the method that suits its order and its condition.
     async fn scan_in_view(
         &self,
         scan: &Scan,

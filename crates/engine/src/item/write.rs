@@ -133,7 +133,7 @@ pub struct ItemFailure {
 
 impl Engine {
     /// Executes all actions atomically. Returns the result of each and the stamp of the commit, or
-    /// the view's `seq` if nothing was written.
+    /// the sequence number of the newest commit that the view shows if nothing was written.
     pub async fn write_items(
         &self,
         collection: &Arc<Collection>,

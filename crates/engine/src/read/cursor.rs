@@ -38,7 +38,7 @@ use crate::{
 pub struct Cursor {
     pub(super) engine: Engine,
     pub(super) model: Model,
-    /// Database of collections that stages name without one.
+    /// Database of the collections that stages name without a database.
     pub(super) database: String,
     /// `None` if the collection does not exist; the query is then empty.
     pub(super) collection: Option<Arc<Collection>>,
@@ -179,7 +179,8 @@ impl Cursor {
     /// # Errors
     ///
     /// [`Kind::Gone`] if the collection or the scanned index was dropped; errors of the stages;
-    /// [`Kind::Conflict`] if in every attempt a commit in flight left open what had expired.
+    /// [`Kind::Conflict`] if in every attempt a commit in flight kept the view from deciding which
+    /// documents had expired.
     pub async fn next_batch(&mut self, limit: BatchLimit) -> Result<Batch, Error> {
         // Must be read before the loop, which opens views.
         let is_first = self.view == 0;

@@ -321,8 +321,8 @@ async fn count_on(
 }
 
 /// Returns whether stored documents can reach the output, so that their origins (`origin.rs`) have
-/// to be recorded. The stages listed here create new documents: a group's result stays valid when a
-/// source document expires later, since it was live when read.
+/// to be recorded. False if a stage creates new documents, such as `$group`: its result stays valid
+/// when a source document expires later, since the document was live when it was read.
 fn carries_origin(stages: &[Stage]) -> bool {
     let makes = |stage: &Stage| {
         matches!(

@@ -271,7 +271,8 @@ impl Finder {
         Ok(())
     }
 
-    /// Makes a candidate the next one again, because it is to be decided in a later view.
+    /// Makes a candidate the next one again, because a later view must decide whether its row has
+    /// expired.
     fn put_back(&mut self, candidate: Candidate) {
         if let (Candidate::Entry(entry), Some(seen)) = (&candidate, &mut self.seen) {
             seen.forget(&entry.row_key);

@@ -37,7 +37,7 @@ pub(super) struct PendingResult {
 pub(super) enum ResultSource {
     /// A single row: view index of its collection, key and header.
     Row { view_index: u32, key: Bytes, header: Bytes },
-    /// A source reported by the stages.
+    /// The source that the stages reported for the document.
     Stages(Source),
 }
 

@@ -1,8 +1,8 @@
 //! The registry of open views, which keeps the reaper from dropping rows that they may still read.
 //!
-//! A view is registered before it takes its instant, and declares its instant and `seq` once it is
-//! open. In between it may read anything, so nothing is reaped. Reap floors are the bounds up to
-//! which expired data may be dropped:
+//! A view is registered before it takes its instant, and declares its instant and the commits that
+//! it sees once it is open. In between it may read anything, so nothing is reaped. Reap floors are
+//! the bounds up to which expired data may be dropped:
 //!
 //! ```text
 //!  register --> at: None            reaping waits
@@ -34,8 +34,8 @@ const SHARDS: usize = 32;
 #[derive(Debug)]
 struct ActiveView {
     collection: u32,
-    /// Instant, `seq` and settings of the view; `None` while it is being opened, when nothing may
-    /// be reaped.
+    /// Instant of the view, sequence number of the newest commit that it certainly sees, and
+    /// settings; `None` while it is being opened, when nothing may be reaped.
     at: Option<(Instant, u64, Arc<CollectionState>)>,
 }
 
@@ -139,7 +139,8 @@ pub(crate) struct ReadGuard {
 }
 
 impl ReadGuard {
-    /// Records instant and `seq` of the opened view, beyond which reap floors do not advance.
+    /// Records the instant of the opened view and the sequence number of the newest commit that it
+    /// certainly sees, beyond which reap floors do not advance.
     pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<CollectionState>) {
         let Some(slot) = self.slot else { return };
         if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {

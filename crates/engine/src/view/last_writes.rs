@@ -18,7 +18,7 @@ const SLOTS: usize = 1 << 16;
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// `seq` of the newest commit that wrote a row of this slot.
+    /// Sequence number of the newest commit that wrote a row of this slot.
     written: AtomicU64,
     /// Some bits of the hash of the row in this slot that was read last.
     read: AtomicU32,
@@ -63,7 +63,7 @@ impl LastWrites {
         }
     }
 
-    /// Returns the `seq` of a commit after which the row was certainly not written.
+    /// Returns the sequence number of a commit after which the row was certainly not written.
     pub(super) fn newest_of(&self, hash: RowHash) -> u64 {
         self.slot(hash).written.load(Ordering::Acquire)
     }

@@ -50,7 +50,8 @@ pub struct LiveView {
     pub(super) fence: Option<u64>,
     /// The instant that decides which documents have expired.
     pub(crate) instant: Instant,
-    /// The view sees all commits up to this `seq`, and possibly later ones.
+    /// The view sees the commit with this sequence number, all earlier ones, and possibly later
+    /// ones.
     pub(crate) seq: u64,
     /// Instant up to which no commit can become visible later; see
     /// [`stable_instant`](Self::stable_instant).

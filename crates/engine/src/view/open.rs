@@ -33,7 +33,8 @@ pub(super) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// Registers the view; the first step of opening, as the module describes.
+    /// Registers the view, which is the first step of opening it: from here on nothing that it may
+    /// read is reaped.
     pub(super) fn register_guard(factory: &ViewFactory, collection: &'a Arc<Collection>) -> Self {
         let guard = factory.active.register(collection.id);
         Self { collection, guard, fence: None, state: None }
@@ -76,8 +77,10 @@ pub(crate) async fn open_view(
     }
 }
 
-/// Performs steps 2 to 6; `None` if all must restart. `openings` is a caller's slice, so that a
-/// view of one collection needs no allocation.
+/// Waits until no change of the settings is in progress, then takes the instant, the settings and
+/// one snapshot for registered views. `None` if all views must be opened again, because the
+/// settings have changed or a commit was stamped later than the instant. `openings` is a caller's
+/// slice, so that a view of one collection needs no allocation.
 ///
 /// # Errors
 ///

@@ -76,7 +76,7 @@ pub(super) struct Reader {
     pub(super) collection: u32,
     /// The collection's fence number, which changes with its settings.
     pub(super) settings: Option<u64>,
-    /// `seq` of the newest commit that the view sees.
+    /// Sequence number of the newest commit that the view sees.
     pub(super) seq: u64,
 }
 
@@ -199,7 +199,8 @@ mod tests {
             self.0.find(reader(seq), key, Rules::default())
         }
 
-        /// Returns the row that a view at `seq` finds, and caches `stored` if that is allowed.
+        /// Returns the row that a view of the commits up to `seq` finds, and caches `stored` if
+        /// that is allowed.
         fn read(&self, key: &[u8], seq: u64, stored: &[u8]) -> Option<Bytes> {
             match self.find(key, seq) {
                 Ok(value) => Some(value),

@@ -95,7 +95,7 @@ impl Storage {
         self.store.capabilities().copies
     }
 
-    /// Returns the newest `seq` up to which every commit is visible.
+    /// Returns the sequence number of the newest commit up to which every commit is visible.
     pub fn published(&self) -> u64 {
         self.store.published()
     }
@@ -141,8 +141,8 @@ impl Storage {
         self.store.reap_space(space).await
     }
 
-    /// Returns the `seq` up to which a space contains no data that the drop predicate selects; see
-    /// [`Store::filtered_through`].
+    /// Returns the sequence number of the commit up to which a space contains no data that the drop
+    /// predicate selects; see [`Store::filtered_through`].
     pub(crate) fn filtered_through(&self, space: Space) -> u64 {
         self.store.filtered_through(space)
     }

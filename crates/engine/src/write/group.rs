@@ -121,8 +121,9 @@ impl WriteGroup<'_> {
         Ok(Some(updated))
     }
 
-    /// Adds a deletion of the first or of all matching documents, as [`update`](Self::update) does.
-    /// Returns the number of documents deleted.
+    /// Adds a statement that deletes the first or all matching documents, at position `at`. Returns
+    /// the number of documents that it deletes once the group is committed, or `None` if it cannot
+    /// be added; see [`update`](Self::update).
     pub async fn remove(
         &mut self,
         at: usize,
@@ -143,8 +144,9 @@ impl WriteGroup<'_> {
         Ok(Some(count))
     }
 
-    /// Adds an insert, as [`update`](Self::update) does. The document is checked against the
-    /// collection's rule if `rule` provides a context.
+    /// Adds a statement that inserts a document, at position `at`; `None` if it cannot be added,
+    /// see [`update`](Self::update). The document is checked against the collection's rule if
+    /// `rule` provides a context.
     pub async fn insert(
         &mut self,
         at: usize,

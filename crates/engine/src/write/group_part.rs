@@ -138,7 +138,7 @@ impl CollectionPart {
         Ok(Some((updated, drafted)))
     }
 
-    /// Drafts a deletion; `None` if it does not fit.
+    /// Drafts a deletion; returns `None` if it cannot be combined with the group's writes.
     pub(super) async fn draft_removal(
         &mut self,
         engine: &Engine,
@@ -200,7 +200,8 @@ impl CollectionPart {
         self.draft_put((key, document, lifetime, since), None, drafted).await
     }
 
-    /// Drafts the write of a document over `row`, if any; false if it does not fit.
+    /// Drafts the write of a document that replaces `row`, if there is one; returns false if it
+    /// cannot be combined with the group's writes.
     async fn draft_put(
         &self,
         (key, document, lifetime, since): (Bytes, DocBuf, Lifetime, Option<i64>),
@@ -268,7 +269,7 @@ impl StatementDraft {
     }
 
     /// Claims unique keys for the statement. Returns false if the group, or another document of the
-    /// statement, takes or releases one of them: the view then does not tell who holds it.
+    /// statement, takes or releases one of them: the view then does not show which document has it.
     fn claim(&mut self, written: &WrittenDocuments, unique: Vec<Bytes>) -> bool {
         let own: HashSet<Bytes> = unique.into_iter().collect();
         if own.iter().any(|key| written.has_claimed(key) || self.unique.contains(key)) {

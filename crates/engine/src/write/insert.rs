@@ -49,13 +49,14 @@ pub struct NewDocument {
 /// Inserts that are committed together, up to a total size.
 struct InsertBatch<'a> {
     ordered: bool,
-    /// Provides the receipts of the round's documents, which then form one commit.
+    /// Provides the receipts of the inserted documents; if set, all documents of the batch and
+    /// their receipts form one commit.
     receipts: Option<&'a dyn Receipts>,
     /// The context in which the documents are checked; `None` skips the check.
     rule: Option<&'a dyn RuleContext>,
-    /// Keys that the writes of the round change or depend on; used only if they form one commit.
+    /// Keys that the batch's writes change or depend on; used only if the writes form one commit.
     claimed: HashSet<(Space, Bytes)>,
-    /// Total size of the round's documents in bytes.
+    /// Total size in bytes of the documents in the batch.
     bytes: usize,
 }
 
@@ -69,14 +70,14 @@ impl<'a> InsertBatch<'a> {
         Self { ordered, receipts, rule, claimed: HashSet::new(), bytes: 0 }
     }
 
-    /// Returns whether the next document has to wait for the next round of inserts.
+    /// Returns whether the next document has to wait for the next batch.
     fn is_full(&self) -> bool {
         self.receipts.is_some() && UNIT_BYTES <= self.bytes
     }
 
-    /// Adds a commit to the round. If all form one commit, a commit that depends on the same key as
-    /// another, such as a unique value, is left to the next round, in which the other's writes are
-    /// visible.
+    /// Adds a commit to the batch. If the batch forms one commit, halts for a commit that depends
+    /// on the same key as another one, such as a unique value: it is left to the next batch, in
+    /// which the other's writes are visible.
     fn admit(&mut self, commit: Commit, bytes: usize) -> Result<Commit, Halt> {
         if self.receipts.is_some() {
             let keys = commit.conditions.iter().filter_map(|condition| match condition {
@@ -140,7 +141,8 @@ impl Engine {
         Ok(out)
     }
 
-    /// Runs one round: commits documents and returns those whose commit was refused.
+    /// Inserts documents in one view and returns those that must be inserted again in a new view,
+    /// such as documents whose commit was refused.
     async fn insert_some(
         &self,
         collection: &Arc<Collection>,
@@ -212,7 +214,8 @@ impl Engine {
         Ok(refused)
     }
 
-    /// Commits a round. Returns the documents whose commits were refused, in order.
+    /// Submits the commits of the documents `sent`. Returns the documents whose commits were
+    /// refused, in order.
     async fn commit_round(
         &self,
         commits: Vec<Commit>,

@@ -26,7 +26,7 @@ impl PreviousVersion {
         record.timeline_key(self.counted.class, self.counted.ts, &self.row.key)
     }
 
-    /// Returns the key of the replaced row if the replacement has another one.
+    /// Returns the key of the replaced row if the replacement has a different key.
     pub(super) fn moves_to(&self, row_key: &Bytes) -> Option<Bytes> {
         Some(&self.row.key).filter(|key| *key != row_key).cloned()
     }

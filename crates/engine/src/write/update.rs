@@ -59,7 +59,8 @@ pub struct Update<'a> {
 }
 
 impl Update<'_> {
-    /// Returns the context in which the collection's rule is checked; `None` if it is not.
+    /// Returns the context in which the collection's rule is checked; `None` if the rule is not
+    /// checked.
     pub(super) fn rule_context(&self) -> Option<&dyn RuleContext> {
         let context: &dyn RuleContext = &*self.context;
         self.writer.checks_rule().then_some(context)
@@ -141,8 +142,8 @@ impl Engine {
         }
     }
 
-    /// Runs one pass in one view; returns whether nothing was refused. `done` contains the rows of
-    /// earlier passes, which are counted and edited once.
+    /// Runs one pass of an update in one view; returns whether no commit was refused. `done`
+    /// contains the rows of earlier passes, so that each row is counted and edited once.
     async fn update_in(
         &self,
         view: &LiveView,

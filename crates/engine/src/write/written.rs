@@ -20,7 +20,8 @@ use crate::{
 /// Maximum number of distinct sets of filter paths by which the documents that a command writes are
 /// indexed. A statement whose filter has yet another set is matched against all of these documents.
 const MAX_SHAPES: usize = 8;
-/// Maximum documents to compare; with more, a match is assumed.
+/// Maximum number of documents that a filter is compared with; if there are more, a match is
+/// assumed.
 const MAX_COMPARED: usize = 64;
 
 /// A document that a group writes.
@@ -97,7 +98,7 @@ struct Shape {
     seen: usize,
 }
 
-/// The values of a document at the paths of a shape.
+/// The values of a document at the paths by which documents are indexed.
 enum Values {
     /// The document lacks a value at one of the paths.
     Missing,
@@ -175,8 +176,8 @@ impl WrittenDocuments {
         (compared.len() <= MAX_COMPARED).then_some(compared)
     }
 
-    /// Returns the shape for the paths of the equalities, up to date; `None` without equalities or
-    /// if there are too many shapes.
+    /// Returns the index (shape) by the paths of the equalities, with all written documents added;
+    /// `None` without equalities or if there are too many shapes.
     fn shape_of(&mut self, equalities: &[(&Path, Vec<u8>)]) -> Option<&Shape> {
         if equalities.is_empty() {
             return None;

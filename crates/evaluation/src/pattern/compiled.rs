@@ -59,9 +59,9 @@ impl Pattern {
         Ok(Self { source, options, regex, guards, lookahead, _held: Arc::new(vec![held]) })
     }
 
-    /// Like [`new`](Self::new), but look-ahead is allowed. At the start of an anchored pattern it
-    /// is checked by the regex engine as a guard; patterns with look-ahead elsewhere are matched by
-    /// the automata of `lookahead`.
+    /// Compiles a pattern in Perl's syntax, which may contain look-ahead. Look-ahead at the start
+    /// of an anchored pattern is checked by the regex engine as a guard; patterns with look-ahead
+    /// elsewhere are matched by the automata of `lookahead`.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
             // The automata support more patterns than the guards. A pattern that neither supports
@@ -71,9 +71,10 @@ impl Pattern {
         }
     }
 
-    /// Like `with_look_ahead`, for callers that use the end of a match: the forms that the regex
-    /// engine and its guards support include a final line break in the match of `$` and `\Z`, so
-    /// such patterns are matched by the automata where these support them.
+    /// Compiles a pattern in Perl's syntax, which may contain look-ahead, for callers that use the
+    /// end of a match. In a pattern with `$` or `\Z` the regex engine would include a final line
+    /// break in the match, so such a pattern is matched by the automata of `lookahead` where these
+    /// support it.
     pub fn with_spans(source: &str, options: &str) -> Result<Self, Error> {
         if source.contains('$') || source.contains("\\Z") {
             let exact = Self::with_machines(source, options);

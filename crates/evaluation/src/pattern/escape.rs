@@ -20,7 +20,7 @@ pub(super) enum Escape {
     Sign(char),
 }
 
-/// Returns the set of these ranges.
+/// Returns the set of the characters in these ranges.
 pub(super) fn set_of(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(ranges.iter().map(|(a, b)| ClassUnicodeRange::new(*a, *b)))
 }

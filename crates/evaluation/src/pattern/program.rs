@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, numbers::LIMIT_EXCEEDED};
 const MAX_PATTERNS_BYTES: usize = 64 * 1024 * 1024;
 /// Size limits to build a pattern with, in bytes. The first that it fits is taken as its size.
 const SIZES: [usize; 5] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];
-/// Minimum and maximum of the matching cache of one pattern, in bytes.
+/// Minimum and maximum size of the matching cache of one pattern, in bytes.
 const CACHES: (usize, usize) = (64 << 10, 2 << 20);
 
 /// Bytes of compiled patterns after which other tasks should run. Compiling them takes a few

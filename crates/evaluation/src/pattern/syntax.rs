@@ -103,8 +103,8 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Writes `$` or `\Z`: the end of the text, or the position before a final line break. If
-    /// look-aheads are allowed, it is written as one, so that the line break is not part of the
-    /// match.
+    /// look-aheads are allowed, it is written as a look-ahead, so that the line break is not part
+    /// of the match.
     fn end(&mut self) -> Result<(), Error> {
         let is_last = self.lookaheads.is_none() && self.is_at_end();
         match self.lookaheads {
@@ -319,7 +319,8 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Rewrites an escape outside of classes.
+    /// Rewrites an escape outside of classes. `before` is whether a quantifier could follow the
+    /// element before the escape.
     fn escape(&mut self, before: bool) -> Result<(), Error> {
         let sign = match read_escape(&mut self.text, Some(self.groups))? {
             Escape::Char(found) => {

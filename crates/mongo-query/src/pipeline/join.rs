@@ -15,7 +15,7 @@ use pipeline::exec::{Lookup, Stage, UnionWith};
 use super::{EnclosingStage, Scope, parse_stages};
 use crate::{Error, expression, field_path::check_plain_path};
 
-/// Parses a field path of a row or of the other collection.
+/// Parses a path of fields in the input rows or in the joined collection.
 pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
     check_plain_path(text)?;
     Ok(Path::new(text))

@@ -55,8 +55,8 @@ impl Scope {
     /// The pipeline of the command itself.
     const TOP: Self = Self { enclosing: EnclosingStage::Top, depth: 0, in_facet: false };
 
-    /// Returns the scope of a pipeline that is nested in a stage of this one; fails with 5107300 if
-    /// it is nested too deeply.
+    /// Returns the scope of a pipeline that belongs to a stage in this scope, such as the pipeline
+    /// of a `$facet`; fails with 5107300 if it is nested too deeply.
     fn nested_in(self, enclosing: EnclosingStage) -> Result<Self, Error> {
         if MAX_NESTED <= self.depth {
             let text = "Maximum number of nested sub-pipelines exceeded. Limit is 20";
@@ -167,7 +167,8 @@ pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<S
     parse_behind(pipeline, scope, false)
 }
 
-/// Parses stages as `parse_stages` does. `behind` states whether another stage precedes them.
+/// Parses the stages of a pipeline in its context. `behind` states whether another stage precedes
+/// them.
 fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {

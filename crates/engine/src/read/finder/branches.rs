@@ -99,7 +99,8 @@ impl Branches {
         Ok(None)
     }
 
-    /// Takes the least head and returns its row if it matches; `None` at the end.
+    /// Takes the branches' next candidate that is first in sort order, and returns its row if it
+    /// matches; `None` at the end.
     async fn take_first(
         &mut self,
         view: &LiveView,
@@ -122,7 +123,8 @@ impl Branches {
         Ok(branch.finder.pass_front())
     }
 
-    /// Determines all heads and returns the branch with the least one; the first branch on a tie.
+    /// Determines the sort position of every branch's next candidate and returns the branch whose
+    /// candidate is first; the first branch on a tie.
     async fn first_branch(
         &mut self,
         view: &LiveView,

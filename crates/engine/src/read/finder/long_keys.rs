@@ -40,9 +40,9 @@ pub(super) struct LongKeys {
     components: Vec<bool>,
     /// Number of key bytes before the first component.
     before: usize,
-    /// The run whose rows are being returned.
+    /// The run (rows whose truncated keys have the same prefix) that is being returned.
     run: Option<Run>,
-    /// The last returned row of the run, until the run ends.
+    /// The row that was returned last, of the current run of rows with truncated keys.
     returned: Option<Returned>,
 }
 
@@ -52,7 +52,7 @@ struct Run {
     prefix: Vec<u8>,
     /// Rows not returned yet, sorted.
     rows: VecDeque<(SortKey, Row)>,
-    /// Key of the run's last candidate in scan order.
+    /// Key of the last candidate, in scan order, whose truncated key has the shared prefix.
     end: Bytes,
     /// Memory reserved for the rows.
     _held: Share,
@@ -88,7 +88,8 @@ impl LongKeys {
         Some(Self { sort: sort.clone(), components, before, run: None, returned: None })
     }
 
-    /// Drops the rows of the current run, which are read again later.
+    /// Drops the rows with the same truncated key prefix that were collected for sorting; they are
+    /// read again later.
     pub(super) fn forget_rows(&mut self) {
         self.run = None;
     }
@@ -115,15 +116,15 @@ impl LongKeys {
         None
     }
 
-    /// Compares two rows of a run; ties are broken by id, so that the order is the same in each
-    /// view.
+    /// Compares two rows with the same truncated key prefix by the sort order; ties are broken by
+    /// id, so that the order is the same in each view.
     fn compare(&self, a: (&SortKey, &Bytes), b: (&SortKey, &Bytes)) -> Ordering {
         self.sort.compare(a.0, b.0).then_with(|| a.1.cmp(b.1))
     }
 }
 
 impl Finder {
-    /// Returns the next row of the current run.
+    /// Returns the next of the rows that were sorted because of their truncated keys.
     pub(super) fn next_long(&mut self) -> Option<Row> {
         let long = self.long_keys.as_mut()?;
         let run = long.run.as_mut()?;
@@ -143,7 +144,8 @@ impl Finder {
         }
     }
 
-    /// Returns whether a run is being returned and has more rows; ends it otherwise.
+    /// Returns whether more rows remain that were sorted because of their truncated keys; otherwise
+    /// ends the run that they form.
     pub(super) fn is_in_long(&mut self) -> bool {
         if self.next_long_key().is_none() {
             self.next_long();
@@ -152,19 +154,21 @@ impl Finder {
         true
     }
 
-    /// Returns the sort key of the next row of the current run.
+    /// Returns the sort key of the next of the rows that were sorted because of their truncated
+    /// keys.
     pub(super) fn next_long_key(&self) -> Option<&SortKey> {
         let run = self.long_keys.as_ref()?.run.as_ref()?;
         run.rows.front().map(|(key, _)| key)
     }
 
-    /// Returns whether the next candidate read ahead starts a run; false if none was read ahead.
+    /// Returns whether the next candidate that was read ahead starts a run of rows with truncated
+    /// keys; false if none was read ahead.
     pub(super) fn is_before_long(&self) -> bool {
         self.next_prefix().is_some()
     }
 
-    /// Returns the key prefix of the run that the next candidate read ahead belongs to; `None` if
-    /// it belongs to no run, or if none was read ahead.
+    /// Returns the prefix that the truncated key of the next candidate shares with other keys;
+    /// `None` if the key is not truncated, or if no candidate was read ahead.
     fn next_prefix(&self) -> Option<Vec<u8>> {
         let long = self.long_keys.as_ref()?;
         let key = self.next_key()?;
@@ -182,8 +186,8 @@ impl Finder {
         }
     }
 
-    /// Reads and sorts all rows of the run that starts with the next candidate. If the view cannot
-    /// decide whether a row has expired, the scan's position is restored.
+    /// Reads and sorts all rows with the truncated key prefix of the next candidate. If the view
+    /// cannot decide whether a row has expired, the scan's position is restored.
     pub(super) async fn gather_long(
         &mut self,
         view: &LiveView,
@@ -206,8 +210,8 @@ impl Finder {
         Ok(())
     }
 
-    /// Returns the matching rows of a run, the key of its last candidate, and their memory
-    /// reservation.
+    /// Returns the matching rows that share a truncated key prefix, the key of the last candidate
+    /// among them, and the reservation of their memory.
     async fn rows_of_run(
         &mut self,
         view: &LiveView,

@@ -20,7 +20,7 @@ pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;
 /// Start and end positions of the groups so far, two for each.
 type Slots = Vec<Option<usize>>;
 
-/// Maximum number of slots of all parallel paths together.
+/// Maximum number of group positions (slots) that all parallel paths hold together.
 const MAX_SLOTS: usize = 1 << 20;
 
 /// The parallel paths: each state once, with the groups of the first path that reached it.

@@ -68,7 +68,7 @@ impl Machine {
         self.nfa.states().len()
     }
 
-    /// Returns the approximate memory, in bytes.
+    /// Returns the approximate memory of the automaton, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let ways: usize = self.before.iter().map(|ways| size_of_val(ways) + 4 * ways.len()).sum();
         self.nfa.memory_usage() + ways + self.lookahead_of.len() * size_of::<Option<LookaheadRef>>()
