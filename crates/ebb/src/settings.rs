@@ -65,7 +65,7 @@ struct Values {
     /// Audit log of logins, refusals and administrative changes [none]
     #[arg(long, env = "EBB_AUDIT_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     audit_file: Optional<PathBuf>,
-    /// Allow an unauthenticated MongoDB API that other machines can reach, or together with --key-file: anyone who reaches it has full access
+    /// Allow a MongoDB API without authentication even if other machines can reach it or --key-file is given; anyone who reaches it has full access
     #[arg(long, env = "EBB_MONGO_NO_AUTH", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     mongo_no_auth: bool,
     /// Address of the NoSQL API, or 'off'
@@ -156,7 +156,7 @@ struct Values {
     log_level: String,
 }
 
-/// The source of a value.
+/// The origin of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Flag,

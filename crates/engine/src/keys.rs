@@ -186,7 +186,7 @@ pub(crate) fn timeline_entry(id: u32, class: Class, ts: i64, row_key: &[u8]) -> 
 /// Index id under which the events of a feed are stored.
 pub(crate) const EVENTS: u32 = u32::MAX;
 
-/// Returns the key of an event: the stamp of its commit and its position in it.
+/// Returns the key of an event: the stamp of its commit and the event's position in the commit.
 pub(crate) fn event(stamp: u64, position: u32) -> Bytes {
     let mut key = events_after(stamp);
     key.extend_from_slice(&position.to_be_bytes());

@@ -80,7 +80,7 @@ pub(crate) struct Reaper {
     /// Time for which a document must have expired before its bytes may be removed.
     pub(crate) delay: Duration,
     floored: Arc<FloorPredicate>,
-    /// Number of passes, for metrics.
+    /// Number of passes of the reaper, for metrics.
     pub(crate) passes: AtomicU64,
     /// Number of documents that compactions have removed, as far as known.
     pub(crate) reaped_documents: AtomicU64,

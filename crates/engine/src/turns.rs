@@ -62,7 +62,7 @@ impl Turns {
         u32::try_from(self.permits.available_permits()).is_ok_and(|left| left < self.total)
     }
 
-    /// Waits for this many bytes of memory, or for all of it if there is less; see
+    /// Waits for this many bytes of memory, or for all of the memory if its total is less; see
     /// [`wait`](Self::wait).
     pub(crate) async fn wait_for_memory(
         &self,

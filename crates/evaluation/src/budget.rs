@@ -64,14 +64,15 @@ pub trait Watch: Send + Sync {
 pub struct Budget {
     /// All units of work so far, of evaluations and of other work.
     done: AtomicU64,
-    /// Value of `done` at the start of the current evaluation. Unbounded work is added to it, so
-    /// that it does not count towards the evaluation.
+    /// Units of work, evaluations and other work together, that had been done before the current
+    /// evaluation. Other work during the evaluation is added, so that it does not count towards the
+    /// evaluation.
     begun: AtomicU64,
     /// Units of work so far other than evaluation, to which no work limit applies.
     passed: AtomicU64,
-    /// Value of `done` when the watch was last called.
+    /// Units of work that had been done when the watch was last called.
     checked: AtomicU64,
-    /// Value of `done` at the last yield.
+    /// Units of work that had been done at the last yield.
     rested: AtomicU64,
     /// Whether the thread's other tasks were handed to another thread since the last yield.
     gave_way: AtomicBool,

@@ -20,7 +20,8 @@ const INDEXES: u32 = 2;
 #[derive(Debug)]
 struct Doc {
     row: Vec<u8>,
-    /// Second in which `row` was written, with this `ttl` and these dates (index id, milliseconds).
+    /// Second in which `row` was written; its other properties are `ttl` and `dates` (index id,
+    /// milliseconds).
     ts: i64,
     ttl: Option<i64>,
     dates: Vec<(u32, i64)>,

@@ -141,7 +141,7 @@ fn late(statement: &PreparedStatement) -> Duration {
     if is_serial { LATE_LONG } else { LATE }
 }
 
-/// Opens a session, and creates the initial state of the Cassandra nodes.
+/// Opens a session, and creates the state by which coordinators are selected for its requests.
 pub(crate) async fn session(options: &Options) -> Result<(Session, Arc<Coordinators>), Error> {
     if options.contact_points.is_empty() {
         return Err(Error::new(Kind::Invalid, "no Cassandra contact points are given"));

@@ -39,7 +39,8 @@ pub(crate) struct Coordinators {
 }
 
 impl Coordinators {
-    /// Creates the initial state; `near` orders the nodes that are not avoided.
+    /// Creates the state of nodes that have not been used yet; `near` orders the nodes that are not
+    /// avoided.
     pub(crate) fn new(near: Arc<dyn LoadBalancingPolicy>) -> Arc<Self> {
         let (known, usual) = (Mutex::default(), Mutex::default());
         Arc::new(Self { near, known, usual })

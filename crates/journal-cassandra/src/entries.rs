@@ -109,7 +109,8 @@ impl Page {
         true
     }
 
-    /// Returns the next page size: the remaining bytes divided by the average size of a row.
+    /// Returns the number of rows of the next page: the bytes left up to the limit, divided by the
+    /// average size of a row.
     fn next_rows(&self) -> usize {
         if self.parts.is_empty() {
             return FIRST_ROWS;

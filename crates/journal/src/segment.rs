@@ -48,7 +48,8 @@ impl Segment {
         })
     }
 
-    /// Fills and renames the file; only a complete, durable file gets a segment's name.
+    /// Fills the file of a new segment with zeros and renames it; only a complete, durable file
+    /// gets a segment's name.
     fn fill(
         disk: &dyn Disk,
         new: &str,

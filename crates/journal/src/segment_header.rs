@@ -74,7 +74,8 @@ impl SegmentHeader {
         SegmentId { salt: self.salt, generation: self.generation }
     }
 
-    /// Encodes one copy, padded with zeros. Floors too long are truncated; callers reject them.
+    /// Encodes one copy of the header, padded with zeros. Floors too long are truncated; callers
+    /// reject them.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let floors = self.floors.get(..FLOORS_BYTES_MAX).unwrap_or(&self.floors);
         let mut out = Vec::with_capacity(COPY_BYTES);

@@ -107,7 +107,7 @@ mod tests {
     use super::super::Document;
     use crate::Value;
 
-    /// A plain list of fields with linear searches, the reference for the index.
+    /// A plain list of fields with linear searches, with which a test compares the index.
     #[derive(Default)]
     struct Model(Vec<(String, i32)>);
 

@@ -82,7 +82,7 @@ fn is_same_host(from: &reqwest::Url, to: &reqwest::Url) -> bool {
 #[derive(Debug)]
 struct Client(reqwest::Client);
 
-/// The future of a request.
+/// A pending request: a future that completes with the response.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'a>>;
 
 impl HttpService for Client {

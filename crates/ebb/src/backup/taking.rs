@@ -118,7 +118,8 @@ fn take(matches: &ArgMatches, place: &Place) -> Result<Taken, Failure> {
     Ok(Taken { place, header, trailer, written })
 }
 
-/// Returns the request path of an incremental backup that continues this one.
+/// Returns the request path of an incremental backup that continues the backup with the header
+/// `before`.
 fn route_after(before: &Header) -> String {
     let Header { last_entry, last_stamp, lineage, .. } = before;
     let (seq, at) = (last_stamp.seq, last_stamp.at_ms);

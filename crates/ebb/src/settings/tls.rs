@@ -11,14 +11,13 @@ use super::{
     values::{Optional, optional, parse_path},
 };
 
-/// The settings, typed. A doc comment is the help of its flag.
+/// The TLS settings, typed. A doc comment is the help of its flag.
 #[derive(Clone, Debug, Args)]
 pub(super) struct TlsValues {
     /// Whether the MongoDB API uses TLS: off, only for clients that start it, or for all
     #[arg(long, env = "EBB_MONGO_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
     mongo_tls: TlsMode,
-    /// Whether the portal, health and metrics use TLS: off, only for clients that start it, or for
-    /// all
+    /// Whether the portal, health and metrics use TLS: off, only for clients that start it, or for all
     #[arg(long, env = "EBB_ADMIN_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
     admin_tls: TlsMode,
     /// Whether the NoSQL API uses TLS: off, only for clients that start it, or for all

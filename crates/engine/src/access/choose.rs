@@ -204,7 +204,8 @@ fn is_id_pattern(pattern: &document::Document) -> bool {
     matches!(pattern.fields(), [(name, _)] if name == "_id")
 }
 
-/// Returns the unique index that a hint selects; incomplete and hidden indexes do not qualify.
+/// Returns the only index that matches a hint; indexes that are incomplete, hidden or without
+/// entries do not count. Fails if none or several match.
 fn find_index(
     state: &CollectionState,
     matches: impl Fn(&IndexSpec) -> bool,

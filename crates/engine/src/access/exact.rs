@@ -82,8 +82,8 @@ pub(super) fn is_exact(test: &PathTest) -> bool {
     }
 }
 
-/// Returns whether the components of all values of this value's type sort like the values, with no
-/// component of another type among them.
+/// Returns whether the encodings of all values of this value's type in index keys sort like the
+/// values, with no value of another type among them.
 pub(super) fn is_plain(value: &Value) -> bool {
     match value.kind() {
         Kind::Int32 | Kind::Int64 | Kind::Double | Kind::Decimal128 => {
@@ -94,8 +94,8 @@ pub(super) fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// Returns whether a value's component is not truncated; a truncated component sorts only by the
-/// prefix that it keeps.
+/// Returns whether a value's encoding in index keys is not truncated; a truncated one sorts only by
+/// the prefix that it keeps.
 fn is_whole(value: &Value) -> bool {
     encode_component(value.as_ref(), false).len() <= KEPT_KEY_COMPONENT_BYTES
 }

@@ -281,7 +281,7 @@ impl Collection {
     }
 }
 
-/// The effect of a published change in memory.
+/// The effect that a published change has on the collection in memory.
 pub(crate) enum Publication {
     State(Box<CollectionState>),
     Dropped,

@@ -57,7 +57,7 @@ struct Figures {
     to_build: AtomicU64,
 }
 
-/// The figures of all indexes of a collection, by id.
+/// The statistics of all indexes of a collection, by index id.
 #[derive(Debug)]
 pub(crate) struct IndexFigures(ArcSwap<BTreeMap<u32, Arc<Figures>>>);
 

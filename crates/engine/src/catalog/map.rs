@@ -113,7 +113,7 @@ impl CollectionMap {
         });
     }
 
-    /// Removes a name. Operations that still use the collection find it dropped.
+    /// Removes a collection from the map. Operations that still use the collection find it dropped.
     pub(crate) fn remove(&self, model: Model, namespace: &Namespace) {
         self.names.rcu(|names| {
             let mut names = Names::clone(names);

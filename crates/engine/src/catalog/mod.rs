@@ -81,7 +81,7 @@ pub trait DocumentRule: fmt::Debug + Send + Sync {
 /// Provides the context in which documents are checked against a rule. The context is requested
 /// only if the collection has a rule, so that other writes need not create one.
 pub trait RuleContext: Sync {
-    /// Returns the context of the check.
+    /// Returns the context in which documents are checked.
     fn context(&self) -> &Context;
 }
 

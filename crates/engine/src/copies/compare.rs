@@ -16,7 +16,7 @@ use crate::{
     view::Pages,
 };
 
-/// The result of a comparison.
+/// The result of comparing two copies of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyComparison {
     /// Number of keys that both copies have, in all spaces.
@@ -53,7 +53,7 @@ pub async fn compare_copies(
     Ok(found)
 }
 
-/// Returns the bounds of the data of a collection that may have been dropped by an instant.
+/// Returns the bounds of the data that a copy of the collection may have dropped up to an instant.
 fn expired_at(record: &Record, at: Instant) -> ReapFloors {
     let feed = record.running_feed();
     ReapFloors {

@@ -47,8 +47,9 @@ impl Engine {
         Ok(folded)
     }
 
-    /// Trims one page in its own view. Returns `None` if nothing is left, or if a concurrent trim
-    /// or change of settings interfered; the next compaction then retries.
+    /// Removes one page of expired buckets from the counters, in a view of its own. Returns `None`
+    /// if nothing is left, or if a concurrent trim or change of settings interfered; the next
+    /// compaction then retries.
     async fn trim_page(
         &self,
         collection: &std::sync::Arc<Collection>,

@@ -29,7 +29,7 @@ use crate::{
 pub(crate) struct DraftedEntries {
     /// Keys and bodies without headers, sorted by key.
     pub(crate) entries: Vec<(Bytes, Bytes)>,
-    /// Whether the value was an array that was expanded to an entry per element.
+    /// Whether a value was an array that was expanded to an entry per element.
     pub(crate) multikey: bool,
     /// The earliest date among the values, for a date index.
     pub(crate) date: Option<i64>,
@@ -101,7 +101,7 @@ fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> 
 struct Tuples<'a> {
     /// Combinations with one value per field of the index.
     values: Vec<Vec<ValueRef<'a>>>,
-    /// Whether the value was an array that was expanded to a combination per element.
+    /// Whether a value was an array that was expanded to a combination per element.
     multikey: bool,
 }
 

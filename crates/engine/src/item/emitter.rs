@@ -48,7 +48,8 @@ impl Emitter<'_> {
 }
 
 impl Scanned {
-    /// Requests indexes for the missing paths if they would have saved examining many items.
+    /// Requests indexes for the paths that have none if these indexes would have saved examining
+    /// many items.
     pub(super) fn request_missing(&mut self, collection: &Collection) {
         // Entries of a less selective index that were examined in vain count like rows.
         let spared = match self.ordered {

@@ -42,7 +42,7 @@ use crate::{
 /// The plan of an index-order scan.
 pub(super) struct IndexOrderScan<'a> {
     index: &'a IndexSpec,
-    /// The path as property names.
+    /// The path whose values determine the order, as property names.
     names: &'a [String],
     /// Key prefix of the path's entries.
     prefix: Vec<u8>,

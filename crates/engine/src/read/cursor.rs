@@ -80,7 +80,7 @@ pub(super) enum Work {
 
 /// The running stages of a query.
 pub(super) struct Running {
-    /// The planned stages, from which `exec` was created.
+    /// The stages of the plan, which `exec` runs.
     pub(super) stages: Arc<[Stage]>,
     pub(super) exec: Exec,
     /// The count in progress if rows are only counted; `stages` then are the stages after the

@@ -28,7 +28,8 @@ pub(crate) const MAIN: u32 = 0;
 pub(crate) struct Views {
     /// The view of the main collection; it has view index 0.
     main: Option<LiveView>,
-    /// The other collections, in the order of the requested names.
+    /// Names and views of the collections other than the main one, in the order of the requested
+    /// names.
     others: Vec<(Namespace, Option<LiveView>)>,
 }
 

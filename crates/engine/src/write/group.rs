@@ -256,8 +256,8 @@ impl WriteGroup<'_> {
     }
 }
 
-/// Returns a draft that fits. A statement that would have to wait ([`Halt`]) does not fit; it is
-/// run alone and waits then.
+/// Returns a draft that fits into the group. A statement that would have to wait ([`Halt`]) does
+/// not fit; it is run alone and waits then.
 fn fitting<T>(drafted: Result<Option<T>, Halt>) -> Result<Option<T>, Error> {
     match drafted {
         Ok(drafted) => Ok(drafted),

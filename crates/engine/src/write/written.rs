@@ -31,8 +31,8 @@ pub(super) struct WrittenDocument {
     pub(super) before: Option<Row>,
     /// The document after the write; `None` if it is deleted.
     pub(super) after: Option<Bytes>,
-    /// Index of the group's write if an update wrote this document alone, so that a later update may
-    /// replace it.
+    /// Index, among the group's writes, of the update that wrote this document and no other, so
+    /// that a later update may replace that write; `None` for any other write.
     pub(super) write: Option<usize>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct WrittenDocument {
 #[derive(Clone, Copy)]
 pub(super) struct Rewritten {
     pub(super) document: usize,
-    /// Index of the group's write.
+    /// Index of the replaced write among the group's writes.
     pub(super) write: usize,
 }
 
@@ -69,8 +69,8 @@ impl WrittenDocument {
 pub(super) enum Overlap {
     /// The filter matches no document of the group.
     None,
-    /// Only this document, which an update wrote alone. The filter selects it by `_id` and matches
-    /// its new version.
+    /// Only this document, which an update wrote without writing any other. The filter selects the
+    /// document by `_id` and matches its new version.
     Document(Rewritten),
     /// The filter may match other documents or documents that were not compared, or its evaluation
     /// may fail.
@@ -226,7 +226,7 @@ impl Shape {
         }
     }
 
-    /// Returns the values of a document at the paths.
+    /// Returns the values of a document at the paths of this index.
     fn values_of(&self, document: DocRef<'_>) -> Values {
         let mut values = Vec::new();
         for path in &self.paths {

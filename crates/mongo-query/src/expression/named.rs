@@ -17,7 +17,7 @@ use crate::Error;
 /// The errors of a group of operators. In the texts `{n}` is replaced by the operator, `{k}` and
 /// `{v}` by the type and the text of the given value, and `{a}` by the argument.
 struct ErrorTexts {
-    /// The operators of the group.
+    /// The operators that have these errors.
     names: &'static [&'static str],
     /// The error for a value that is not an object.
     not_object: (i32, &'static str),
@@ -31,11 +31,11 @@ struct ErrorTexts {
 
 /// Most common error text for a value that is not an object.
 const ONLY_OBJECT: &str = "{n} only supports an object as its argument";
-/// Error text for an unknown argument, in one of the two common wordings.
+/// A common error text for an unknown argument.
 const UNRECOGNIZED: &str = "Unrecognized argument to {n}: {a}";
 /// Most common error text for a missing argument.
 const MISSING: &str = "Missing '{a}' parameter to {n}";
-/// Error text for an unknown argument, in the other common wording.
+/// Another common error text for an unknown argument.
 const UNKNOWN: &str = "{n} found an unknown argument: {a}";
 /// Less common error text for a missing argument.
 const SPECIFIED: &str = "{n} requires '{a}' to be specified";

@@ -21,8 +21,8 @@ pub(super) fn parse_path(text: &str) -> Result<Path, Error> {
     Ok(Path::new(text))
 }
 
-/// Checks the name of the other collection of a stage; fails with 73 if no collection can have this
-/// name.
+/// Checks the name of the collection that a stage reads in addition to its input; fails with 73 if
+/// no collection can have this name.
 pub(super) fn check_collection(stage: &str, name: &str) -> Result<(), Error> {
     if name.is_empty() || name.starts_with('.') || name.contains(['$', '\0']) {
         return Err(Error::new(73, format!("invalid {stage} namespace: {name}")));
@@ -33,7 +33,7 @@ pub(super) fn check_collection(stage: &str, name: &str) -> Result<(), Error> {
 /// The options of a `$lookup`.
 #[derive(Default)]
 struct LookupOptions<'v> {
-    /// The other collection, and its database if it is specified.
+    /// The joined collection, and its database if it is specified.
     from: Option<(Option<String>, String)>,
     /// Name of the field that receives the joined documents.
     name: Option<&'v str>,
@@ -46,7 +46,7 @@ struct LookupOptions<'v> {
     pipeline: Option<document::ArrayRef<'v>>,
 }
 
-/// Creates an error with code 9, which most failures of these stages have.
+/// Creates an error with code 9, which most failures of `$lookup` and `$unionWith` have.
 fn failed_to_parse(text: impl Into<String>) -> Error {
     Error::new(9, text)
 }

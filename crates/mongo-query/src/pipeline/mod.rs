@@ -52,7 +52,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The pipeline of the command itself.
+    /// The scope of the stages in a command's own pipeline.
     const TOP: Self = Self { enclosing: EnclosingStage::Top, depth: 0, in_facet: false };
 
     /// Returns the scope of a pipeline that belongs to a stage in this scope, such as the pipeline

@@ -58,7 +58,8 @@ struct Run {
     _held: Share,
 }
 
-/// The last returned row of a run, from which the scan can resume.
+/// The last returned row of those with the same truncated key prefix, from which the scan can
+/// resume.
 #[derive(Debug)]
 struct Returned {
     prefix: Vec<u8>,

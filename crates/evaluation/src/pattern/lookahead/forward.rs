@@ -34,7 +34,7 @@ struct ThreadSet {
 /// A step that remains to be done, on the stack of `follow`.
 enum PendingStep {
     Go(StateID),
-    /// Restores the previous value of a slot.
+    /// Restores the previous value of a group position (slot).
     Restore(usize, Option<usize>),
 }
 
