@@ -61,8 +61,8 @@ pub(crate) fn count_document(
     count_sums(record, counted, sign, out);
 }
 
-/// Adds a document to the buckets of the seconds at which it expires (or removes it), but not to
-/// the totals of its class.
+/// Adds a document to the buckets of the seconds at which it expires (`sign` 1) or subtracts it
+/// from them (-1); the totals of its class are not changed.
 pub(crate) fn count_sums(record: &Record, counted: &Counted, sign: i64, out: &mut Vec<Mutation>) {
     let by = [sign, sign.saturating_mul(counted.bytes)];
     let class = Buckets::Class(keys::class_code(counted.class));

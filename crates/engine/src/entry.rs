@@ -41,8 +41,8 @@ pub(crate) fn unnamed_key<'a>(index: &IndexSpec, key: &'a [u8], row_key: &[u8]) 
     key.get(..key.len().saturating_sub(named)).unwrap_or_default()
 }
 
-/// Sets the creation stamp in the key of an entry of an index by creation; the key was made before
-/// the stamp was known.
+/// Sets the creation stamp in an entry's key, for an index that orders equal values by creation;
+/// the key was made before the stamp was known.
 pub(crate) fn set_creation_stamp(key: &mut Bytes, row_key: &[u8], creation_stamp: u64) {
     // Copied only if the bytes are shared.
     let mut bytes = match std::mem::take(key).try_into_mut() {

@@ -107,8 +107,8 @@ impl<'a> Header<'a> {
         if body_checksum(body) == header.body_checksum { Ok((header, body)) } else { Err(Damaged) }
     }
 
-    /// Returns whether two headers agree in all that decides expiry; an index entry and its row
-    /// must.
+    /// Returns whether two headers agree in all that decides expiry; the headers of an index entry
+    /// and of its row have to.
     pub fn same_expiry(&self, other: &Header<'_>) -> bool {
         self.stamp == other.stamp
             && self.creation_stamp == other.creation_stamp

@@ -154,8 +154,8 @@ impl Bench {
         (0..).zip((0..size).step_by(most)).map(part).collect()
     }
 
-    /// Raises the guard from `n - 1` to `n`. Returns whether its value is then `n`, by this attempt
-    /// or by an earlier one without a reply.
+    /// Raises the number in the guard row, which names the last group, from `n - 1` to `n`. Returns
+    /// whether it is then `n`, by this attempt or by an earlier one without a reply.
     async fn raise(&self, epoch: u64, n: u64) -> bool {
         let (guard, n) = (epoch.cast_signed() as i32, n.cast_signed());
         let Ok(answer) = self.session.execute_unpaged(&self.guard, (n, guard, 1_i64, n - 1)).await

@@ -100,7 +100,7 @@ impl Pool {
         segment
     }
 
-    /// Creates a segment. The caller holds `making`.
+    /// Creates a segment. The caller holds the lock `making`.
     fn make(&self, bytes: u64) -> io::Result<Arc<Segment>> {
         let number = {
             let mut state = self.state.lock();

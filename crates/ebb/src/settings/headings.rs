@@ -91,7 +91,8 @@ const HEADINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the heading of a setting and its position in the whole list; `None` if it is unknown.
+/// Returns the heading of a setting and the setting's position in the list of all settings; `None`
+/// if it is unknown.
 pub(super) fn heading_of(setting: &str) -> Option<(&'static str, usize)> {
     let all =
         HEADINGS.iter().flat_map(|(heading, names)| names.iter().map(move |name| (heading, name)));

@@ -152,8 +152,8 @@ impl Collection {
         self.last_change.fetch_max(stamp, Atomic::SeqCst);
     }
 
-    /// Returns the newest stamp of a commit that changes items since the start. It is set before
-    /// the commit becomes visible, and includes commits that fail.
+    /// Returns the newest stamp of a commit, since the process started, that changes items. It is
+    /// set before the commit becomes visible, and includes commits that fail.
     pub(crate) fn last_begun(&self) -> u64 {
         self.last_begun.load(Atomic::SeqCst)
     }

@@ -69,8 +69,9 @@ impl IndexFigures {
         figures
     }
 
-    /// Follows a change of the record: new indexes start at `now`, figures of dropped ones are
-    /// removed. Not called concurrently, since changes of a record are serialized.
+    /// Follows a change of the record: statistics of new indexes start at `now`, and those of
+    /// dropped indexes are removed. Not called concurrently, since changes of a record are
+    /// serialized.
     pub(crate) fn follow(&self, record: &Record, now: Instant) {
         let held = self.0.load();
         let ids = record.indexes.iter().map(|index| index.id).chain([ID_INDEX]);

@@ -27,10 +27,10 @@ use crate::{
 };
 
 impl Engine {
-    /// Subtracts the documents that expired by these floors and were compacted away from buckets
-    /// and totals, in one commit, so that the difference of the two does not change. Returns the
-    /// amount subtracted from the totals. Where several rules apply, the totals are left unchanged:
-    /// they are not used before the counters are rebuilt.
+    /// Subtracts, from buckets and totals in one commit, the documents that had expired by these
+    /// floors and were dropped by a compaction, so that the difference of buckets and totals does
+    /// not change. Returns the amount subtracted from the totals. Where several rules apply, the
+    /// totals are left unchanged: they are not used before the counters are rebuilt.
     ///
     /// # Errors
     ///

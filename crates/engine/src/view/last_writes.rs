@@ -12,8 +12,8 @@ use std::{
 use foldhash::fast::RandomState;
 use store::{Mutation, Space};
 
-/// Number of slots (1 MiB of memory). A write makes another cached row unusable with probability
-/// 1/SLOTS, if both share a slot.
+/// Number of slots (1 MiB of memory). A write also makes a cached row that shares its slot
+/// unusable, which has probability 1/SLOTS for each row.
 const SLOTS: usize = 1 << 16;
 
 #[derive(Debug, Default)]

@@ -111,8 +111,8 @@ impl Engine {
     }
 
     /// Inserts documents, some of which may have been written earlier and keep their lifetimes.
-    /// With receipts, the documents of a round form one commit. They are checked against the
-    /// collection's rule if `rule` provides a context.
+    /// With receipts, documents that are inserted together form one commit. They are checked
+    /// against the collection's rule if `rule` provides a context.
     pub async fn insert_since(
         &self,
         collection: &Arc<Collection>,

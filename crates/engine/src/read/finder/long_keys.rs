@@ -95,9 +95,9 @@ impl LongKeys {
         self.run = None;
     }
 
-    /// Returns the length of the key prefix that the rows of the key's run share; `None` if the key
-    /// belongs to no run, because no relevant component is truncated. A component fixed by the
-    /// range is not relevant, since all keys of the range have it.
+    /// Returns the length of the prefix of a truncated key, by which rows that have to be sorted
+    /// are collected; `None` if no relevant component of the key is truncated. A component fixed by
+    /// the range is not relevant, since all keys of the range have it.
     fn run_prefix(&self, key: &[u8], range_start: &[u8]) -> Option<usize> {
         // Fast path for short keys.
         if key.len() <= self.before + KEPT_KEY_COMPONENT_BYTES {

@@ -56,9 +56,9 @@ struct ForwardWalk<'a> {
     lookaheads: &'a [Positions],
 }
 
-/// Returns the slots of the match that starts at `begin`, including those of its groups. All paths
-/// advance in parallel, one byte at a time. When one of them reaches a match state, the paths after
-/// it in the order are dropped, because Perl would prefer this one.
+/// Returns the start and end positions of the match that starts at `begin` and of its groups. All
+/// paths advance in parallel, one byte at a time. When one of them reaches a match state, the paths
+/// after it in the order are dropped, because Perl would prefer this one.
 pub(super) fn run(
     machine: &Machine,
     text: &str,
