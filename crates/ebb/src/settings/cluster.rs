@@ -35,7 +35,7 @@ pub(crate) struct CassandraValues {
     /// Client certificate for Cassandra [none]
     #[arg(long, env = "EBB_CASSANDRA_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_cert: Optional<PathBuf>,
-    /// Private key of --cassandra-cert
+    /// Private key of the certificate --cassandra-cert
     #[arg(long, env = "EBB_CASSANDRA_CERT_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     cassandra_cert_key: Optional<PathBuf>,
     /// Start although Cassandra acknowledges writes before syncing them to disk
@@ -58,7 +58,7 @@ pub(super) struct PeerValues {
     /// Certificate of this node
     #[arg(long, env = "EBB_PEER_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     peer_cert: Optional<PathBuf>,
-    /// Private key of --peer-cert
+    /// Private key of the certificate --peer-cert
     #[arg(long, env = "EBB_PEER_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     peer_key: Optional<PathBuf>,
     /// Name of this node [the host name]

@@ -82,8 +82,8 @@ impl IndexDifferences {
         Ok(differences)
     }
 
-    /// Returns the added indexes that can be created and built before the other changes: those that
-    /// have entries and whose name is free. Empty if the collection would then have too many
+    /// Returns the added indexes that can be created and built before the other changes, because
+    /// they have entries and their names are free. Empty if the collection would then have too many
     /// indexes.
     fn early(&self, record: &Record) -> Vec<IndexSpec> {
         let room = MAX_INDEXES.saturating_sub(record.indexes.len() + 1);

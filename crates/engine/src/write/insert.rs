@@ -141,8 +141,8 @@ impl Engine {
         Ok(out)
     }
 
-    /// Inserts documents in one view and returns those that must be inserted again in a new view,
-    /// such as documents whose commit was refused.
+    /// Inserts documents in one view and returns the rest, which must be inserted again in a new
+    /// view, such as documents whose commit was refused.
     async fn insert_some(
         &self,
         collection: &Arc<Collection>,

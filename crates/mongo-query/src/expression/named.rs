@@ -223,8 +223,8 @@ pub(super) const fn optional(name: &'static str) -> Param {
 /// Returns the given values in the order of the parameters; an optional argument that is not given
 /// is `None`.
 ///
-/// The errors are those that the tables of this file define for the operator, checked in this
-/// order: not an object, the first unknown argument, the first missing argument in the order of the
+/// The errors are defined per operator by the tables of this file, and are checked in this order:
+/// not an object, the first unknown argument, the first missing argument in the order of the
 /// parameters.
 pub(super) fn given_values<'v>(
     name: &str,
