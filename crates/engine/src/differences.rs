@@ -1,4 +1,4 @@
-//! A list of inconsistencies that is bounded in length but complete in number.
+//! A list of inconsistencies: a bounded number of them is described, and all are counted.
 
 /// Maximum number of listed inconsistencies; more are only counted.
 const LISTED: usize = 100;

@@ -1,6 +1,6 @@
-//! Makes what recovery found durable, since after a failed sync it may have been read from the page
-//! cache only. Where a loss is accepted, everything after the damage is erased. A torn end is left:
-//! the next group overwrites it, or the next header marks it as not part of the journal.
+//! Makes the findings of recovery durable, since after a failed sync they may have been read from
+//! the page cache only. Where a loss is accepted, everything after the damage is erased. A torn end
+//! is left: the next group overwrites it, or the next header marks it as not part of the journal.
 
 use std::{io, sync::Arc};
 

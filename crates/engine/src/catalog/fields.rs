@@ -1,4 +1,4 @@
-//! Typed access to the fields of a stored record, each of which is read once. The codec defines the
+//! Typed access to the fields of a stored record; each field is read once. The codec defines the
 //! fields and their meaning.
 
 use document::{Document, Value, ValueRef};

@@ -8,9 +8,9 @@
 //!                                       "no later commit wrote this row"
 //! ```
 //!
-//! A row that is written while its page is built is refused and built again, so that entries of an
-//! older version never follow those of a newer one. Each page has its own view, so a long build
-//! does not hold back the reaper longer than one page takes.
+//! If a row is written while its page is built, the commit that adds its entries is refused and
+//! built again, so that entries of an older version never follow those of a newer one. Each page
+//! has its own view, so a long build does not hold back the reaper longer than one page takes.
 
 use std::{collections::HashMap, sync::Arc};
 

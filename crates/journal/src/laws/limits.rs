@@ -1,4 +1,4 @@
-//! Conformance tests of what a journal refuses, and of entries that it never drops.
+//! Conformance tests: which appends and floors a journal refuses, and which entries it never drops.
 
 use store::Kind;
 

@@ -5,9 +5,9 @@
 //!           best: {$topN: {n: 3, sortBy: {..}, output: ..}}}}
 //! ```
 //!
-//! The arguments of an accumulator have one of four forms: one value, nothing, `n` and a value, or
-//! also a sort. The table of accumulators in the crate `pipeline` states the form; the parsers are
-//! here.
+//! The arguments of an accumulator have one of these forms: one value; nothing; `n` and a value; a
+//! sort and a value, with or without `n`; or, for percentiles, a value and a method. The table of
+//! accumulators in the crate `pipeline` states the form; the parsers are here.
 
 use document::{DocRef, Document, ValueRef, shell};
 use pipeline::{
