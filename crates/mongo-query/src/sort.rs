@@ -33,8 +33,8 @@ pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
 
 /// Parses a sort of the elements of an array by their fields, as in `$sortArray` and in the `$sort`
 /// of a `$push`. The rules differ from those of other sorts: a direction is exactly 1 or -1, and a
-/// name may start with `$` or occur twice. The error is only a text: the caller adds the number,
-/// which depends on the operator.
+/// name may start with `$` or occur twice. The error is only a text: its code depends on the
+/// operator and is added by the caller.
 pub(crate) fn parse_elements(fields: DocRef<'_>) -> Result<Sort, String> {
     if fields.is_empty() {
         return Err("The sort pattern is empty when it should be a set of fields.".to_owned());

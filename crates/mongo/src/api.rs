@@ -45,8 +45,8 @@ struct Connections {
 /// The MongoDB API over one engine.
 pub struct MongoApi {
     pub(crate) engine: Engine,
-    /// The memory account of messages and of commands parsed from them: half of the total. The
-    /// other half is for replies and evaluation.
+    /// The memory account of messages and of commands parsed from them: half of the memory of all
+    /// operations. The other half is for replies and evaluation.
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors>,
@@ -55,16 +55,16 @@ pub struct MongoApi {
     pub(crate) backoff: auth::Backoff,
     /// The rows of the command table, without the functions that run them.
     pub(crate) commands: CommandTable,
-    /// Command latencies in nanoseconds, by position in the table.
+    /// Command latencies in nanoseconds, by position in the command table.
     pub(crate) latencies: Latencies,
     pub(crate) work: AllWork,
-    /// Number of failures of each command, by position in the table.
+    /// Number of failures of each command, by position in the command table.
     pub(crate) failed: Vec<AtomicU64>,
     /// Rate-limited log of clients that send malformed messages.
     pub(crate) protocol_errors: ProtocolErrorLog,
     /// Rate-limited log of failed logins.
     pub(crate) login_failures: ProtocolErrorLog,
-    /// Creation time on the machine's monotonic clock.
+    /// Time at which the API was created, on the machine's monotonic clock.
     pub(crate) started: Duration,
     /// Values set by `setParameter`. Other parameters keep their initial value.
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
@@ -79,7 +79,7 @@ pub struct MongoApi {
     pub(crate) timestamps: Timestamps,
     /// The throughput limits of collections and databases; `None` if they are not enforced.
     pub(crate) throttle: Option<Throttle>,
-    /// Whether any fail point is enabled; avoids taking the lock otherwise.
+    /// Whether any fail point is enabled. If none is, commands do not lock `fail_points`.
     pub(crate) has_fail_point: AtomicBool,
     next_connection: AtomicI32,
     next_operation: AtomicI32,
@@ -179,8 +179,8 @@ impl MongoApi {
         self.settings.per_document_ttl.load(Ordering::Relaxed)
     }
 
-    /// Returns whether `mongodump` currently reads the second of each document's last write, and
-    /// inserted documents may carry it.
+    /// Returns whether documents are exchanged with the time of their last write: `mongodump` gets
+    /// it as the field `_ts`, and inserted documents may contain that field.
     pub(crate) fn carries_timestamps(&self) -> bool {
         self.settings.carry_timestamps.load(Ordering::Relaxed)
     }

@@ -67,9 +67,9 @@ pub(crate) struct Args<'a> {
     pub(crate) of: &'a str,
     /// The document. It is not copied: values borrow from the message.
     pub(crate) body: DocRef<'a>,
-    /// Bloom filter over the field names, one bit for each of 64 hash values; all bits if it was
-    /// not built. Most arguments that a command supports are absent, and a clear bit shows that
-    /// without a scan of the document.
+    /// Bloom filter over the field names, with one bit for each of 64 hash values; all bits are set
+    /// if it was not built. Most arguments that a command supports are absent, and a clear bit
+    /// proves that without a scan of the document.
     kinds: u64,
 }
 

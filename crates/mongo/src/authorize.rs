@@ -63,8 +63,8 @@ impl MongoApi {
     }
 
     /// Returns the user of this name and a login with its current rights. `id` selects one of the
-    /// users of the account's keys, which all have the account's name. The change counter is read
-    /// first, so that later changes are detected.
+    /// users of the account's keys, which all have the account's name. The change counter of users
+    /// and roles is read first, so that later changes are detected.
     pub(crate) fn login_as(
         &self,
         name: &UserName,
@@ -182,7 +182,7 @@ pub(crate) async fn prepare_rights(call: &Call<'_>, row: &'static CommandRow) ->
 }
 
 /// Checks the rights of a sender ([`check_rights`]). If that fails and the first shard stores the
-/// users, updates the copy and checks again.
+/// users, updates the local copy of the users and checks again.
 pub(crate) async fn check_rights_of_now(call: &Call<'_>, row: &'static CommandRow) -> Result<()> {
     prepare_rights(call, row).await?;
     let checked = check_rights(call, row);

@@ -69,7 +69,8 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Fails with 20 if `database`, another one than the command's own, belongs to another shard.
+    /// Checks a second database that the command names: fails with 20 if it belongs to another
+    /// shard.
     pub(crate) fn check_home(&self, database: &str) -> Result<()> {
         let is_home = self.api.settings.is_home.as_ref();
         if is_home.is_none_or(|is_home| is_home.is(database)) {

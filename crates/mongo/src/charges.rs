@@ -45,7 +45,7 @@ impl Admission {
     }
 }
 
-/// Returns error 16500. Clients parse the time in the text, which ends at the comma.
+/// Returns error 16500. Clients parse its text: a comma must follow the time.
 fn throttled(retry_ms: u64) -> Error {
     let text = format!(
         "Error=16500, RetryAfterMs={retry_ms}, Details='TooManyRequests: Request rate is large: \

@@ -33,7 +33,7 @@ pub(crate) struct Connection {
     pub(crate) peer: String,
     /// Subject of the client's TLS certificate, for X.509 logins.
     pub(crate) certificate_subject: Option<String>,
-    /// Address of the server to which the client has connected.
+    /// The server's address on this connection, to which the client has connected.
     pub(crate) reached_at: Option<IpAddr>,
     /// The server name that the client sent in the TLS handshake.
     pub(crate) reached_name: Option<String>,
@@ -74,7 +74,7 @@ pub(crate) struct LastRequest {
     pub(crate) charge: u64,
     /// Id of the session in which the command was sent; `None` without a session.
     pub(crate) session: Option<[u8; 16]>,
-    /// Time of its end on the machine's monotonic clock.
+    /// Time at which the command ended, on the machine's monotonic clock.
     pub(crate) ended: Duration,
 }
 

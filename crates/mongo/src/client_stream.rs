@@ -175,9 +175,9 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Puts back a message that this server has received. After `MAX_SENDS` servers the client's
-    /// connection is closed; otherwise a message that crashes its server could crash one server
-    /// after the other.
+    /// Puts back a message that this server has received. Once `MAX_SENDS` servers have received
+    /// the message, the client's connection is closed; otherwise a message that crashes its server
+    /// could crash one server after the other.
     fn put_back(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) -> ServeEnd {
         let Some(carried) = &mut self.carried else { return ServeEnd::Closed };
         carried.sends += usize::from(message.is_some());

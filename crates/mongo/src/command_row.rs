@@ -129,8 +129,8 @@ pub struct CommandRow {
     pub(crate) rights: Rights,
     /// Whether the command runs on database `admin` only.
     pub admin_only: bool,
-    /// Whether the command is accepted as OP_QUERY, which drivers send before they know the server
-    /// and with which old ones log in.
+    /// Whether the command is accepted as OP_QUERY. All drivers send their first handshake in this
+    /// format, before they know the server, and old drivers also log in with it.
     pub legacy: bool,
     /// Whether the command's reply may be compressed. The specification of OP_COMPRESSED forbids it
     /// for handshakes and for commands that carry credentials.
@@ -204,7 +204,7 @@ impl CommandRow {
         }
     }
 
-    /// Returns a command of this row as input of the check of rights.
+    /// Returns a command with this row in the form that the check of rights requires.
     pub(crate) fn request<'a>(
         &self,
         body: DocRef<'a>,

@@ -43,7 +43,7 @@ pub(crate) struct Known {
 pub(crate) struct CommandTable {
     pub(crate) rows: &'static [CommandRow],
     pub(crate) not_yet: &'static [NotYet],
-    /// Returns the position of a name in `rows`.
+    /// Returns the position in `rows` of the command with this name.
     pub(crate) position: fn(&str) -> Option<usize>,
 }
 
@@ -65,7 +65,8 @@ impl CommandTable {
         self.find(first_name(body))
     }
 
-    /// Returns the entry of a command that is not implemented yet.
+    /// Returns the description of a command that MongoDB has and this server does not implement
+    /// yet; `None` for any other name.
     pub(crate) fn find_not_yet(&self, name: &str) -> Option<&'static NotYet> {
         self.not_yet.iter().find(|row| row.name == name)
     }

@@ -86,7 +86,7 @@ fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, E
     Ok(Some(Leaf::FirstElement(Computed::FirstElement { field, test })))
 }
 
-/// Refuses `$meta`, which is not supported. A name that MongoDB does not have either fails with
+/// Refuses `$meta`, which is not supported. A name that MongoDB does not support either gets error
 /// 17308.
 fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     const KNOWN: [&str; 9] = [

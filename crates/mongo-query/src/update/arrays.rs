@@ -110,7 +110,7 @@ fn is_descending(value: ValueRef<'_>) -> Option<bool> {
 
 /// Parses `$addToSet: value` or `$addToSet: {$each: [...]}`.
 ///
-/// Errors: 2 for fields next to `$each`, 14 for something other than an array in it.
+/// Errors: 2 for fields next to `$each`, 14 if the value of `$each` is not an array.
 pub(super) fn parse_add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let first = value.as_document().and_then(|document| document.iter().next());
     let Some(("$each", values)) = first else { return Ok(vec![value.to_value()]) };
@@ -145,8 +145,8 @@ pub(super) fn parse_pull(value: ValueRef<'_>) -> Result<Pull, Error> {
     }
 }
 
-/// Returns whether a document is a condition on the elements themselves. As in mongod, `$not` is
-/// not one here.
+/// Returns whether a document is a condition on the elements themselves: its first field is an
+/// operator. As in mongod, a first field `$not` does not count as one.
 fn starts_with_operator(document: DocRef<'_>) -> bool {
     let first = document.iter().next().map(|(name, _)| name);
     let operators = first.filter(|name| *name != "$not");

@@ -30,8 +30,8 @@ pub(crate) use operators::UPDATE_OPERATORS;
 /// Parses an update: a document or an array of stages. With `multi` a replacement is refused, since
 /// it would make all documents equal.
 ///
-/// Errors: 9 for a wrong kind of update, for filters beside a pipeline, and for a replacement of
-/// many documents.
+/// Errors: 9 for a wrong kind of update, for a pipeline with array filters, and for a replacement
+/// of many documents.
 pub fn parse(
     update: ValueRef<'_>,
     array_filters: Option<ArrayRef<'_>>,

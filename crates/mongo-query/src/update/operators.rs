@@ -41,9 +41,9 @@ pub(crate) const UPDATE_OPERATORS: &[(&str, Parse)] = &[
     ("$bit", |_, value| parse_bits(value).map(Operator::Bits)),
 ];
 
-/// Parses a number for `$inc` or `$mul`; `verb` describes the operation in the text.
+/// Parses a number for `$inc` or `$mul`; `verb` describes the operation in the error text.
 ///
-/// Errors: 14.
+/// Errors: 14 for something other than a number.
 fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
     if value.is_number() {
         return Ok(value.to_value());

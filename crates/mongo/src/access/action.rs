@@ -8,7 +8,7 @@
 //! server, `ebbClock` (moving the database clock; every logged-in user may read it) and `ebbExpiry`
 //! (expiry forecasts of a collection, granted together with `find`).
 
-/// Defines the type, the list and the names from one table.
+/// Defines the enum `Action`, the list of all actions and their names from one table.
 macro_rules! actions {
     ($($variant:ident = $name:literal),* $(,)?) => {
         /// An action. The variants are in the order of their names.

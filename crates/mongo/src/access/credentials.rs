@@ -42,7 +42,7 @@ pub(crate) struct StoredCredential {
     pub(crate) salt: Vec<u8>,
     /// The key with which a client's proof is verified.
     pub(crate) stored_key: Vec<u8>,
-    /// The key of the server's own proof.
+    /// The key from which the server computes its own proof.
     pub(crate) server_key: Vec<u8>,
 }
 
@@ -155,7 +155,7 @@ fn bytes(args: &Args<'_>, name: &str, least: usize, most: usize) -> Result<Vec<u
     if (least..=most).contains(&decoded.len()) { Ok(decoded) } else { Err(bad(name)) }
 }
 
-/// Returns the error for an invalid field, which does not contain its value.
+/// Returns the error for an invalid field. The text names the field and omits its value.
 fn bad(name: &str) -> Error {
     Error::new(UserDataInconsistent, format!("stored credentials with an invalid {name}"))
 }

@@ -68,8 +68,8 @@ impl Privileges {
         self.0.binary_search_by(|entry| entry.resource.key().cmp(&key))
     }
 
-    /// Returns the entry of a resource. Broad resources come first and are found without comparing
-    /// names, since the commands of most users need them.
+    /// Returns the privilege on a resource. Broad resources come first and are found without
+    /// comparing names, since the commands of most users need them.
     fn entry(&self, key: Key<'_>) -> Option<&Privilege> {
         if key.is_broad() {
             return self.0.iter().take(Key::BROAD).find(|entry| entry.resource.key() == key);
@@ -122,7 +122,7 @@ impl Privileges {
         }
     }
 
-    /// Returns the entries, sorted by resource.
+    /// Returns the privileges, sorted by resource.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Privilege> {
         self.0.iter()
     }
@@ -137,7 +137,7 @@ impl Privileges {
         self.0.is_empty()
     }
 
-    /// Returns the entries that cover a target.
+    /// Returns the privileges that cover a target.
     fn covering<'a>(&'a self, target: Target<'a>) -> impl Iterator<Item = &'a Privilege> {
         target.covering().filter_map(|key| self.entry(key))
     }

@@ -21,17 +21,17 @@ use crate::{
     names,
 };
 
-/// MongoDB's internal databases. A resource that names no database, which covers all others, does
-/// not cover them.
+/// MongoDB's internal databases. A resource without a database name covers all databases except
+/// these.
 pub(super) const OWN_DATABASES: [&str; 2] = ["config", "local"];
 
 /// Returns whether a name is that of a system collection. A privilege on all collections does not
-/// cover these. Only `system.js` can exist here, but a resource may name any of them.
+/// cover system collections. Only `system.js` can exist here, but a resource may name any of them.
 fn is_system(collection: &str) -> bool {
     collection.starts_with("system.")
 }
 
-/// The object of a privilege. Privileges are listed in this order.
+/// The object of a privilege. Lists of privileges are sorted in the order of the variants.
 #[expect(clippy::enum_variant_names, reason = "the names are MongoDB's")]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Resource {
@@ -48,7 +48,7 @@ pub(crate) enum Resource {
     },
 }
 
-/// A [`Resource`] by borrowed names, in the same order, used for lookups.
+/// A [`Resource`] with borrowed names, for lookups. Keys are ordered as resources are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key<'a> {
     AnyResource,
@@ -101,12 +101,13 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Returns the resource that covers any database, if it covers this one; otherwise `None`.
+/// Returns the resource that covers all databases except the internal ones; `None` if `database` is
+/// internal.
 fn any_database(database: &str) -> Option<Key<'static>> {
     (!OWN_DATABASES.contains(&database)).then_some(Key::Namespace("", ""))
 }
 
-/// Returns the resource of all collections of one database.
+/// Returns the resource of all collections of one database; `None` if the name is empty.
 fn of_all(database: &str) -> Option<Key<'_>> {
     (!database.is_empty()).then_some(Key::Namespace(database, ""))
 }

@@ -63,8 +63,8 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
 /// refused instead of ignored.
 const UNSUPPORTED: &[&str] = &["viewOn", "pipeline", "timeseries", "encryptedFields"];
 
-/// Options of `create` that are stored without effect. Like those of validation, they are shown by
-/// `listCollections` and must match those of an existing collection.
+/// Options of `create` that are stored without effect. Like the options of validation, they are
+/// shown by `listCollections` and must match those of an existing collection.
 const KEPT: &[&str] = &["storageEngine", "indexOptionDefaults"];
 
 /// Runs `create`. Options for other kinds of collections are refused first, then the other options

@@ -140,7 +140,7 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the index, given by its name or by its key pattern, and the change.
+/// Returns the index that a change names, by its name or by its key pattern, and the change.
 ///
 /// Fails with 27 if the index does not exist, 181 if several have the pattern, and 72 for the `_id`
 /// index.
@@ -187,9 +187,9 @@ fn parse_change(
 
 /// Returns `expireAfterSeconds` as this kind of index accepts it.
 ///
-/// A date index accepts any number: NaN is 0, fractions are truncated, large values saturate, and
-/// only negative ones are refused. That is mongod's behavior, which differs from `createIndexes`.
-/// The `_ts` index accepts -1 (no default) or an integer of at least 1.
+/// A TTL index on a date field accepts any number: NaN is 0, fractions are truncated, large values
+/// saturate, and only negative ones are refused. That is mongod's behavior, which differs from
+/// `createIndexes`. The `_ts` index accepts -1 (no default) or an integer of at least 1.
 fn coerced_seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
     let Some(number) = Number::of(value) else {
         let message = format!(

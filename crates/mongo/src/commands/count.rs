@@ -67,7 +67,7 @@ impl Counted {
     }
 }
 
-/// Name of the field with the number, in the result row.
+/// Name of the field that contains the count in the result row.
 const COUNT_FIELD: &str = "n";
 
 /// Returns the plan of a count that has to read documents or index entries.

@@ -74,9 +74,9 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Takes over the filter of an existing index if it is equivalent but ordered differently. An index
-/// that is created concurrently is not considered here: it is compared with the filter as the
-/// client gave it.
+/// Replaces the filter of a specification by that of an existing index with the same key, if the
+/// two filters differ only in the order of their conditions. An index that is created concurrently
+/// is not considered here: it is compared with the filter as the client gave it.
 fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
     let Some(wanted) = &spec.partial else { return };
     let mut filters =

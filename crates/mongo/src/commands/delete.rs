@@ -199,14 +199,15 @@ pub(super) async fn remove_documents(
     }
 }
 
-/// Records what a statement deleted in the counters and, for a retryable write, in the receipts.
+/// Adds the number of documents that a statement removed to the counters. For a statement of a
+/// retryable write that removed none, also records the receipt.
 pub(super) fn record_removed(call: &Call<'_>, slot: Option<ReceiptSlot<'_>>, removed: usize) {
     record_unwritten(slot, removed);
     Counters::add(&call.connection.counters.deleted, removed as u64);
 }
 
-/// Records in the receipts of a retryable delete if a statement removed nothing; other receipts are
-/// committed with the removal.
+/// Records the receipt for a statement of a retryable delete that removed nothing. Receipts of
+/// other statements are committed with the removal.
 fn record_unwritten(slot: Option<ReceiptSlot<'_>>, removed: usize) {
     if let Some(ReceiptSlot { receipts, at }) = slot
         && removed == 0

@@ -140,10 +140,10 @@ fn default_of(default: DefaultTtl) -> Value {
     }
 }
 
-/// Runs `{ebbExpiry: "collection"}`: reports the amount of documents that is live, that expires
-/// within given times, and that has expired and is not reaped yet.
+/// Runs `{ebbExpiry: "collection"}`: reports how many documents are live, how many expire within
+/// given times, and how many have expired and are not reaped yet, each with their size.
 ///
-/// `preview: {default: n}` reports the amounts as if the default were n. `ids: [id, ..]` reports
+/// `preview: {default: n}` reports these numbers as if the default were n. `ids: [id, ..]` reports
 /// when these documents expire and by which rule. `next: n` lists the n documents that expire next;
 /// `after` in the reply is the position from which the next request continues.
 pub(super) async fn run_expiry(call: &Call<'_>) -> Result<DocBuf> {
@@ -240,13 +240,13 @@ async fn list_next(
     })
 }
 
-/// Returns the error for an invalid `after`, the position in a list.
+/// Returns the error for an invalid `after`, the position in a list of expiring documents.
 fn bad_place() -> Error {
     Error::new(BadValue, "'after' must be the value of an earlier reply")
 }
 
-/// Returns the list's entry for one document: its write time, whether and when it expires, and by
-/// which rule.
+/// Describes one document for the reply: its write time, whether and when it expires, and by which
+/// rule.
 fn expiration_entry(fate: DocumentExpiry) -> Document {
     let (dies_at, by) = match fate.expiry {
         None => (Value::Null, Value::Null),

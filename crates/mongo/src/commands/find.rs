@@ -50,9 +50,9 @@ pub(super) const FIELDS: &[&str] = &[
 
 /// Runs `find`: replies with the first batch, and a cursor for the rest.
 ///
-/// A client whose application name is [`DUMPING`] also gets the `_ts` of each document while this
-/// is enabled: a dump without `_ts` would restart every document's time to live when it is
-/// restored.
+/// A client whose application name is [`DUMPING`] also gets the `_ts` of each document while the
+/// setting `carry_timestamps` is on: a dump without `_ts` would restart every document's time to
+/// live when it is restored.
 ///
 /// Fails with the errors of the arguments, of filter, sort and projection, and with 115 for
 /// unsupported options; all of them before the first document is read, even if `batchSize` is 0.
@@ -155,7 +155,8 @@ pub(super) fn check_tailable(
 }
 
 /// Refuses unsupported options that would change the result: record ids and bounds of index keys.
-/// Options without effect here only have to be booleans; `oplogReplay` is one since MongoDB 4.4.
+/// Options without effect here only have to be booleans. `oplogReplay` has had no effect in MongoDB
+/// since 4.4.
 fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
     args.strict_bool("allowDiskUse")?;
     args.strict_bool("allowPartialResults")?;

@@ -17,8 +17,8 @@ const MESSAGE: &str = "Index Build: scanning collection";
 /// Indexes that are being built by commands, as ids of collection and index.
 pub(super) type BuiltForClients = Vec<(u32, u32)>;
 
-/// Adds the progress of its index builds to the entry of a command, and adds the ids of the indexes
-/// to `built`.
+/// Adds the progress of the index builds of a command to its `currentOp` entry `out`, and the ids
+/// of the indexes to `built`.
 pub(super) fn describe_build(
     api: &MongoApi,
     running: &Running,
@@ -49,7 +49,8 @@ fn names_of(command: DocRef<'_>) -> Vec<&str> {
     names.collect()
 }
 
-/// Adds the progress of the slowest of these indexes, if one of them is being built.
+/// Adds the progress of the slowest of these indexes to the `currentOp` entry `out`, if one of them
+/// is being built.
 fn push_progress(collection: &Collection, indexes: &[&IndexSpec], out: &mut Document) {
     let progress = indexes.iter().filter_map(|index| collection.build_progress(index));
     let Some(BuildProgress { rows, of }) = progress.min_by_key(|progress| progress.rows) else {

@@ -15,7 +15,7 @@ use crate::{
     replies::index::{id_index_entry, index_entry},
 };
 
-/// The code of the error of a stage with options.
+/// Error code for a `$indexStats` stage with options.
 const NOT_EMPTY: i32 = 28803;
 
 /// Returns the documents of a leading `$indexStats` stage: one for each index, in the order of

@@ -223,7 +223,7 @@ async fn positions_left(documents: usize, slot: Option<ReceiptSlot<'_>>) -> Resu
 }
 
 /// Returns the document to store and its expiry. If `carry_timestamps` is on, a restored document
-/// contains the second of its last write, which is removed from the document.
+/// may contain `_ts`, the time of its last write, which is then removed from the document.
 fn prepare_document(
     call: &Call<'_>,
     document: DocRef<'_>,

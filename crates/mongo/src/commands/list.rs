@@ -36,13 +36,14 @@ fn parse_filter(args: &Args<'_>) -> Result<Filter> {
     }
 }
 
-/// Returns whether an entry matches the filter. Charged to the operation's budget, since there may
-/// be a long filter and many entries.
+/// Returns whether a listed database, collection or index matches the filter. The work is charged
+/// to the operation's budget, since the filter and the list may be long.
 fn entry_matches(filter: &Filter, entry: &Document, context: &Context) -> Result<bool> {
     Ok(filter.matches(DocRef::Tree(entry), context)?)
 }
 
-/// Returns the maximum number of entries in the first batch; `None` means that all are returned.
+/// Returns the maximum number of documents in the first batch of a list; `None` means that all are
+/// returned.
 fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     let Some(cursor) = args.document("cursor")? else { return Ok(None) };
     let of = format!("{}.cursor", args.of);
@@ -148,7 +149,7 @@ fn seen_collections(call: &Call<'_>) -> impl Fn(&Namespace) -> bool {
     }
 }
 
-/// Adds the databases in the reply of another shard.
+/// Adds to `sizes` the databases that the reply of another shard lists.
 fn add_databases(sizes: &mut BTreeMap<String, i64>, reply: &DocBuf) {
     let Some(databases) = reply.get("databases").and_then(ValueRef::as_array) else { return };
     for database in databases.iter().filter_map(ValueRef::as_document) {

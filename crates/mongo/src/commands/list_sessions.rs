@@ -40,14 +40,14 @@ pub(super) const STORED: &str = "$listSessions";
 /// MongoDB's collection of stored sessions.
 const STORED_IN: (&str, &str) = ("config", "system.sessions");
 
-/// Memory charged for an entry until the reply is built, in bytes.
+/// Memory charged for each listed session until the reply is built, in bytes.
 const ENTRY_BYTES: usize = 2 * 1024;
 
 /// For each session, the time of its last use and its user.
 type SessionUses = BTreeMap<(SessionId, UserDigest), (Duration, Option<UserName>)>;
 
-/// Returns the rights that either stage requires: none for the sender's own sessions. Named users
-/// are compared with the sender when the stage runs.
+/// Returns the rights that `$listLocalSessions` or `$listSessions` requires: none for the sender's
+/// own sessions. Named users are compared with the sender when the stage runs.
 pub(super) fn stage_needs(spec: ValueRef<'_>) -> Vec<Requirement> {
     let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
     if all { vec![sessions_of_all()] } else { Vec::new() }
@@ -57,7 +57,7 @@ fn sessions_of_all() -> Requirement {
     Requirement::of(Action::ListSessions, Object::Server)
 }
 
-/// Returns the documents of either stage at the start of a pipeline.
+/// Returns the documents of a `$listLocalSessions` or `$listSessions` at the start of a pipeline.
 ///
 /// Fails with 73 if the stage may not run on this collection, with 14, 12, 40414 and 40415 for
 /// invalid options, and with 13 if the right to see other users' sessions is missing.

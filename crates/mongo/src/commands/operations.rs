@@ -33,8 +33,8 @@ use crate::{
     session,
 };
 
-/// Number of copies of an entry that exist until the reply is sent. Memory for them is reserved
-/// first, since there may be as many operations as connections.
+/// Number of copies of a `currentOp` entry that exist until the reply is sent. Memory for them is
+/// reserved first, since there may be as many operations as connections.
 const SHOWN_COPIES: usize = 4;
 
 /// Prefix of shard names in replies of `currentOp`.
@@ -258,7 +258,7 @@ fn operation_of_shard(id: ValueRef<'_>) -> Option<(u32, i32)> {
     Some((shard.parse().ok()?, number.parse().ok()?))
 }
 
-/// Adds a connection's current command to its entry, truncated to `most` bytes.
+/// Adds a connection's current command, truncated to `most` bytes, to the `currentOp` entry `out`.
 fn describe_running(
     running: &Running,
     most: usize,
@@ -292,7 +292,7 @@ fn saturated_long(number: u128) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns the namespace of a command for `ns`.
+/// Returns the namespace of a command, for the field `ns` of a `currentOp` entry.
 fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
     let text = |field: &str| command.get(field).and_then(|value| value.as_str());
     let database = text("$db").unwrap_or_default();

@@ -7,9 +7,9 @@
 //!     RequestDurationInMilliSeconds: 0.4, ok: 1}
 //! ```
 //!
-//! A driver may send the two commands on different connections of its pool. The command is
-//! therefore the last one of the session on any connection. Without a session, or if the session
-//! has sent no such command, it is the last one of this connection.
+//! A driver may send the two commands on different connections of its pool. The reply therefore
+//! describes the last command on documents of the session, on any connection. Without a session, or
+//! if the session has sent no such command, it describes the last one of this connection.
 
 use std::sync::Arc;
 

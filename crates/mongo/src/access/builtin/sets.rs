@@ -161,7 +161,7 @@ const MANAGE_DATABASES: Actions = Actions::of(&[
     Action::SplitVector,
 ]);
 
-/// Actions of `clusterManager` on the databases of the cluster's own data.
+/// Actions of `clusterManager` on the databases `config` and `local`.
 const MANAGE_OWN: Actions = Actions::of(&[
     Action::EnableSharding,
     Action::Insert,

@@ -159,8 +159,8 @@ pub(super) fn show(call: &Call<'_>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Converts an entry of `listIndexes` to one of `GetCollection`, which has version 1 and a
-/// namespace.
+/// Converts an entry of `listIndexes` to one of `GetCollection`, in which the index has version 1
+/// and a namespace.
 fn shown_index(entry: &Document, namespace: &Namespace) -> Document {
     let mut shown = doc! { "v": 1 };
     for (name, value) in entry.fields().iter().filter(|(name, _)| name != "v") {

@@ -121,7 +121,7 @@ impl Shape {
         self.text(format_args!("}}"));
     }
 
-    /// Adds the elements of an array.
+    /// Adds the elements of an array to the hash; `add` adds one of them.
     fn elements<'v>(&mut self, array: ArrayRef<'v>, mut add: impl FnMut(&mut Self, ValueRef<'v>)) {
         self.text(format_args!("["));
         for value in array.iter() {
@@ -151,7 +151,7 @@ impl Shape {
         }
     }
 
-    /// Adds a filter. The order of its fields is not part of the shape.
+    /// Adds a filter to the hash. The order of its fields is not part of the shape.
     fn filter(&mut self, filter: DocRef<'_>) {
         let fields = sorted(filter).filter(|(name, _)| *name != "$comment");
         self.fields(fields, |shape, name, value| match (name, value) {

@@ -30,8 +30,8 @@ pub(super) fn shortest_int(value: u64) -> Value {
     }
 }
 
-/// Returns `queryPlanner`: the filter as given, the hash of its shape under both of its names, and
-/// the chosen plan. Rejected plans are not kept, so none is shown.
+/// Returns `queryPlanner`: the filter as given, the hash of its shape as `queryHash` and as
+/// `planCacheShapeHash`, and the chosen plan. Rejected plans are not kept, so none is shown.
 pub(super) fn planner_section(
     namespace: &Namespace,
     filter: Document,

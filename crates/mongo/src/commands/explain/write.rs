@@ -99,7 +99,7 @@ impl PlannedWrite {
         Ok(())
     }
 
-    /// Returns MongoDB's name of the stage.
+    /// Returns MongoDB's name of the write's stage in the plan.
     pub(super) fn stage_name(&self) -> &'static str {
         if self.edit.is_some() { "UPDATE" } else { "DELETE" }
     }
