@@ -206,7 +206,8 @@ fn account_of(api: &MongoApi, is_known: bool) -> &Account {
     if is_known { &api.messages } else { &api.settings.unknown_clients }
 }
 
-/// Returns the header if this client may send such a message; otherwise logs the reason and fails.
+/// Returns the header if this client may send a message with it; otherwise logs the reason and
+/// fails.
 fn understood_header(
     api: &MongoApi,
     connection: &Connection,

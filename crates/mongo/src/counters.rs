@@ -7,8 +7,8 @@ use evaluation::ExecutionStats;
 
 pub(crate) const COUNTERS: usize = 15;
 
-/// Counters of one connection. They only grow; when it closes they are added to
-/// the totals of closed connections.
+/// Counters of one connection. They only grow. When the connection closes, they are added to the
+/// totals of closed connections.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     /// Documents of `insert` commands, as in `opcounters`.
@@ -24,7 +24,7 @@ pub(crate) struct Counters {
     pub(crate) command: AtomicU64,
     /// Bytes of received messages, in the form in which they were sent, compressed or not.
     pub(crate) bytes_in: AtomicU64,
-    /// Bytes of replies as sent.
+    /// Bytes of the replies that were sent, after compression.
     pub(crate) bytes_out: AtomicU64,
     /// Number of documents returned in batches of cursors.
     pub(crate) returned: AtomicU64,

@@ -134,7 +134,7 @@ impl Clocks {
     }
 }
 
-/// Returns the id of a session as a command carries it.
+/// Returns the id of a session in the format of a command's `lsid`.
 pub(crate) fn session_document(session: SessionId) -> Document {
     doc! { "id": Value::Binary { subtype: 4, bytes: session.to_vec() } }
 }
@@ -145,8 +145,8 @@ impl CursorSnapshot {
         &self.about.summary
     }
 
-    /// Returns the cursor's entry as a document. `user` is the id of the operation that uses the
-    /// cursor; `None` for an idle cursor.
+    /// Returns the description of the cursor as a document for `currentOp`. `user` is the id of the
+    /// operation that uses the cursor; `None` for an idle cursor.
     pub(crate) fn cursor_document(&self, clocks: Clocks, user: Option<i32>) -> Document {
         let about = &self.about;
         let mut out = doc! {
@@ -166,7 +166,8 @@ impl CursorSnapshot {
         out
     }
 
-    /// Returns the entry of an idle cursor, as `$currentOp` lists it with `idleCursors: true`.
+    /// Returns the `currentOp` entry of an idle cursor, as `$currentOp` lists it with `idleCursors:
+    /// true`.
     pub(crate) fn idle_entry(&self, host: &str, clocks: Clocks) -> Document {
         let mut out = doc! {
             "type": "idleCursor",

@@ -35,7 +35,7 @@ use crate::{
     session_set::SessionSet,
 };
 
-/// A cursor in the table.
+/// An open cursor in the table of cursors.
 struct OpenCursor {
     /// The collection that the cursor reads. A `getMore` must name this collection.
     namespace: Namespace,
@@ -52,8 +52,8 @@ struct OpenCursor {
     /// Whether the connection that opened the cursor is closed. The cursor stays usable: drivers
     /// may continue it on another connection.
     orphan: bool,
-    /// The operation that the cursor belongs to. The operation's clock is stopped while no request
-    /// reads.
+    /// The operation that opened the cursor. Its time limit is suspended while no request reads the
+    /// cursor.
     operation: Arc<Operation>,
     about: CursorDescription,
     /// The user and address that opened the cursor.
@@ -161,7 +161,7 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
 }
 
 impl Cursors {
-    /// Creates an empty table for at most `max_cursors` cursors.
+    /// Creates an empty table for at most `max_cursors` open cursors.
     pub(crate) fn with_room(max_cursors: usize) -> Self {
         let (opened, timed_out) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { all: Mutex::default(), max_cursors, opened, timed_out }
@@ -259,7 +259,8 @@ impl Cursors {
         self.put_back(taken, |about| about.record_batch(documents))
     }
 
-    /// Puts a cursor back unless it was killed in the meantime, and stops its operation's clock.
+    /// Puts a cursor back unless it was killed in the meantime, and suspends the time limit of its
+    /// operation.
     fn put_back(&self, taken: CursorInUse, note: impl FnOnce(&mut CursorDescription)) -> bool {
         let now = clock::monotonic_time();
         match self.lock_all().get_mut(&taken.id) {

@@ -157,8 +157,8 @@ impl From<mongo_query::Error> for Error {
     }
 }
 
-/// The only mapping of engine errors to codes, and, for conditions that MongoDB has too, to its
-/// texts. Other errors keep the engine's text.
+/// The only conversion of engine errors to codes. For conditions that MongoDB has too, the text is
+/// MongoDB's; otherwise it is the engine's.
 impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;

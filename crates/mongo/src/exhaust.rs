@@ -25,10 +25,10 @@ use crate::{
 /// stream would occupy a processor although the client sends no requests.
 const SHORTEST_WAIT_MS: u64 = 100;
 
-/// Returns whether further replies follow this one without another request. This is so if it is a
-/// batch of a cursor that is not exhausted, or answers a handshake by which a client waits for
-/// changes of the server's state. Drivers take the end of a handshake stream for the loss of the
-/// server, so these streams do not end.
+/// Returns whether further replies to the same request follow this one: it is a batch of a cursor
+/// that is not exhausted, or answers a handshake by which a client waits for changes of the
+/// server's state. Drivers take the end of a handshake stream for the loss of the server, so these
+/// streams do not end.
 pub(crate) fn is_followed(api: &MongoApi, message: &Message, reply: &DocBuf) -> bool {
     has_open_cursor(reply) || (waits_for_news(api, message) && says_version(reply))
 }

@@ -25,10 +25,11 @@ pub(crate) const MAX_NOT_UTF8: usize = 100_000;
 pub(crate) const MAX_VALIDATOR_BYTES: usize = 1024 * 1024;
 /// Maximum size of the description of why one document fails validation, in bytes.
 pub(crate) const MAX_DETAIL_BYTES: usize = 4 * 1024 * 1024;
-/// Memory that an operation may hold when the reason of a failed validation is described, in bytes.
-/// The errors of an operation that holds more have no reason.
+/// Maximum memory in bytes that an operation may hold when it describes why a document fails
+/// validation. If it holds more, the error contains no reason.
 pub(crate) const MAX_DETAILS_BYTES: usize = 8 * 1024 * 1024;
-/// Maximum nesting of such a description. The reply that contains it is a few levels deeper.
+/// Maximum nesting of the description of why a document fails validation. The reply that contains
+/// the description is a few levels deeper.
 pub(crate) const DETAIL_DEPTH: usize = 180;
 /// Default number of documents in a first batch.
 pub(crate) const FIRST_BATCH: usize = 101;

@@ -79,8 +79,8 @@ pub(crate) struct Conversation {
 /// The message that the client has to send next in a login.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// The proof of a password. The users are those of the passwords that the client may prove, in
-    /// the exchange's order of the passwords. If there are no users, every proof fails.
+    /// The proof of a password. The exchange accepts any of several passwords, and the users are
+    /// listed in the same order as these passwords. If there are no users, every proof fails.
     Proof(Box<Exchange>, Vec<User>),
     /// An empty message, which completes the login of this user.
     Empty(Box<User>),

@@ -12,8 +12,8 @@ const MAX_DATABASE: usize = 63;
 /// write although they cannot be run here.
 const OPEN: &str = "system.js";
 
-/// Databases that always exist, since MongoDB keeps users and settings in them. In these even
-/// [`OPEN`] is reserved.
+/// Databases that always exist, since MongoDB keeps users and settings in them. In these databases
+/// even `system.js` is reserved.
 const OWN: [&str; 4] = ["admin", "config", "local", "$external"];
 
 /// Checks the name of a database: fails with 73 if it is empty, longer than 63 bytes or has a

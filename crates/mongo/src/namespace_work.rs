@@ -19,8 +19,8 @@ use crate::command_row::{Access, CommandRow, Work};
 /// Maximum number of counted collections.
 const MAX_COUNTED: usize = 5_000;
 
-/// Upper bounds of the latency classes in microseconds: one less than the lower bound of the next
-/// class. MongoDB shows the lower bounds: 0, 2, 4 .. 2048, then two classes for each power of 2.
+/// Upper bounds of the latency buckets in microseconds: one less than the lower bound of the next
+/// bucket. MongoDB shows the lower bounds: 0, 2, 4 .. 2048, then two buckets for each power of 2.
 const BOUNDS_US: &[u64] = &{
     let mut bounds = [0; CLASSES - 1];
     let mut class = 1;
@@ -31,13 +31,15 @@ const BOUNDS_US: &[u64] = &{
     bounds
 };
 
-/// Number of latency classes. The last one starts at 1.5 * 2^30 microseconds and is unbounded.
+/// Number of latency buckets. The last one starts at 1.5 * 2^30 microseconds and is unbounded.
 const CLASSES: usize = 51;
 
-/// Up to this class lower bounds are consecutive powers of 2; above it each power is split in two.
+/// The lower bounds of the buckets up to this one are consecutive powers of 2. Above it, each power
+/// has two buckets.
 const WHOLE_POWERS: usize = 11;
 
-/// Returns the lower bound of a latency class in microseconds, as `latencyStats` shows it.
+/// Returns the lower bound of a latency bucket in microseconds, as `latencyStats` shows it. `class`
+/// is the index of the bucket.
 const fn lower_bound(class: usize) -> u64 {
     match class {
         0 => 0,
@@ -148,8 +150,8 @@ impl NamespaceWork {
     }
 }
 
-/// Returns a distribution in MongoDB's format: the classes that are not empty, by their lower
-/// bounds.
+/// Returns a latency distribution in MongoDB's format, with the buckets that are not empty, by
+/// their lower bounds.
 fn latency_entry(latencies: &Distribution, with_histograms: bool) -> Document {
     let mut entry = Document::new();
     if with_histograms {
@@ -182,7 +184,8 @@ pub(crate) struct AllWork(RwLock<Counted>);
 
 impl AllWork {
     /// Counts a command on a collection. `exists` returns whether a collection exists; it is called
-    /// for a collection that was not counted before, and to evict entries.
+    /// for a collection that was not counted before, and to evict the statistics of dropped
+    /// collections.
     pub(crate) fn note(
         &self,
         last: &LastWork,

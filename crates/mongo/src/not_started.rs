@@ -1,6 +1,6 @@
-//! The NOT_STARTED control frame. It is the last message of a server to another server that
-//! forwards a client to it, and means that unanswered messages were not started. It is sent only
-//! between EbbDB servers.
+//! The NOT_STARTED control frame. A server sends it as its last message to another server that
+//! forwards a client's messages. It means that the unanswered messages were not started. It is sent
+//! only between EbbDB servers.
 
 use tokio::io::AsyncWrite;
 

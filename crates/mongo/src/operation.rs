@@ -125,15 +125,15 @@ impl Operation {
         self.why.load(Relaxed) != 0
     }
 
-    /// Stops the operation's clock while its cursor waits for the next request, until
+    /// Suspends the operation's time limit while its cursor waits for the next request, until
     /// [`Self::resume_for`].
     pub(crate) fn pause_clock(&self, now: Duration) {
         self.shift_deadline(|deadline| deadline.saturating_sub(saturated_nanos(now)));
     }
 
-    /// Restarts the operation's clock for a request that continues its cursor. `asking` is that
-    /// request's own operation: a stop request that it has received already applies here, too; a
-    /// stop request from an earlier request is cleared.
+    /// Resumes the operation's time limit for a request that continues its cursor. `asking` is the
+    /// operation of that request. A stop request that `asking` has received applies to this
+    /// operation, too; a stop request from an earlier request is cleared.
     pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
         self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);

@@ -26,13 +26,13 @@ use crate::{
 const OPTION: &str = "provisioning";
 /// First component of the catalog paths of database records.
 const DATABASES: &str = "mongodb database";
-/// The shard key in a record.
+/// Name of the field with the shard key in a record.
 const SHARD_KEY: &str = "shardKey";
-/// A manual throughput, in arguments and in records.
+/// Name of the field with a manual throughput, in arguments and in records.
 const MANUAL: &str = "offerThroughput";
-/// The settings of autoscale, in arguments and in replies.
+/// Name of the field with the settings of autoscale, in arguments and in replies.
 const AUTOSCALE: &str = "autoScaleSettings";
-/// The maximum throughput of autoscale.
+/// Name of the field with the maximum throughput of autoscale.
 const MAXIMUM: &str = "maxThroughput";
 
 /// The shard key and the throughput of a collection. A database has only a throughput.
@@ -54,7 +54,7 @@ impl Provisioning {
         }
     }
 
-    /// Parses the form in which records contain it.
+    /// Parses the stored form of a provisioning.
     fn of_stored(stored: &Document) -> Self {
         let number = |name| stored.get(name).and_then(|it| Number::of(it.as_ref())?.to_i64_exact());
         let shard_key = match stored.get(SHARD_KEY) {
@@ -66,7 +66,7 @@ impl Provisioning {
         Self { shard_key, throughput }
     }
 
-    /// Returns the form in which records contain it.
+    /// Returns the provisioning in its stored form.
     fn to_stored(&self) -> Document {
         let mut stored = Document::new();
         if let Some(key) = &self.shard_key {

@@ -1,10 +1,10 @@
 //! The last lines of the server's log, as `getLog` shows them. The server keeps them.
 
-/// A snapshot of the kept lines.
+/// The last lines of the server's log at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct RecentLog {
-    /// Number of lines since the start, those no longer kept included.
+    /// Number of lines logged since the server's start, including lines that are no longer kept.
     pub total: u64,
-    /// The kept lines, the oldest first.
+    /// The last log lines, the oldest first.
     pub lines: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! The reply to a login while no server accepts logins: a retryable error. Other messages that
-//! cannot be served are closed without a reply.
+//! The reply to a login while no server accepts logins: a retryable error. For any other message
+//! that cannot be served, the connection is closed without a reply.
 
 use memory::Account;
 use tokio::io::{AsyncRead, AsyncWrite};

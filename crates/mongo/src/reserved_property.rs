@@ -1,6 +1,6 @@
-//! The reserved property `_ts`: the second of the last write, set by the server. Clients neither
-//! see nor set it, except dump and restore tools while that is enabled. An index on it is the
-//! collection's default time to live.
+//! The reserved property `_ts`: the time of a document's last write in seconds, set by the server.
+//! Clients neither see nor set it, except dump and restore tools while the setting
+//! `carry_timestamps` is on. An index on it is the collection's default time to live.
 
 use document::{Number, ValueRef};
 
@@ -14,8 +14,8 @@ pub(crate) fn reserved_error() -> Error {
     Error::new(BadValue, "the property '_ts' is reserved: the server sets it on every write")
 }
 
-/// Maximum second in a restored document: the last second of the year 9999. A time in the future
-/// counts as the current time.
+/// Maximum time of the last write in a restored document: the last second of the year 9999. A time
+/// in the future counts as the current time.
 const LATEST: i64 = 253_402_300_799;
 
 /// Reads the time of a restored document's last write, in seconds since 1970. A wrong number would

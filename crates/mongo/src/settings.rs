@@ -42,8 +42,8 @@ pub struct Settings {
     pub per_document_ttl: Arc<AtomicBool>,
     /// The server's version, reported by `buildInfo`.
     pub version: String,
-    /// Whether `mongodump` reads the second of each document's last write, and inserted documents
-    /// may carry it.
+    /// Whether documents are exchanged with the time of their last write: `mongodump` gets it as
+    /// the field `_ts`, and inserted documents may contain that field.
     pub carry_timestamps: Arc<AtomicBool>,
     /// Listen address, reported by `whatsmyuri` and `serverStatus`.
     pub host: String,

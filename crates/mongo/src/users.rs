@@ -24,13 +24,13 @@ use crate::{
     users_copy::{UsersCopy, make_answer},
 };
 
-/// The first component of all paths.
+/// First component of the catalog paths of users, of roles and of the secret.
 const ROOT: &str = "mongodb access";
-/// The second component of paths of users.
+/// Second component of the catalog paths of users.
 const USERS: &str = "user";
-/// The second component of paths of roles.
+/// Second component of the catalog paths of roles.
 const ROLES: &str = "role";
-/// Second component of the path of the secret record.
+/// Second component of the catalog path of the secret.
 const SECRET: &str = "secret";
 const SECRET_BYTES: usize = 32;
 
@@ -163,7 +163,7 @@ impl Users {
         self.copy.as_ref().map_or_else(|| self.engine.resource_changes(), UsersCopy::changes)
     }
 
-    /// Takes the lock that serializes changes.
+    /// Takes the lock that serializes changes of users and roles.
     pub(crate) async fn lock(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.changing.lock().await
     }

@@ -144,9 +144,9 @@ impl UsersCopy {
         }
     }
 
-    /// Stores the answer to a request that was sent at time `asked`, when `answers` answers had
-    /// been accepted. An answer with another version is ignored if such an answer was accepted
-    /// since then.
+    /// Stores the answer to a request that was sent at time `asked`. `answers` is the number of
+    /// answers accepted before that. If another answer has been accepted since then, this one is
+    /// ignored, unless it has the version of the copy.
     fn take(
         &self,
         (asked, answers): (Duration, u64),

@@ -332,7 +332,7 @@ fn no_place() -> Error {
     Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index.")
 }
 
-/// Returns the namespace index in an operation's first field.
+/// Returns the index into `nsInfo` in an operation's first field.
 fn namespace_place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
     let at = args.int(args.of)?.and_then(|at| usize::try_from(at).ok());
     at.filter(|at| *at < namespaces).ok_or_else(no_place)

@@ -56,7 +56,7 @@ macro_rules! rows {
     };
 }
 
-/// Returns the position of a name in the list, at compile time.
+/// Returns the position in the command table of the command with this name, at compile time.
 const fn place_of(name: &str) -> usize {
     let mut position = 0;
     while position < NAMES.len() {

@@ -36,7 +36,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     ok(doc! { "totals": totals })
 }
 
-/// Adds the collections in the reply of another shard.
+/// Adds to `totals` the collections that the reply of another shard lists.
 fn add_totals(totals: &mut Document, reply: &DocBuf) {
     let reply = DocRef::Raw(reply.bytes()).to_tree();
     let Some(Value::Document(others)) = reply.get("totals").cloned() else { return };

@@ -205,7 +205,8 @@ async fn done_before(slot: Option<ReceiptSlot<'_>>, many: bool) -> Result<Option
     }))
 }
 
-/// Records what a statement changed in the counters and, for a retryable write, in the receipts.
+/// Adds the number of documents that a statement changed to the counters. For a statement of a
+/// retryable write that wrote nothing, also records the receipt.
 pub(super) fn record_updated(call: &Call<'_>, slot: Option<ReceiptSlot<'_>>, updated: &Updated) {
     record_unwritten(slot, updated);
     Counters::add(&call.connection.counters.updated, updated.modified as u64);
@@ -269,7 +270,8 @@ async fn update_once(
     })
 }
 
-/// Records in the receipts of a retryable write that a statement wrote nothing.
+/// Records the receipt for a statement of a retryable update that wrote nothing. Receipts of other
+/// statements are committed with the write.
 fn record_unwritten(slot: Option<ReceiptSlot<'_>>, updated: &Updated) {
     if let Some(ReceiptSlot { receipts, at }) = slot
         && updated.modified == 0

@@ -103,8 +103,8 @@ pub(crate) fn check_arguments(row: &CommandRow, body: DocRef<'_>) -> Result<()> 
     }
 }
 
-/// Returns whether a command has a non-null argument at this path. A path of two parts is a field
-/// of the document, or of a document of the list, in the argument of its first part.
+/// Returns whether a command has a non-null argument at this path. `a.b` is the field `b` of the
+/// document in argument `a`, or of any document if `a` is a list.
 fn is_given(body: DocRef<'_>, path: &str) -> bool {
     let has = |document: DocRef<'_>, field: &str| {
         document.get(field).is_some_and(|value| !value.is_nullish())

@@ -1,19 +1,21 @@
-//! The `expireAfterSeconds` of an index specification. For a date index it is coerced as in mongod.
-//! For the `_ts` index, which is the collection's default time to live, a wrong number is refused
-//! and never coerced: documents would otherwise expire at an unintended time.
+//! The `expireAfterSeconds` of an index specification. For a TTL index on a date field it is
+//! coerced as in mongod. For the `_ts` index, which is the collection's default time to live, a
+//! wrong number is refused and never coerced: documents would otherwise expire at an unintended
+//! time.
 
 use document::{DocRef, Number, Rounding, ValueRef, shell};
 
 use crate::errors::{CannotCreateIndex, Error, Result};
 
-/// Returns the error (67) of a specification in mongod's format: the specification, then the cause.
+/// Returns the error (67) of an invalid specification. The text has the specification and then the
+/// cause, as in mongod.
 fn spec_error(spec: DocRef<'_>, cause: &str) -> Error {
     let shown = shell(ValueRef::Document(spec));
     Error::new(CannotCreateIndex, format!(". Index spec: {shown} :: caused by :: {cause}"))
 }
 
-/// Returns the cause for a value that is not a number. The text lacks its closing quote, as
-/// mongod's does.
+/// Returns the error text for an `expireAfterSeconds` that is not a number. It lacks its closing
+/// quote, as mongod's does.
 fn not_numeric(value: ValueRef<'_>) -> String {
     format!(
         "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '{}",
@@ -53,9 +55,9 @@ pub(crate) fn system_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i6
     }
 }
 
-/// Parses `expireAfterSeconds` of a date index: 0 to the 32-bit maximum, fractions truncated. -0.5
-/// becomes 0, and -1 is refused. NaN becomes the maximum, as in MongoDB since 5.0.14: dumps of
-/// older servers contain it, and no document may expire because of it.
+/// Parses `expireAfterSeconds` of a TTL index on a date field: 0 to the 32-bit maximum, fractions
+/// truncated. -0.5 becomes 0, and -1 is refused. NaN becomes the maximum, as in MongoDB since
+/// 5.0.14: dumps of older servers contain it, and no document may expire because of it.
 pub(crate) fn date_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
     let Some(number) = Number::of(value) else { return Err(spec_error(spec, &not_numeric(value))) };
     if number.is_nan() {

@@ -46,7 +46,7 @@ impl StatementIds {
     }
 }
 
-/// Checks the number of a command on a router.
+/// Checks the `txnNumber` of a command on a router.
 ///
 /// Fails with 115 for a transaction, 72 for a negative number or one without a session, and 50768
 /// if the command accepts no number.
@@ -79,8 +79,8 @@ pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     Ok(())
 }
 
-/// Returns the checked number of a command and the ids of its statements; `None` if it has no
-/// number.
+/// Returns the `txnNumber` of a command, the session, and the ids of its statements; `None` if the
+/// command has no `txnNumber`.
 ///
 /// Fails with 16 if there are not as many ids as statements, 72 for `stmtIds` together with
 /// `stmtId`, and 2 for a negative id.

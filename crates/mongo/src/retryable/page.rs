@@ -63,7 +63,7 @@ impl Page {
         Self { number, codes: [0; STATEMENTS], upserted: BTreeMap::new(), answer: None }
     }
 
-    /// Returns the id of a page of receipts of a session.
+    /// Returns the `_id` of the receipt that stores this page of a session.
     pub(super) fn id_of(session: &SessionId, page: u32) -> Value {
         Value::Binary { subtype: 0, bytes: [&session[..], &page.to_be_bytes()].concat() }
     }

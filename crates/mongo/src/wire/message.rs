@@ -41,7 +41,7 @@ pub(crate) struct Sequence {
 pub(crate) struct Message {
     pub(crate) request_id: i32,
     pub(crate) shape: Shape,
-    /// The compressor of the message.
+    /// The compressor with which the message was sent; `None` if it was not compressed.
     pub(crate) compressor: Option<Compressor>,
     /// The database of an OP_QUERY.
     pub(crate) database: Option<String>,

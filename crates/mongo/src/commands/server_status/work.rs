@@ -8,7 +8,7 @@ use document::{Document, Value, doc};
 use super::{int, long};
 use crate::{call::Call, command_row::CommandRow, limits::MAX_CONNECTIONS};
 
-/// Classes of commands, by which `opLatencies` and the tickets are counted.
+/// Categories of commands, by which `opLatencies` and the tickets are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -16,7 +16,7 @@ enum Kind {
     Other,
 }
 
-/// Returns the class of a command, from its row.
+/// Returns the category of a command, from its row.
 fn work_kind(row: &CommandRow) -> Kind {
     match row.work {
         work if work.is_read() => Kind::Read,
@@ -25,7 +25,7 @@ fn work_kind(row: &CommandRow) -> Kind {
     }
 }
 
-/// Number of concurrent operations of a class, and its maximum.
+/// Number of concurrent operations of a category, and its maximum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tickets {
     pub(super) out: i32,
@@ -89,7 +89,7 @@ impl WorkCounts {
         self.counters.iter().find(|(held, _)| *held == name).map_or(0, |(_, count)| *count)
     }
 
-    /// Returns the number of running commands of a class.
+    /// Returns the number of running commands of a category.
     fn under_way(&self, wanted: Kind) -> i32 {
         let count = self.running.iter().filter(|row| work_kind(row) == wanted).count();
         i32::try_from(count).unwrap_or(i32::MAX)
@@ -134,8 +134,8 @@ impl WorkCounts {
         }
     }
 
-    /// Returns the tickets, which are MongoDB's permits for concurrent operations. There is one for
-    /// each of the maximum number of connections.
+    /// Returns the tickets, which are MongoDB's permits for concurrent operations. There are as
+    /// many as connections may be open.
     pub(super) fn tickets(&self) -> [(&'static str, Tickets); 2] {
         let of = |kind| Tickets { out: self.under_way(kind), total: MAX_CONNECTIONS };
         [("write", of(Kind::Write)), ("read", of(Kind::Read))]

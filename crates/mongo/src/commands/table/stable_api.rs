@@ -1,5 +1,5 @@
-//! Arguments that version 1 of MongoDB's Stable API excludes, by command, as in MongoDB 8.0. A path
-//! of two parts is a field of the document, or of each document of the list, in the first part.
+//! Arguments that version 1 of MongoDB's Stable API excludes, by command, as in MongoDB 8.0. `a.b`
+//! is the field `b` of the document in argument `a`, or of each document if `a` is a list.
 //! Arguments that this server never supports are included: a client with `apiStrict` gets the API's
 //! error for them.
 
