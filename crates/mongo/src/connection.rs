@@ -1,12 +1,12 @@
 //! Serves one client: reads messages, runs their commands and sends the replies, in order. The
 //! commands themselves are in `commands`.
 //!
-//! A connection handles one message at a time. While a command runs its socket is watched, so that
-//! a read stops when the client disconnects. Three things close a connection: bytes that are not a
-//! message, a client that stalls within a message or does not read its reply, and the server's
-//! stop. Memory for a message is reserved from an account before the message is read. A long
-//! message waits for memory for a limited time; without memory it is read and discarded, and fails
-//! with a retryable error.
+//! A connection handles one message at a time. While a command runs, the client's socket is
+//! watched, so that a read stops when the client disconnects. Three things close a connection:
+//! bytes that are not a message, a client that stalls within a message or does not read its reply,
+//! and the server's stop. Memory for a message is reserved from an account before the message is
+//! read. A long message waits for memory for a limited time; without memory it is read and
+//! discarded, and fails with a retryable error.
 //!
 //! ```text
 //! read header -> wait for memory -> reserve -> read payload -> parse -> run -> send -> ...

@@ -1,10 +1,10 @@
 //! MongoDB's built-in roles, as in its manual: one table, by name. User-defined roles are in
 //! `role`; the roles of a user are resolved in `roles_of`.
 //!
-//! The sets are limited to what can exist here. The only system collection is `system.js`, but the
-//! sets include `system.users`, `system.roles`, `system.views`, `system.profile` and
-//! `system.replset`, since tools check a role's privileges before they start. `__system` is not
-//! offered.
+//! The privileges are limited to objects that can exist here. The only system collection is
+//! `system.js`, but the privileges include `system.users`, `system.roles`, `system.views`,
+//! `system.profile` and `system.replset`, since tools check a role's privileges before they start.
+//! `__system` is not offered.
 //!
 //! EbbDB's additions: `ebbClock` and `configureFailPoint` belong to `hostManager`, `clusterAdmin`
 //! and `root`; `ebbExpiry` belongs to every role with `read`. `root` may do everything on the

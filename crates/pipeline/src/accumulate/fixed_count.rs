@@ -63,8 +63,9 @@ impl FirstOrLast {
         Self { limit, last, held: VecDeque::new() }
     }
 
-    /// Adds a value, or null for a missing one. Among the last values the oldest one beyond `limit`
-    /// is dropped; the first ones do not change once they are `limit`. Returns the growth in bytes.
+    /// Adds a value, or null for a missing one. If there are `limit` values already, the last
+    /// values drop their oldest one for it, and the first values do not change. Returns the growth
+    /// in bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.limit {
             return 0;
@@ -91,7 +92,7 @@ pub struct MinOrMax {
     limit: usize,
     /// Whether the greatest values are kept, rather than the least.
     greatest: bool,
-    /// The values in the order of the result.
+    /// The values that are kept, in the order of the result.
     pub(crate) held: Vec<Value>,
 }
 
@@ -106,8 +107,8 @@ impl MinOrMax {
         if self.greatest { compare(b, a) } else { compare(a, b) }
     }
 
-    /// Inserts a value at its position if it is among the kept ones, after equal values. Returns
-    /// the growth in bytes.
+    /// Adds a value if it is one of the least or greatest `limit` values so far. Of equal values,
+    /// the earlier ones come first. Returns the growth in bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if got.is_nullish() {
             return 0;

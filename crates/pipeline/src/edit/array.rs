@@ -144,10 +144,10 @@ impl Pull {
         Ok(values.len() != before)
     }
 
-    /// Returns whether `$pull` removes an element. An operator condition (`{$gt: 1}`) tests an
-    /// element that is an array as a filter at a path does; a filter (`{a: 1}`) removes only
-    /// documents; a plain value removes elements that are equal in BSON's order, so that `1`
-    /// removes `1.0`.
+    /// Returns whether `$pull` removes an element. For an operator condition (`{$gt: 1}`), an
+    /// element that is an array is removed if the array or one of its elements meets the condition.
+    /// A filter (`{a: 1}`) removes only documents. A plain value removes elements that are equal in
+    /// BSON's order, so that `1` removes `1.0`.
     fn takes_out(&self, value: &Value, context: &Context) -> Result<bool, Error> {
         match (self, value) {
             (Self::Equal(wanted), value) => Ok(wanted == value),

@@ -30,10 +30,11 @@ pub struct ElementFilter {
     pub filter: Filter,
 }
 
-/// Approximate memory of a name besides its bytes, and of a path besides its names.
+/// Approximate memory of one name of a path in addition to its bytes, and of a path in addition to
+/// its names.
 const PLACE: usize = 32;
 
-/// What the expansion of one path depends on: the path, and the array elements it may select.
+/// The input for the expansion of one path: the path, and the array elements that it may select.
 pub(super) struct Expansion<'a> {
     pub(super) path: &'a EditPath,
     pub(super) filters: &'a [ElementFilter],

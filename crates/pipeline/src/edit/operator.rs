@@ -27,7 +27,7 @@ pub enum Operator {
     Min(Value),
     /// `$max`: sets the value to the operand if that is greater.
     Max(Value),
-    /// `$rename`: moves the value of another field here.
+    /// `$rename`: moves the value of another field to this path.
     RenameFrom(EditPath),
     /// `$currentDate`: sets the operation's instant as a date.
     CurrentDate,
@@ -52,11 +52,11 @@ pub enum Operator {
 /// A bit operation of `$bit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOperator {
-    /// Sets the bits set in both operands.
+    /// The result has the bits that are set in both operands.
     And,
-    /// Sets the bits set in either operand.
+    /// The result has the bits that are set in at least one operand.
     Or,
-    /// Sets the bits set in exactly one operand.
+    /// The result has the bits that are set in exactly one operand.
     Xor,
 }
 
@@ -77,7 +77,7 @@ impl TargetSpot<'_> {
     }
 }
 
-/// Returns the error for a value to which the operator does not apply.
+/// Returns the error for a value to which an operator does not apply.
 fn bad_value(text: String) -> Error {
     Error::new(Kind::Invalid, 2, text)
 }

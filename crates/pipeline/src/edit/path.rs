@@ -7,7 +7,8 @@ use evaluation::{Error, Kind};
 /// Maximum number of parts of a path.
 const MAX_PARTS: usize = 200;
 
-/// One part of a path. Whether a name is a field or an index depends on the value there.
+/// One part of a path. Whether a name denotes a field or an array index depends on the value that
+/// it is applied to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditStep {
     /// A field of a document or an index of an array.
@@ -82,12 +83,12 @@ impl EditPath {
         self.steps.iter().any(|step| !matches!(step, EditStep::Name(_)))
     }
 
-    /// Compares two paths in the order of application.
+    /// Compares two paths by the order in which operators are applied.
     pub(super) fn compare_paths(&self, other: &Self) -> Ordering {
         in_order(self.text.split('.'), other.text.split('.'))
     }
 
-    /// Returns the parts of a path without positional parts as text.
+    /// Returns the parts as text. The path must not have positional parts.
     pub(super) fn field_names(&self) -> Vec<String> {
         self.text.split('.').map(str::to_owned).collect()
     }
@@ -116,7 +117,8 @@ pub(super) fn array_index(part: &str) -> Option<usize> {
     if digits { part.parse::<u32>().ok().and_then(|at| usize::try_from(at).ok()) } else { None }
 }
 
-/// Compares paths in the order of application: part by part, numbers by value, else by bytes.
+/// Compares two paths by the order in which operators are applied: part by part, numbers by value,
+/// other parts by bytes.
 pub(super) fn compare_names(a: &[String], b: &[String]) -> Ordering {
     in_order(a.iter().map(String::as_str), b.iter().map(String::as_str))
 }
@@ -147,7 +149,7 @@ fn in_order<'t>(
     }
 }
 
-/// How a prefix of the paths checked so far is used.
+/// The use of a path prefix by the paths checked so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PrefixUse {
     Leaf,
@@ -190,8 +192,8 @@ pub(super) fn check_conflicts(paths: &[&EditPath]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Fails if two concrete paths conflict, given in the order of application, in which a path comes
-/// right before those inside it.
+/// Fails if two concrete paths conflict. The paths must be in the order in which operators are
+/// applied, so that a path comes right before those inside it.
 pub(super) fn check_concrete<'a>(
     sorted: impl Iterator<Item = &'a Vec<String>>,
 ) -> Result<(), Error> {

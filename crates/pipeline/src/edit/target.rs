@@ -37,7 +37,7 @@ impl Blocked {
         Error::new(Kind::Invalid, 28, text)
     }
 
-    /// Returns the error of an operator that cannot traverse this value.
+    /// Returns the error of an operator whose path cannot continue in this value.
     pub(super) fn cannot_use(&self, path: &str) -> Error {
         let text = format!(
             "Cannot use the part ({}) of ({path}) to traverse the element ({})",

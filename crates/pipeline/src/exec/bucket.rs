@@ -38,8 +38,8 @@ pub(super) struct BucketAutoOperator {
     bucket: BucketAuto,
     /// All rows, until they are sorted.
     sorter: Sorter,
-    /// Number of rows. The size of buckets depends on it, so the first one is made after the last
-    /// row.
+    /// Number of rows. The size of buckets depends on it, so the first bucket is filled after the
+    /// last row has arrived.
     rows: usize,
     buckets: usize,
     open: Option<OpenBucket>,
@@ -75,8 +75,8 @@ impl BucketAutoOperator {
         }
     }
 
-    /// Returns how many rows the open bucket takes, apart from further ones with its greatest
-    /// value. The last bucket takes all remaining rows, so that rounding loses none.
+    /// Returns how many rows the open bucket takes, without later rows that have the same value as
+    /// its last one. The last bucket takes all remaining rows, so that rounding loses none.
     fn bucket_size(&self) -> usize {
         if self.buckets + 1 == self.bucket.count {
             return usize::MAX;

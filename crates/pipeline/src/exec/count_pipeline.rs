@@ -35,10 +35,10 @@ enum Step {
     Limit(u64),
 }
 
-/// The row that results from the number of rows.
+/// The result row, which is computed from the number of input rows.
 #[derive(Clone, Debug)]
 enum CountResult {
-    /// A document with the number in this field.
+    /// A document with the number of rows in this field.
     Count(String),
     /// The only row of a `$group` by a constant.
     Group(Group),

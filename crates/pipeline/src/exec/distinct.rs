@@ -23,8 +23,8 @@ pub const VALUES: &str = "values";
 /// Approximate bytes of an array element besides its value: type, index and NUL.
 const ELEMENT: usize = 7;
 
-/// The running stage. The values are sorted at the end, so that the result does not depend on the
-/// order of rows.
+/// The running stage that collects distinct values. They are sorted at the end, so that the result
+/// does not depend on the order of rows.
 #[derive(Debug)]
 pub(super) struct Distinct {
     path: Path,
@@ -33,7 +33,7 @@ pub(super) struct Distinct {
     slot: Slot,
 }
 
-/// The values so far. Equal numbers of different types count once.
+/// The distinct values so far. Equal numbers of different types count once.
 #[derive(Debug)]
 struct Values {
     /// The values by their canonical encoding.

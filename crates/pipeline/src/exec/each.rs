@@ -18,8 +18,9 @@ use crate::{
     invalid_request, shown, shown_or_missing,
 };
 
-/// A running stage. It refers to the pipeline and its position in it, because a row with joined
-/// documents records both, to be recomputed by the same stage.
+/// A running stage that maps one row to one row or none. It refers to the pipeline and to its
+/// position in the pipeline, because a row with joined documents records both, to be recomputed by
+/// the same stage.
 #[derive(Debug)]
 pub(super) struct Each {
     stages: Arc<[Stage]>,

@@ -11,8 +11,8 @@ use evaluation::{Context, Error, Evaluated, Growth, MAX_MADE_BYTES, owned_bytes,
 
 use crate::expr::{Env, Expr};
 
-/// Maximum number of entries for a linear search; comparing a few short names is faster than
-/// hashing one.
+/// Maximum number of fields for a linear search; comparing a few short names is faster than hashing
+/// one.
 const SEARCHED_IN_ORDER: usize = 8;
 
 /// The fields to set, as a tree. `{"a.b": x, "a.c": y}` is one entry `a` with two fields below. It

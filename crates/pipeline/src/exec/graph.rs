@@ -44,7 +44,7 @@ pub struct GraphLookup {
     pub name: Path,
     /// Number of the last step of the search, from 0; `None` for no limit.
     pub max_depth: Option<u64>,
-    /// The path in a found document that receives the step in which it was found.
+    /// The path in a found document that receives the number of the step in which it was found.
     pub depth_name: Option<Path>,
     /// Restricts the documents that are found.
     pub filter: Option<Filter>,
@@ -63,9 +63,10 @@ struct ReferenceWalk {
     row: Row,
     /// Values for the next step; if there are none, the search ends.
     frontier: Vec<Value>,
-    /// Keys of all values that were searched for. With keys, `1` and `1.0` are searched for once.
+    /// Canonical encodings of all values that were searched for, so that `1` and `1.0` are searched
+    /// for once.
     searched: HashSet<Vec<u8>>,
-    /// Keys of the ids of all found documents.
+    /// Canonical encodings of the ids of all found documents.
     seen: HashSet<Vec<u8>>,
     /// Found documents, in the order of their arrival.
     found: Vec<Value>,
@@ -85,7 +86,7 @@ pub(super) struct GraphLookupOperator {
     walk: Option<ReferenceWalk>,
 }
 
-/// Returns an encoding by which equal values have equal bytes.
+/// Returns the canonical encoding of a value: equal values have the same bytes.
 fn key_of(value: ValueRef<'_>) -> Vec<u8> {
     let mut key = Vec::new();
     encode(value, TypeOrder::Bson, false, &mut key);
@@ -93,8 +94,8 @@ fn key_of(value: ValueRef<'_>) -> Vec<u8> {
 }
 
 impl ReferenceWalk {
-    /// Adds a value to the next step unless it was searched for before. Its key stays in memory
-    /// after the step.
+    /// Adds a value to the next step unless it was searched for before. Its canonical encoding
+    /// stays in memory after the step.
     fn add_to_frontier(&mut self, value: Value) -> Result<(), Error> {
         let key = key_of(value.as_ref());
         let bytes = key.len() + 64 + memory_of(value.as_ref());

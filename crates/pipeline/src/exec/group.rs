@@ -47,8 +47,8 @@ pub struct Group {
     pub fields: Vec<Field>,
 }
 
-/// The running stage. Rows are added to groups in memory; rows of other groups are spilled and
-/// processed later, partition by partition.
+/// The running `$group` stage. Rows are added to groups in memory; rows of other groups are spilled
+/// and processed later, partition by partition.
 #[derive(Debug)]
 pub(super) struct GroupOperator {
     /// The stage of the plan, with the fields that it reads.
@@ -174,8 +174,8 @@ impl GroupOperator {
         2 <= self.groups.len() && can_write(self.bytes, context)
     }
 
-    /// Spills the groups that use half of the memory, the largest partitions first, so that few of
-    /// them are spilled.
+    /// Spills the groups that use half of the memory, the largest partitions first, so that few
+    /// partitions are spilled.
     fn write_half(&mut self, context: &Context) -> Result<(), Error> {
         let mut written = match self.written.take() {
             Some(written) => written,

@@ -10,8 +10,9 @@ use crate::expr::Expr;
 /// fields are read one by one.
 pub(super) const MAX_GROUP_FIELDS: usize = 8;
 
-/// A group, and the top-level fields that its keys and inputs consist of, which one pass over the
-/// document finds. A path of several parts may go through arrays and is left to the expression.
+/// A group, and the top-level fields that its keys and the inputs of its accumulators read. One
+/// pass over a document finds all of them. A path of several parts may go through arrays, so its
+/// expression is evaluated instead.
 #[derive(Debug)]
 pub(super) struct GroupFields {
     pub(super) group: Group,
@@ -50,7 +51,8 @@ fn place_of_field(expr: &Expr, names: &mut Vec<String>) -> Option<usize> {
     held
 }
 
-/// For each error: its usual code, the start of its text, and its code inside a group.
+/// For each error with another code inside a group: its usual code, the start of its text, and its
+/// code inside a group.
 const NUMBERS: [(i32, &str, i32); 3] = [
     (2, "can't $divide by zero", 4_848_401),
     (16_610, "can't $mod by zero", 4_848_403),

@@ -122,7 +122,7 @@ impl Source {
         }
     }
 
-    /// Returns the approximate memory, in bytes.
+    /// Returns the approximate memory of the source, in bytes.
     pub(super) fn weight_of_source(&self) -> usize {
         let own = self.origin.as_ref().map_or(0, |origin| origin.len());
         let Some(joins) = &self.joins else { return own };

@@ -115,12 +115,13 @@ fn join_filter(mut values: Vec<Value>, foreign: &Path) -> Filter {
     Filter::Path(foreign.clone(), test)
 }
 
-/// The running stage. The row waits in the slot for the answer of its request.
+/// The running `$lookup` stage. The row waits in the slot for the answer to its request.
 #[derive(Debug)]
 pub(super) struct LookupOperator {
     lookup: Lookup,
     slot: Slot,
-    /// The joined array for the row in the slot and its sources, between the answer and the result.
+    /// The joined array for the row in the slot and the sources of its elements, after the answer
+    /// to the request has arrived and before the row is returned.
     supplied: Option<(Value, Sources)>,
     /// The joined array, if all rows have the same request and so the same array.
     kept: Option<(Value, Sources)>,
@@ -257,8 +258,8 @@ impl Operator for LookupOperator {
     }
 }
 
-/// The running stage: first its input, then the rows of the other collection, which are supplied
-/// all at once.
+/// The running `$unionWith` stage: it returns its input, and then the rows of the other collection,
+/// which are supplied all at once.
 #[derive(Debug)]
 pub(super) struct UnionOperator {
     union: UnionWith,

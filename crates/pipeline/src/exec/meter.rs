@@ -64,8 +64,8 @@ impl Meter {
     }
 
     /// Returns the error of a stage that could not reserve memory because of `error` and cannot
-    /// spill. A failure that may be retried is unchanged; for the limit of the stage the text
-    /// states whether spilling was allowed.
+    /// spill. An error that may be retried is returned unchanged. If the stage has reached its own
+    /// limit, the text states whether spilling was allowed.
     pub(super) fn refusal_of(&self, error: Error, spill: &Spill) -> Error {
         match error.kind {
             Kind::TooLarge => stage_exceeded(spill, self.stage),

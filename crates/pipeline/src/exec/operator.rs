@@ -127,8 +127,8 @@ fn rows_wanted(own: Option<u64>, next: &[Stage]) -> Option<u64> {
     }
 }
 
-/// The only row in a stage that processes one row at a time, and whether the input has ended.
-/// Decides for all such stages between `Need` and `Done`.
+/// The slot for the only row in a stage that processes one row at a time, and whether the input has
+/// ended. For all such stages it decides between `Need` and `Done`.
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     /// The row, until it is taken.

@@ -10,7 +10,8 @@ use super::{
     operator::{Operator, Poll},
 };
 
-/// The running stage. Its memory depends on the number of rows wanted, not on the number read.
+/// The running `$sample` stage. Its memory depends on the number of rows wanted, not on the number
+/// read.
 #[derive(Debug)]
 pub(super) struct SampleOperator {
     limit: usize,

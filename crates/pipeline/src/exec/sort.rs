@@ -1,5 +1,5 @@
-//! Sorts rows by their fields (`$sort`). The key of each row that may be among the first ones is
-//! computed once; `spilling::Sorter` keeps and sorts them.
+//! Sorts rows by their fields (`$sort`). The sort key of a row is computed once, and not at all for
+//! a row that is known to be beyond the limit. `spilling::Sorter` keeps and sorts the rows.
 
 use std::sync::Arc;
 
@@ -66,7 +66,8 @@ mod tests {
         sort::SortPart,
     };
 
-    /// Returns a field value for a number: repeating scalars, arrays, or none.
+    /// Returns the field value of a test row: `None`, an array, or a scalar that other rows have,
+    /// too.
     fn value(number: u64) -> Option<Value> {
         match number % 9 {
             0 => None,

@@ -48,8 +48,8 @@ pub(crate) struct Variable<'a> {
 /// stack frame that evaluates the form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VariableScope<'a> {
-    /// A few variables in the order of the request, many sorted by name. Of variables with one name
-    /// the last one is used.
+    /// The variables: in the order of the request if there are few, sorted by name if there are
+    /// many. If several have the same name, the last one is used.
     bound: &'a [Variable<'a>],
     outer: Option<&'a VariableScope<'a>>,
 }

@@ -1,5 +1,5 @@
-//! Comparisons of one value with an operand. They hold only within the operand's class of types
-//! (type bracketing): `{$lt: 5}` matches numbers only.
+//! Comparisons of one value with an operand. They hold only for values of types that MongoDB
+//! compares with the operand's type (type bracketing): `{$lt: 5}` matches numbers only.
 
 use std::cmp::Ordering;
 
@@ -10,13 +10,14 @@ use document::{Kind, Number, ValueRef, canonical_class, compare};
 pub enum Comparison {
     /// Equal to the operand; a missing value is equal to null.
     Eq,
-    /// Less than the operand, among values of its class of types.
+    /// Less than the operand, and of a type that is compared with the operand's type.
     Lt,
-    /// Less than or equal to the operand, among values of its class of types.
+    /// Less than or equal to the operand, and of a type that is compared with the operand's type.
     Lte,
-    /// Greater than the operand, among values of its class of types.
+    /// Greater than the operand, and of a type that is compared with the operand's type.
     Gt,
-    /// Greater than or equal to the operand, among values of its class of types.
+    /// Greater than or equal to the operand, and of a type that is compared with the operand's
+    /// type.
     Gte,
 }
 
@@ -47,7 +48,7 @@ impl Comparison {
 
 /// Returns whether a value (`None`: missing) meets a comparison. Missing equals null; NaN equals
 /// only NaN and is neither less nor greater than a number; only `MinKey` and `MaxKey` compare with
-/// values of every class.
+/// values of all types.
 pub fn meets_comparison(
     comparison: Comparison,
     value: Option<ValueRef<'_>>,

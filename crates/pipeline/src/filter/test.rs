@@ -19,7 +19,7 @@ pub enum PathTest {
     Exists,
     /// The value's type is in a set.
     Type(TypeSet),
-    /// The value is a number whose integer part has this remainder.
+    /// The value is a number whose integer part has this remainder when it is divided by `divisor`.
     Mod {
         /// The divisor, which is never zero.
         divisor: i64,
@@ -131,7 +131,7 @@ impl PathTest {
 
 impl PathTest {
     /// Returns the approximate work of one test, besides reading the value. A lookup in a set
-    /// counts as one test for any length.
+    /// counts as one test, regardless of the size of the set.
     pub(crate) fn work_units(&self) -> usize {
         match self {
             Self::In(set) => TEST + TEST * set.patterns().len(),

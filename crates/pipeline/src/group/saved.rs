@@ -48,7 +48,8 @@ impl GroupState {
     }
 
     /// Restores a saved state of the same field; `self` is the state of a new group. Returns the
-    /// growth in bytes; `None` if the value does not fit, as after damage to a temporary file.
+    /// growth in bytes; `None` if the value is not a saved state of this kind, as after damage to a
+    /// temporary file.
     pub(crate) fn restore_from(&mut self, saved: Value) -> Option<usize> {
         let bytes = memory_of(saved.as_ref());
         match (self, saved) {

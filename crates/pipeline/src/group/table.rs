@@ -249,8 +249,8 @@ impl Field {
         }
     }
 
-    /// Like `add_row`, given the value of a plain input field (`None`: missing), which was read
-    /// together with other fields.
+    /// Adds a row to a state, given the value of its input field (`None`: missing), which was read
+    /// together with other fields. Returns by how many bytes the state has grown.
     pub(crate) fn add_value(
         &self,
         state: &mut GroupState,

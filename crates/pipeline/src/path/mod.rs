@@ -1,7 +1,7 @@
 //! Dotted paths over documents. Filters and expressions read the same path differently: a filter
-//! visits every value at it (`walk`), an expression reads a single value ([`read_path`]). In that
-//! value an array on the path yields an array of its documents' values, and a numeric part is a
-//! field name, not an index.
+//! visits every value at it (`walk`), an expression reads a single value ([`read_path`]). For an
+//! expression, an array on the path is replaced by an array of the values in its documents, and a
+//! numeric part is a field name, not an index.
 //!
 //! For the path `a.b` over `{a: [{b: 1}, {b: [2, 3]}]}`:
 //!
@@ -36,8 +36,9 @@ pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<
     Evaluated::Ref(ValueRef::Document(fields))
 }
 
-/// Returns an array of the documents' values at the rest of a path. Omits elements that are not
-/// documents or lack the field, so it may be shorter; arrays inside the array are not traversed.
+/// Returns an array of the values at the rest of a path in the documents of an array. Omits
+/// elements that are not documents or lack the field, so the result may be shorter; arrays inside
+/// the array are not traversed.
 pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let documents = values.iter().filter_map(ValueRef::as_document);
     Evaluated::Own(Value::Array(

@@ -27,7 +27,7 @@ pub enum Item {
 pub enum Computed {
     /// The value of an expression over the document.
     Expr(Expr),
-    /// An array of the first element of a field that meets a test of arrays.
+    /// An array that contains only the first element of a field that meets a test.
     FirstElement {
         /// The field, at the root of the document.
         field: String,
@@ -137,8 +137,8 @@ impl Computed {
     }
 }
 
-/// Returns an array of the first element of a field that meets a test; `None` without such an
-/// element or if the field is not an array.
+/// Returns an array that contains only the first element of a field that meets a test; `None`
+/// without such an element or if the field is not an array.
 fn first_element(field: &str, test: &PathTest, env: &Env<'_>) -> Result<Option<Value>, Error> {
     let document: DocRef<'_> = env.root;
     let Some(ValueRef::Array(array)) = document.get(field) else { return Ok(None) };

@@ -189,7 +189,8 @@ fn try_combinations<'a>(
     array.iter().all(|element| try_combinations(parts, replaced(Some(element)), found))
 }
 
-/// Keeps a combination if it comes before the present one. All parts have reached values.
+/// Replaces the first combination in `found` by this one if it comes earlier. All parts have
+/// reached values.
 fn keep_first<'a>(
     parts: &[SortPart],
     spots: Vec<KeySpot<'a>>,

@@ -22,8 +22,8 @@ use crate::exec::{
     spilling::bytes::{RecordBytes, put_bytes, put_number, put_optional},
 };
 
-/// Number of the most recent shared items that are searched for an equal one. A pipeline has few
-/// stages and one context, which repeat.
+/// Number of the most recent stages and contexts in memory that are compared with a new one. A
+/// pipeline has few stages and one context, which repeat.
 const LOOKED_AT: usize = 16;
 
 /// Record type of a step that is a join.
@@ -33,8 +33,8 @@ const EACH: u8 = 1;
 /// Record type of a step that takes an element out of an array.
 const TAKE: u8 = 2;
 
-/// The items shared by the rows of a temporary file. Records refer to them by index, so none is
-/// removed while the file is read.
+/// The stages and contexts of the sources of rows in a temporary file, each once. Records refer to
+/// them by index, so none is removed while the file is read.
 #[derive(Debug, Default)]
 pub(in crate::exec) struct Shared(Vec<MemoryPart>);
 
@@ -48,7 +48,7 @@ enum MemoryPart {
 }
 
 impl MemoryPart {
-    /// Returns whether two items are the same objects in memory.
+    /// Returns whether two stages, and their contexts, are the same objects in memory.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Each(stages, at, context), Self::Each(others, place, other)) => {
@@ -61,7 +61,8 @@ impl MemoryPart {
         }
     }
 
-    /// Returns the approximate memory. The context is counted since it may exist for one row only.
+    /// Returns the approximate memory of the stage and its context. The context is counted since it
+    /// may exist for one row only.
     fn weight_of_kept(&self) -> usize {
         let (Self::Each(_, _, context) | Self::Take(_, context)) = self;
         let constants = context.constants.fields().iter();
@@ -71,7 +72,8 @@ impl MemoryPart {
 }
 
 impl Shared {
-    /// Appends an encoded source to `out`; returns the additional memory of the shared items.
+    /// Appends an encoded source to `out`. Returns by how many bytes the stages and contexts in
+    /// memory have grown.
     pub(in crate::exec) fn write_source(&mut self, source: &Source, out: &mut Vec<u8>) -> usize {
         put_optional(source.origin.as_deref(), out);
         let Some(joins) = &source.joins else {
@@ -84,7 +86,7 @@ impl Shared {
         joins.steps.iter().map(|step| self.write_step(step, out)).sum()
     }
 
-    /// Writes a step; returns by how many bytes the memory of the shared items has grown.
+    /// Writes a step. Returns by how many bytes the stages and contexts in memory have grown.
     fn write_step(&mut self, step: &RowStep, out: &mut Vec<u8>) -> usize {
         match step {
             RowStep::Join(join) => {
@@ -106,7 +108,8 @@ impl Shared {
     }
 
     /// Writes a join. If `$unwind` has selected one element, only that element is written, in an
-    /// otherwise empty document.
+    /// otherwise empty document. Returns by how many bytes the stages and contexts in memory have
+    /// grown.
     fn write_join(&mut self, join: &Join, out: &mut Vec<u8>) -> usize {
         put_bytes(join.path.as_str().as_bytes(), out);
         // The only element written has index 0.
@@ -120,8 +123,8 @@ impl Shared {
         join.relevant_sources().map(|(_, source)| self.write_source(source, out)).sum()
     }
 
-    /// Writes the number of a shared item, and adds the item to the list of shared items if it is
-    /// new. Returns the additional memory of the list.
+    /// Writes the index of a stage and its context among those in memory, and adds them if they are
+    /// new. Returns by how many bytes they have grown.
     fn write_kept(&mut self, kept: MemoryPart, out: &mut Vec<u8>) -> usize {
         // Contexts made for one row never repeat, so searching all items would be slow.
         let last = self.0.iter().enumerate().rev().take(LOOKED_AT);

@@ -111,7 +111,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the memory of the buffers.
+    /// Returns the memory of the writers' buffers, in bytes.
     pub(in crate::exec) fn memory_bytes(&self) -> usize {
         self.writers.iter().flatten().count() * Writer::MEMORY
     }
@@ -177,8 +177,8 @@ impl Partitions {
 }
 
 impl Partition {
-    /// Starts reading and reserves the memory for it. The groups in memory must have been returned,
-    /// because the reservation starts anew.
+    /// Starts to read the partition, and reserves the memory that reading it needs. The groups in
+    /// memory must have been returned, because the reservation starts anew.
     pub(in crate::exec) fn read_with(self, meter: &mut Meter) -> Result<Reading, Error> {
         let memory = self.run.reader_memory();
         meter.set_held(memory)?;
@@ -187,7 +187,7 @@ impl Partition {
 }
 
 impl Reading {
-    /// Returns the memory of the reader.
+    /// Returns the memory of the reader, in bytes.
     pub(in crate::exec) fn memory_bytes(&self) -> usize {
         self.memory
     }

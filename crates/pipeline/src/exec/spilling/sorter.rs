@@ -50,14 +50,14 @@ pub(in crate::exec) struct Entry {
 }
 
 impl Entry {
-    /// Returns the approximate memory of the entry, in bytes.
+    /// Returns the approximate memory of the row and its sort key, in bytes.
     fn weight_of_entry(&self) -> usize {
         let key = self.key.0.iter().map(|value| memory_of(value.as_ref())).sum::<usize>();
         key + self.row.memory_bytes()
     }
 }
 
-/// Sorts rows: entries are added, then the sort is finished, then they are read in order.
+/// Sorts rows: rows are added, then the input is finished, then the rows are read in order.
 #[derive(Debug)]
 pub(in crate::exec) struct Sorter {
     sort: Sort,
@@ -65,9 +65,9 @@ pub(in crate::exec) struct Sorter {
     /// With a limit: the sort key of the last of the first `limit` rows so far. A later row has to
     /// sort before it.
     bar: Option<SortKey>,
-    /// Entries in memory, in the order of their arrival.
+    /// Rows in memory with their sort keys, in the order of their arrival.
     held: Vec<Entry>,
-    /// Memory of `held`; the meter also counts the shared items of runs.
+    /// Memory of `held` in bytes. The meter also counts the stages and contexts of spilled rows.
     bytes: usize,
     meter: Meter,
     spilled: Option<Spilled>,
@@ -91,7 +91,7 @@ struct Spilled {
 enum SorterOutput {
     /// The input has not ended, so that no row can be returned.
     Unfinished,
-    /// All entries fit in memory, and are sorted.
+    /// All rows fit in memory, and are sorted.
     Memory(std::vec::IntoIter<Entry>),
     /// The merge of all runs, and the number of rows that may still be read.
     Files(Merge, usize),
@@ -126,7 +126,8 @@ impl Sorter {
         !matches!(self.out, SorterOutput::Unfinished)
     }
 
-    /// Adds an entry. If memory is short, spills first. Fails if that is not possible either.
+    /// Adds a row with its sort key. If memory is short, spills first. Fails if that is not
+    /// possible either.
     pub(in crate::exec) fn add_entry(
         &mut self,
         entry: Entry,
@@ -186,8 +187,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Returns the next entry in order; `None` after the last entry, and before the end of the
-    /// input.
+    /// Returns the next row in order; `None` after the last row, and before the end of the input.
     pub(in crate::exec) fn next_entry(
         &mut self,
         context: &Context,
@@ -217,7 +217,7 @@ impl Sorter {
         Ok(entry)
     }
 
-    /// Sorts the entries in memory and drops those beyond the limit.
+    /// Sorts the rows in memory and drops those beyond the limit.
     fn sort_held(&mut self, context: &Context) -> Result<(), Error> {
         if LONG_ORDER <= self.bytes {
             context.budget.before_waiting();
@@ -240,7 +240,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Spills the entries in memory after a failed reservation. If that is not possible, returns
+    /// Spills the rows in memory after a failed reservation. If that is not possible, returns
     /// `error` as a failure of the stage.
     fn make_room(&mut self, error: Error, context: &Context) -> Result<(), Error> {
         // At the limit of the stage even little is spilled: another part of a `$facet` may hold the
@@ -254,7 +254,7 @@ impl Sorter {
         Err(self.meter.refusal_of(error, &context.spill))
     }
 
-    /// Writes the entries in memory to the temporary file as a sorted run.
+    /// Writes the rows in memory to the temporary file as a sorted run.
     fn write_out(&mut self, context: &Context) -> Result<(), Error> {
         if let (None, Some(area)) = (&self.spilled, context.spill.temporary_area()) {
             let file = area.create_file().map_err(file_failed)?;
@@ -265,8 +265,8 @@ impl Sorter {
         self.write_run(context)
     }
 
-    /// Writes the entries in memory as a run, and merges the last runs while there are enough of
-    /// one level.
+    /// Writes the rows in memory as a run, and merges the last runs while there are enough of one
+    /// level.
     fn write_run(&mut self, context: &Context) -> Result<(), Error> {
         let Some(spilled) = self.spilled.as_mut().filter(|_| !self.held.is_empty()) else {
             return Ok(());
@@ -306,9 +306,9 @@ fn fan_in(runs: &[(u32, Run)]) -> usize {
 }
 
 impl Spilled {
-    /// Writes sorted entries as a run. A record has the sort key, the document, and the stored
-    /// documents from which a joined row can be built again. Parts of these that several rows share
-    /// stay in memory and are referred to by number.
+    /// Writes sorted rows as a run. A record has the sort key, the document, and its source: the
+    /// stored documents from which a joined row can be built again. Stages and contexts of sources
+    /// stay in memory, and records refer to them by number.
     fn write_entries(
         &mut self,
         entries: impl Iterator<Item = Entry>,
@@ -360,7 +360,7 @@ impl Spilled {
     }
 }
 
-/// Writes a record and counts the work.
+/// Writes a record and charges the work to the operation's budget.
 fn append_record(writer: &mut Writer, record: &[u8], context: &Context) -> Result<(), Error> {
     context.budget.spend(record.len())?;
     writer.append_record(record).map_err(file_failed)

@@ -99,7 +99,7 @@ fn add(call: &Call<'_>) -> OptionalValue {
 }
 
 /// Adds milliseconds to a date, or subtracts them if `sign` is -1. `$add` rounds to the nearest
-/// millisecond, and half of one toward 1970; `$subtract` truncates doubles. NaN, infinities and
+/// millisecond, and exact halves toward 1970; `$subtract` truncates doubles. NaN, infinities and
 /// results beyond 64 bits are errors.
 fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {

@@ -57,7 +57,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Months(i64),
-    /// Weeks and days are in local time: a day may have 23 or 25 hours.
+    /// A week. Weeks and days are in local time, in which a day may have 23 or 25 hours.
     Week,
     Day,
     /// A fixed number of milliseconds.
@@ -281,9 +281,9 @@ fn floor_to(value: i64, origin: i64, step: i64) -> Option<i64> {
     origin.checked_add(bins.checked_mul(step)?)
 }
 
-/// Returns the local start of the bin. Units are counted from the reference date: months by the
-/// calendar, weeks from the first start of a week on or after it, days and shorter units by their
-/// length.
+/// Returns the start of the bin that contains a local time. Bins are counted from 2000-01-01:
+/// months by the calendar, weeks from the first start of a week on or after that date, days and
+/// shorter units by their length.
 fn truncate_to(local: i64, unit: Unit, size: i64, week: i64) -> Option<i64> {
     let days = local.div_euclid(DAY_MS);
     match unit {

@@ -329,9 +329,8 @@ pub(super) fn by_format(text: &str, format: &str, zone: Option<&Zone>) -> Result
     parts.into_instant(&cursor, zone)
 }
 
-/// Parses one field of a format, such as `%Y`: selects the number of digits, then handles fields
-/// that are not numbers, then the number. `%z` is an offset in hours and minutes, `%Z` one in
-/// minutes.
+/// Parses one field of a format, such as `%Y`, and stores its value in `parts`. `%z` is an offset
+/// in hours and minutes, `%Z` one in minutes.
 fn read_field(cursor: &mut Cursor<'_>, parts: &mut Parts, field: char) -> Result<(), Error> {
     let (least, most) = match field {
         'Y' | 'G' => (4, 4),

@@ -27,8 +27,8 @@ pub(super) fn ln(value: Decimal128) -> f64 {
     }
 }
 
-/// Returns the logarithm to base 10 of a positive number, exact for powers of ten. Digits and
-/// exponent are added as in [`ln`].
+/// Returns the logarithm to base 10 of a positive number, exact for powers of ten. It is the
+/// logarithm of the digits plus the exponent.
 pub(super) fn log10(value: Decimal128) -> f64 {
     match value.parts() {
         Some((_, digits, exponent)) if !is_plain(value.to_f64()) => {
@@ -38,9 +38,8 @@ pub(super) fn log10(value: Decimal128) -> f64 {
     }
 }
 
-/// Returns a power of e. Beyond the range of doubles it is computed as a power of ten: the
-/// fractional part of that exponent yields the digits, and the whole part is their exponent in the
-/// parsed text.
+/// Returns a power of e. Beyond the range of doubles it is computed as 10^x: the fractional part of
+/// x determines the digits of the result, and the whole part is its decimal exponent.
 pub(super) fn exp(value: Decimal128) -> Decimal128 {
     let power = value.to_f64();
     let direct = power.exp();

@@ -172,8 +172,9 @@ impl Function {
     }
 
     /// Calls the function while `held` bytes of arguments are held. Counts the bytes that it reads
-    /// and builds, and refuses a result that is too large or too deep. Reading the arguments is not
-    /// bounded work, since the document was read anyway; building the result is.
+    /// and builds as work, and refuses a result that is too large or too deep. Only the work of
+    /// building the result counts toward the limit of one evaluation, since the arguments were read
+    /// from the document anyway.
     fn run_function<'e>(
         &'static self,
         args: &[Evaluated<'_>],

@@ -79,7 +79,8 @@ fn check_positive(call: &Call<'_>, number: Number, code: i32) -> Result<(), Erro
     ))
 }
 
-/// Returns a logarithm of a decimal or a double; a double for NaN.
+/// Applies the logarithm `decimal` or `double` to a number. The result is a decimal for a decimal
+/// other than NaN, and a double for any other number.
 fn logarithm_of(number: Number, decimal: fn(Decimal128) -> f64, double: fn(f64) -> f64) -> Value {
     match number {
         Number::Decimal(v) if !v.is_nan() => {

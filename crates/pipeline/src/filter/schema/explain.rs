@@ -17,16 +17,16 @@ use super::{
 
 /// Bytes of the description of one operator besides its values.
 pub(super) const DETAIL: usize = 64;
-/// Bytes of an element of an array besides its value.
+/// Bytes of an array element in a description besides its value.
 const ELEMENT: usize = 8;
-/// Memory of a description per byte, without the values of the document and the parts of the
-/// schema, whose memory is known.
+/// Estimated memory per byte of a description. It does not apply to values of the document and
+/// parts of the schema, whose memory is known.
 const MEMORY_PER_BYTE: usize = 8;
 
 /// Why a description was not completed.
 #[derive(Debug)]
 pub(in crate::filter) enum Cut {
-    /// It would exceed its maximum size or the available memory.
+    /// The description would exceed its maximum size or the available memory.
     TooLarge,
     /// The operation has to end early.
     Failed(Error),
@@ -47,8 +47,8 @@ pub(in crate::filter) struct Details<'c> {
     pub(in crate::filter) left: usize,
     /// Memory reserved for the description.
     pub(in crate::filter) held: Share,
-    /// Whether it contains values of the document and parts of the schema. They are left out if the
-    /// whole description would be too large.
+    /// Whether the description contains values of the document and parts of the schema. They are
+    /// left out if the whole description would be too large.
     pub(in crate::filter) whole: bool,
     /// Returns the name of an error code.
     pub(in crate::filter) code_name: fn(i32) -> String,
@@ -78,7 +78,7 @@ impl Details<'_> {
         Ok(doc! { "operatorName": operator })
     }
 
-    /// Adds a copy of a value, unless values are left out.
+    /// Adds a copy of a value to the description, unless values are left out.
     pub(in crate::filter) fn push(
         &mut self,
         detail: &mut Document,
@@ -92,7 +92,7 @@ impl Details<'_> {
         Ok(())
     }
 
-    /// Adds the part of the query or schema that was not met.
+    /// Adds the part of the query or schema that was not met to the description.
     pub(in crate::filter) fn push_specified(
         &mut self,
         detail: &mut Document,

@@ -29,7 +29,8 @@ impl Schema {
 }
 
 impl Rule {
-    /// Returns whether a value meets the rule. A rule for another type is met.
+    /// Returns whether a value meets the rule. A value of a type that the rule does not constrain
+    /// meets it.
     pub(super) fn is_met(&self, value: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
         match (self, value) {
             (Self::Type(types), value) => Ok(types.contains(value.kind())),
@@ -136,7 +137,7 @@ impl Rule {
 }
 
 impl Allowed {
-    /// Returns whether an item or a property is allowed.
+    /// Returns whether an array element or a field with this value is allowed.
     pub(super) fn allows(&self, value: ValueRef<'_>, context: &Context) -> Result<bool, Error> {
         match self {
             Self::Any => Ok(true),
@@ -147,7 +148,7 @@ impl Allowed {
 }
 
 impl Dependency {
-    /// Returns whether a document meets the condition.
+    /// Returns whether a document meets the condition of a dependency.
     pub(super) fn is_met(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         match self {
             Self::Properties(names) => {

@@ -69,7 +69,8 @@ pub enum Rule {
     MinLength(i64),
     /// A number is a multiple of this one, which is positive.
     MultipleOf(Decimal128),
-    /// A number compares with this one: `minimum` or `maximum`.
+    /// A number is within the limit of `minimum` or `maximum`: compared with this value, it meets
+    /// the comparison.
     Limit(Comparison, Value),
     /// An array has at least this number of elements.
     MinItems(i64),
@@ -81,17 +82,17 @@ pub enum Rule {
     Items(Box<Schema>),
     /// Each element of an array matches the schema at its position, if there is one.
     ItemList(Vec<Schema>),
-    /// The elements of an array from this position on are allowed.
+    /// The elements of an array from this position on must be allowed.
     AdditionalItems(usize, Allowed),
     /// The fields with these names match their schemas if they exist.
     Properties(Vec<(String, Schema)>),
-    /// Fields match the schemas of the patterns that their names match. Fields whose names are not
-    /// in `named` and match no pattern are allowed: `patternProperties` and
-    /// `additionalProperties`.
+    /// Fields match the schemas of the patterns that their names match (`patternProperties`).
+    /// Fields whose names are not in `named` and match no pattern must be allowed
+    /// (`additionalProperties`).
     OtherProperties {
         /// Names of fields to which `allowed` does not apply.
         named: HashSet<String>,
-        /// Patterns of names and the schemas of the fields.
+        /// Patterns of field names, each with the schema of the fields whose names match it.
         patterns: Vec<(Pattern, Schema)>,
         /// Which of the remaining fields are allowed.
         allowed: Allowed,
@@ -116,7 +117,7 @@ pub enum Rule {
     Enum(Vec<Value>),
 }
 
-/// Which items or properties without a schema of their own are allowed.
+/// Which array elements or fields without a schema of their own are allowed.
 #[derive(Clone, Debug)]
 pub enum Allowed {
     /// All of them are allowed.
