@@ -1,6 +1,7 @@
 //! The MongoDB API's shared state: one value for all connections. It holds the engine, the open
-//! cursors, the counters, what clients have set, and the list of open connections. Commands use
-//! this module; it depends only on the rows of the command table, not on the commands themselves.
+//! cursors, the counters, the parameters and fail points that clients have set, and the list of
+//! open connections. Commands use this module; it depends only on the rows of the command table,
+//! not on the commands themselves.
 
 use std::{
     collections::HashMap,
@@ -149,8 +150,8 @@ impl MongoApi {
         })
     }
 
-    /// Returns the users and roles for the server of another shard, encoded; `seen` is the token of
-    /// the version that it already has. The error is a message text.
+    /// Returns the users and roles, encoded, for the server of another shard. `seen` is the token
+    /// of the version that the other server already has. The error is a message text.
     pub fn encode_users(&self, seen: &[u8]) -> Result<Vec<u8>, String> {
         self.users.encode_newer(self.process, seen).map_err(|error| error.message)
     }

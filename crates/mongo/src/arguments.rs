@@ -141,7 +141,8 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Returns a value of type bool; null is an error, with a different text.
+    /// Returns a value of type bool. Null is an error. The error text differs from that of
+    /// [`Self::bool`].
     pub(crate) fn strict_bool(&self, name: &str) -> Result<Option<bool>> {
         match self.get_or_null(name) {
             None => Ok(None),

@@ -2,7 +2,7 @@
 //! sender's roles grant. Without required authentication everything is permitted.
 //!
 //! Senders from the portal (the server's web pages) are not users. The portal has checked the
-//! account's key, unless its address requires none, and reports whether they may write.
+//! account's key, unless the portal's address requires none, and reports whether they may write.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Charges commands in request units, by the table that both APIs share. The charges are returned
 //! by `getLastRequestStatistics`. If the server enforces throughput, they are also taken from the
-//! bucket of the command's collection or of its database.
+//! token bucket of the command's collection or of its database.
 //!
 //! ```text
 //! admit    a read is admitted if anything is left in the bucket; the statements of a write are

@@ -103,8 +103,8 @@ impl Sender {
 pub(crate) struct RelayedSender {
     /// Whether the sender may send commands that change something.
     pub(crate) writes: bool,
-    /// Common to all commands of one portal session. A read-only sender may use only the cursors of
-    /// its own session.
+    /// Identifies the portal session of the sender, which all commands of the session share. A
+    /// read-only sender may use only the cursors of its own session.
     pub(crate) session: [u8; 32],
 }
 

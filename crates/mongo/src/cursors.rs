@@ -175,8 +175,8 @@ impl Cursors {
 
     /// Adds a cursor to the table and returns its id. Ids are random, so that clients cannot guess
     /// the ids of other clients' cursors. Fails with 146 at the limit, and with the reason if the
-    /// operation was cancelled. This is checked under the lock, so that [`Self::kill_sessions`]
-    /// misses no cursor.
+    /// operation was cancelled. Cancellation is checked under the lock, so that
+    /// [`Self::kill_sessions`] misses no cursor.
     pub(crate) fn open(
         &self,
         namespace: Namespace,

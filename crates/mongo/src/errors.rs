@@ -199,8 +199,8 @@ impl From<engine::Error> for Error {
     }
 }
 
-/// Maps the error of an object that does not exist. Operations on documents never fail this way in
-/// this API.
+/// Returns the error for an object that does not exist. Operations on documents never fail this way
+/// in this API.
 fn not_found(what: ErrorSubject, message: String) -> Error {
     match what {
         ErrorSubject::Index(name) => Error::new(IndexNotFound, format!("cannot find index {name}")),
@@ -230,7 +230,8 @@ fn exists_already(what: ErrorSubject, message: String) -> Error {
     }
 }
 
-/// Maps a conflict with an existing index: 86 for the name, 85 for everything else.
+/// Returns the error of a conflict with an existing index: 86 if only the names are equal, 85 for
+/// any other conflict.
 fn index_conflict(conflict: &IndexConflict) -> Error {
     match conflict {
         IndexConflict::NameTaken { wanted, existing } => {

@@ -68,9 +68,9 @@ impl<T> FailPoint<T> {
 /// When an enabled fail point triggers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
-    /// Number of times that it still triggers; `None` without a limit.
+    /// Number of times that the fail point still triggers; `None` without a limit.
     times: Option<u64>,
-    /// Number of matching commands that are still skipped before it triggers.
+    /// Number of matching commands that are still skipped before the fail point triggers.
     skip: u64,
     /// Probability that the fail point triggers for a matching command, from 0 to 1.
     probability: f64,

@@ -64,7 +64,8 @@ fn database_of<'a>(commands: &CommandTable, header: &Header, payload: &'a [u8]) 
     database_of_command(commands, body, body.get("$db").and_then(text))
 }
 
-/// Returns the database that decides which server runs a command; `database` is the command's own.
+/// Returns the database that decides which server runs a command. `database` is the database in
+/// which the command runs.
 pub(crate) fn database_of_command<'a>(
     commands: &CommandTable,
     body: DocRef<'a>,

@@ -50,8 +50,8 @@ pub(crate) const SHOWN_BYTES: usize = 1024;
 /// Total size of the larger commands that one reply of `currentOp` shows in full. The reply has to
 /// fit into a document, with everything else in it.
 pub(crate) const MAX_WHOLE_COMMANDS: usize = MAX_DOCUMENT_BYTES - 64 * 1024;
-/// Application name of clients that also read the reserved property `_ts`, the second of a
-/// document's last write, while that is enabled for dumps.
+/// Application name of clients that also read the reserved property `_ts`, the time of a document's
+/// last write, while the setting `carry_timestamps` is on.
 pub(crate) const DUMPING: &str = "mongodump";
 /// Maximum number of connections, as `serverStatus` reports it.
 pub(crate) const MAX_CONNECTIONS: i32 = 50_000;
@@ -82,7 +82,7 @@ pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
 /// Size to which the buffer grows, as a multiple of the bytes that have arrived: a batch of a
 /// thousand documents of 1 KB is copied once, and a message of the largest size three times.
 pub(crate) const ROOM_AHEAD: usize = 16;
-/// Timeout of the last bytes sent to a client when its connection is closed.
+/// Timeout for sending the last bytes to a client when its connection is closed.
 pub(crate) const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// Size of the read buffer of each connection, for small messages.
 pub(crate) const BUFFER_BYTES: usize = 4 * 1024;

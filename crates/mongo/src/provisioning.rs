@@ -103,7 +103,7 @@ pub(crate) fn without_provisioning(options: &Document) -> Document {
 ///
 /// Fails with 14 for a type other than a number, 40415 and 40414 for an unknown or missing field of
 /// the autoscale settings, and 2 for both kinds at once or a throughput that is out of bounds or
-/// between two steps.
+/// not a multiple of its step.
 pub(crate) fn parse_throughput(args: &Args<'_>) -> Result<Option<Throughput>> {
     let manual = whole_number(args, MANUAL)?.map(Throughput::Manual);
     let of = format!("{}.{AUTOSCALE}", args.of);
@@ -142,7 +142,7 @@ pub(crate) fn whole_number(args: &Args<'_>, name: &str) -> Result<Option<i64>> {
     whole.map(Some).ok_or_else(|| Error::new(BadValue, text()))
 }
 
-/// Returns the shard key pattern for a path: the hashed value of the path.
+/// Returns the shard key pattern that hashes the value at a path: `{path: "hashed"}`.
 pub(crate) fn shard_key_of_path(path: &str) -> Result<Document> {
     check_path(path)?;
     let mut key = Document::new();

@@ -26,8 +26,8 @@ pub(crate) fn is_introduction(commands: &CommandTable, body: DocRef<'_>) -> bool
         && body.get("maxAwaitTimeMS").is_none()
 }
 
-/// Returns the handshake message for the client's next servers, without a login, which only the
-/// first server handles.
+/// Returns the handshake message that is repeated to servers to which the client is passed on. It
+/// contains no login, which only the first server handles.
 pub(crate) fn introduction_of(body: DocRef<'_>) -> Vec<u8> {
     let mut said = Document::new();
     for (name, value) in body.iter().filter(|(name, _)| !is_of_login(name) && *name != "$db") {

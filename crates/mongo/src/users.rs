@@ -237,7 +237,8 @@ impl Users {
         self.put(&path, user.to_stored(), expected_version).await
     }
 
-    /// Stores a role under the same conditions as `put_user`.
+    /// Stores a role, replacing version `expected_version`; `None` stores a new role. Fails like
+    /// [`Self::put_user`] if the stored version is another one.
     pub(crate) async fn put_role(
         &self,
         role: &Role,

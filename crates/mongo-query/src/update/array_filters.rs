@@ -43,8 +43,8 @@ pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<Element
 /// Parses one filter and its identifier, which is a lower-case letter followed by letters and
 /// digits.
 ///
-/// Errors: 9 no identifier or two of them, 2 an invalid identifier, and those of the condition. All
-/// but that of a missing identifier have the prefix "Error parsing array filter".
+/// Errors: 9 no identifier or two of them, 2 an invalid identifier, and those of the condition.
+/// Except for a missing identifier, the error text starts with "Error parsing array filter".
 fn parse_filter(document: DocRef<'_>) -> Result<ElementFilter, Error> {
     let caused = |error: Error| {
         let text = format!("Error parsing array filter :: caused by :: {}", error.message);

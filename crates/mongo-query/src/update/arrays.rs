@@ -155,7 +155,7 @@ fn starts_with_operator(document: DocRef<'_>) -> bool {
 
 /// Parses `$pullAll: [...]`: a list of values.
 ///
-/// Errors: 2.
+/// Errors: 2 for something other than an array.
 pub(super) fn parse_pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(

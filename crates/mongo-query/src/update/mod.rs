@@ -1,5 +1,5 @@
-//! Update documents: replacements, operators and pipelines. Operators are recognized by a first
-//! name that starts with `$`.
+//! Update documents: replacements, operators and pipelines. The first field of a document of
+//! operators has a name that starts with `$`.
 //!
 //! ```text
 //! {a: 1, b: 2}                          replaces the document except for its _id
@@ -78,7 +78,8 @@ fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
 /// no path uses is taken for a mistake and refused.
 ///
 /// Errors: 9 for an unknown operator, for something other than an object of paths, and for a filter
-/// that is not used; errors of paths, and of two operators on one path, are the evaluator's.
+/// that is not used; for invalid paths, and for two operators on one path, the errors of the
+/// evaluator.
 fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
     let filters = array_filters::parse_filters(array_filters)?;
     let mut leaves = Vec::new();

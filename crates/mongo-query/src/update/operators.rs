@@ -54,7 +54,7 @@ fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value,
 
 /// Parses `$rename`: both paths must be plain, and neither may be inside the other.
 ///
-/// Errors: 2, with a text for each kind of mistake; errors of paths are the evaluator's.
+/// Errors: 2, with a text for each kind of mistake; for invalid paths the errors of the evaluator.
 fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let shown = format!("{path}: {}", shell(value));
     let Some(target) = value.as_str() else {

@@ -22,7 +22,7 @@ pub(crate) const SCRAM_SHA_256: &str = "SCRAM-SHA-256";
 
 const EXTERNAL: &str = "external";
 
-/// Maximum length of a salt in bytes. MongoDB's have 16 and 28.
+/// Maximum length of a salt in bytes. MongoDB's salts have 16 and 28 bytes.
 const MAX_SALT: usize = 256;
 
 /// The credentials of a user. A user without any cannot log in with a password.
@@ -60,7 +60,7 @@ impl Credentials {
         self.sha1.is_none() && self.sha256.is_none()
     }
 
-    /// Returns the password mechanisms that the user has keys for, by MongoDB's names and in its
+    /// Returns MongoDB's names of the password mechanisms that the user has keys for, in MongoDB's
     /// order.
     pub(crate) fn mechanisms(&self) -> Vec<&'static str> {
         self.each().map(|(name, _)| name).collect()

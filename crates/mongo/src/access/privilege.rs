@@ -54,8 +54,8 @@ impl Privilege {
     }
 }
 
-/// A set of privileges: one entry for each resource, none without actions, sorted by resource, and
-/// at most [`MAX_PRIVILEGES`].
+/// A set of privileges: one for each resource, none without actions, sorted by resource, and at
+/// most [`MAX_PRIVILEGES`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Privileges(Vec<Privilege>);
 
@@ -77,8 +77,8 @@ impl Privileges {
         self.0.get(self.place(key).ok()?)
     }
 
-    /// Adds a privilege to the entry of its resource. Fails with 2, without a change, if the set
-    /// would have too many entries.
+    /// Adds the actions of a privilege to those on the same resource. Fails with 2, without a
+    /// change, if the set would have too many resources.
     pub(crate) fn add(&mut self, privilege: Privilege) -> Result<()> {
         if privilege.actions.is_empty() {
             return Ok(());
@@ -98,14 +98,14 @@ impl Privileges {
         Ok(())
     }
 
-    /// Adds all privileges of another set. Fails with 2 if the set would have too many entries; the
-    /// privileges added before that stay in the set.
+    /// Adds all privileges of another set. Fails with 2 if the set would have too many resources;
+    /// the privileges added before that stay in the set.
     pub(crate) fn add_all(&mut self, others: &Self) -> Result<()> {
         others.iter().try_for_each(|privilege| self.add(privilege.clone()))
     }
 
-    /// Removes the actions of a privilege from the entry of the same resource. Entries of other
-    /// resources stay, even if they cover the same collections.
+    /// Removes the actions of a privilege from the privilege on the same resource. Privileges on
+    /// other resources stay, even if they cover the same collections.
     pub(crate) fn remove(&mut self, privilege: &Privilege) {
         let Ok(at) = self.place(privilege.resource.key()) else { return };
         let Some(entry) = self.0.get_mut(at) else { return };
@@ -152,7 +152,8 @@ impl Privileges {
         self.covering(target).any(|privilege| privilege.actions.has_one_of(actions))
     }
 
-    /// Returns whether all these actions are permitted on the target, by one entry or by several.
+    /// Returns whether all these actions are permitted on the target, by one privilege or by
+    /// several.
     #[cfg(test)]
     pub(crate) fn allows_all(&self, actions: Actions, target: Target<'_>) -> bool {
         self.actions_on(target).contains_all(actions)
@@ -190,7 +191,7 @@ impl Privileges {
     }
 
     /// Reads an array of privilege documents. As in MongoDB, every error in one of them has code 9;
-    /// too many entries have code 2.
+    /// too many resources have code 2.
     pub(crate) fn parse(array: ArrayRef<'_>) -> Result<Self> {
         let mut set = Self::new();
         let mut unknown = Vec::new();

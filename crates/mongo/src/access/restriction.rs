@@ -119,8 +119,8 @@ impl Restriction {
         Ok(restriction)
     }
 
-    /// Reads the array. Fails with 2 for too many entries and with 14 for one that is not a
-    /// document.
+    /// Reads an array of restrictions. Fails with 2 for too many of them and with 14 for one that
+    /// is not a document.
     pub(crate) fn parse_list(array: ArrayRef<'_>) -> Result<Vec<Self>> {
         let mut list = Vec::new();
         for (at, value) in array.iter().enumerate() {

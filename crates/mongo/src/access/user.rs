@@ -59,7 +59,8 @@ pub(crate) struct UserView<'a> {
     /// The option `showCustomData`, which defaults to true.
     pub(crate) custom_data: bool,
     pub(crate) restrictions: bool,
-    /// Shown with the option `showPrivileges`, which also shows the restrictions.
+    /// The inherited roles and privileges, with the option `showPrivileges`. The restrictions are
+    /// then shown, too.
     pub(crate) inherited: Option<Inherited<'a>>,
 }
 

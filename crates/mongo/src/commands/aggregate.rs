@@ -59,8 +59,8 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     })
 }
 
-/// Requires reading the collection, or the rights of a first stage that reports on the server.
-/// Joined collections are checked when the query starts.
+/// Returns the rights that `aggregate` requires: to read the collection, or those of a first stage
+/// that reports on the server. Joined collections are checked when the query starts.
 pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let pipeline = request.body.get("pipeline").and_then(ValueRef::as_array);
     let first = pipeline.and_then(|stages| stages.get(0)).and_then(ValueRef::as_document);

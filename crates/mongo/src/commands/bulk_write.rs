@@ -115,7 +115,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     Ok(needs)
 }
 
-/// Runs `bulkWrite`. In an `ordered` command the first failure is the last operation that runs.
+/// Runs `bulkWrite`. In an `ordered` command no operation runs after the first failure.
 /// `errorsOnly` omits the outcomes of successful operations.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();

@@ -238,7 +238,8 @@ pub(super) fn rename_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
 /// the target must have. The checks are in mongod's order, since several of them may fail at once.
 ///
 /// Fails with 2 for a source that is not a string, 20 for an invalid target, 207 and 14 for a wrong
-/// `dropTarget`, 361 for a UUID mismatch, 26 without a source, and 48 if the target exists.
+/// `dropTarget`, 361 for a UUID mismatch, 26 if the source does not exist, and 48 if the target
+/// exists.
 pub(super) async fn rename_collection(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {

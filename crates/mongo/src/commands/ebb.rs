@@ -12,7 +12,7 @@
 //! => {default: 3600, documents: [..], after: "1700000000000-0a", ok: 1}
 //! ```
 //!
-//! `by` is what decides the expiry: `default`, `ttl`, or the name of a date index.
+//! `by` is the rule that decides the expiry: `default`, `ttl`, or the name of a TTL index.
 
 use std::sync::Arc;
 

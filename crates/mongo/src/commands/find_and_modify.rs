@@ -143,8 +143,8 @@ async fn remove_document(
     Ok((done, answer))
 }
 
-/// Returns the result of a change in the two forms that the receipt of a retryable write stores:
-/// effect and reply.
+/// Returns the two results of a change that the receipt of a retryable write stores: that of the
+/// statement, and the parts of the reply.
 fn outcome_of(
     edited: Edited,
     wanted: ReplyOptions,

@@ -162,7 +162,8 @@ fn find_sessions(
     Ok(found)
 }
 
-/// Returns the entry of a session in the result of the stage.
+/// Returns the document that describes a session in the result of `$listLocalSessions` or
+/// `$listSessions`.
 fn entry(
     (id, user): (SessionId, UserDigest),
     (used, name): (Duration, Option<UserName>),

@@ -23,8 +23,8 @@ use crate::{
     utf8,
 };
 
-/// Checks that a command has at least one statement and at most `maxWriteBatchSize` of the
-/// handshake.
+/// Checks that a command has at least one statement, and at most the number that a handshake
+/// reports as `maxWriteBatchSize`.
 pub(super) fn check_batch(len: usize) -> Result<()> {
     if (1..=MAX_WRITE_BATCH).contains(&len) {
         return Ok(());
@@ -59,9 +59,9 @@ pub(super) async fn open_receipts<'a>(
     }
 }
 
-/// Returns whether the failure of a statement fails the whole command. On a router these are the
-/// retryable errors, since drivers look for them only in the command's reply. For a retryable write
-/// they include two more: another attempt was committed first, or the session already uses a higher
+/// Returns whether the failure of a statement fails the whole command. On a router this is so for
+/// retryable errors, since drivers look for them only in the command's reply. Two more errors fail
+/// a retryable write: another attempt was committed first, or the session already uses a higher
 /// transaction number.
 pub(super) fn ends_command(call: &Call<'_>, error: &Error) -> bool {
     call.api.settings.topology == Topology::Router && may_repeat(error.code)
@@ -106,7 +106,8 @@ pub(super) trait RunStatement {
     /// The outcome of a statement, as the command reports it.
     type Outcome: Send;
 
-    /// Adds a statement to a group; `at` is its position in the command.
+    /// Adds a statement to a group of statements that are committed together; `at` is its position
+    /// in the command.
     fn stage(
         &mut self,
         at: usize,
@@ -134,8 +135,8 @@ pub(super) trait RunStatement {
     fn record_failure(&mut self, _at: usize, _error: &Error) {}
 }
 
-/// Runs statements in order, and returns the failures by position. In an `ordered` command the
-/// first failure is the last statement that runs; otherwise all run.
+/// Runs statements in order, and returns the failures by position. In an `ordered` command no
+/// statement runs after the first failure; otherwise all run.
 ///
 /// Statements are committed in groups, so that the command waits for durability once per group and
 /// not once per statement. The results are those of sequential execution, see [`WriteGroup`]. A

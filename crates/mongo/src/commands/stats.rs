@@ -160,8 +160,8 @@ pub(super) async fn stats_stage(
 pub(super) const DATA_SIZE_FIELDS: &[&str] =
     &["estimate", "keyPattern", "min", "max", "maxSize", "maxObjects", ANY_ARGUMENT];
 
-/// Returns the right to read the collection, whose full name (`database.collection`) is the
-/// argument.
+/// Returns the right that `dataSize` requires: to read the collection whose full name
+/// (`database.collection`) is the argument.
 pub(super) fn data_size_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let namespace = names::parse_full_name(request.first_text()?)?;
     Ok(vec![Requirement::of(Action::Find, Object::Collection(namespace))])

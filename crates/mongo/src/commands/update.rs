@@ -254,7 +254,7 @@ pub(super) async fn update_documents(
     }
 }
 
-/// Updates the first matching document, together with its receipt.
+/// Updates the first matching document and stores the receipt in the same commit.
 async fn update_once(
     call: &Call<'_>,
     collection: &Arc<Collection>,

@@ -56,8 +56,7 @@ pub(crate) fn find_body(payload: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns whether another reply follows this one without a request. The flag is the bit that in a
-/// request means that no reply is wanted.
+/// Returns whether another reply follows this one without a request, as [`MORE_TO_COME`] states.
 pub(crate) fn more_follows(header: &Header, payload: &[u8]) -> bool {
     wants_no_reply(header, payload)
 }

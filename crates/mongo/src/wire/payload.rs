@@ -1,5 +1,5 @@
-//! Reads the payload of a message. Memory for the payload is reserved from the account before it is
-//! read. This module does not interpret the payload.
+//! Reads the payload of a message. Memory for the payload is reserved from an account before the
+//! payload is read. This module does not interpret the payload.
 
 use memory::{InsufficientMemory, Share};
 use tokio::io::{AsyncRead, AsyncReadExt};

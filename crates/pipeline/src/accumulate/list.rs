@@ -29,7 +29,8 @@ impl PushedValues {
 }
 
 /// Distinct values in the order of first occurrence (`$addToSet`). They are compared by their
-/// sortable keys, so that `1` equals `1.0`. Documents with the same fields in another order differ.
+/// canonical encodings, so that `1` equals `1.0`. Documents with the same fields in another order
+/// differ.
 #[derive(Debug, Default)]
 pub struct DistinctValues {
     /// The canonical encodings of the values, to detect duplicates.

@@ -113,8 +113,8 @@ impl Sum {
         sum.total()
     }
 
-    /// Returns the sum of everything as a decimal. Integers and doubles are added to each other
-    /// before the decimals, since the order decides the last digits and this is MongoDB's.
+    /// Returns the sum of everything as a decimal. As in MongoDB, integers and doubles are added to
+    /// each other before the decimals, since the order of additions affects the last digits.
     fn as_decimal(&self, decimal: Decimal128) -> Decimal128 {
         let mut others = None;
         if self.whole != 0 {

@@ -16,8 +16,8 @@ use super::{
 };
 use crate::filter::Filter;
 
-/// Maximum memory of the concrete paths of one update's positional operators, in bytes: more than
-/// the paths of any document that can be stored take.
+/// Maximum memory in bytes of the concrete paths of one update's positional operators. The paths of
+/// any document that can be stored take less.
 const MAX_NAMED_BYTES: usize = 256 * 1024 * 1024;
 
 /// A filter of array elements that paths refer to by name (`arrayFilters`).

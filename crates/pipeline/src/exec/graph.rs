@@ -34,7 +34,7 @@ use crate::{
 pub struct GraphLookup {
     /// The name of the collection to search.
     pub collection: String,
-    /// The expression of the start value, or of an array of them.
+    /// The expression of the start value, or of an array of start values.
     pub start: Expr,
     /// The path of the values to search for next, in a found document (`connectFromField`).
     pub from: Path,

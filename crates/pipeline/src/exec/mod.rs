@@ -1,5 +1,6 @@
 //! Runs pipelines of stages over rows. `Exec` does not read collections and does not wait: the
-//! caller offers input rows, and it returns rows, or requests input or rows of another collection.
+//! caller offers input rows, and `Exec` returns rows, or requests input or rows of another
+//! collection.
 //!
 //! Every stage is an [`Operator`]. Rows are pulled from the end: the last operator is polled for a
 //! row; if it needs input, the one before it is polled, and so on up to the input. A row is passed

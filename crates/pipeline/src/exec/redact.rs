@@ -9,8 +9,8 @@ use crate::{
     invalid_request, shown_or_missing,
 };
 
-/// Returns the remaining document; `None` if nothing remains. The verdicts are strings that the
-/// parser substitutes for `$$KEEP`, `$$PRUNE` and `$$DESCEND`.
+/// Returns the remaining document; `None` if nothing remains. The expression returns strings that
+/// the parser substitutes for `$$KEEP`, `$$PRUNE` and `$$DESCEND`.
 pub(super) fn redact_document(
     expr: &Expr,
     document: DocRef<'_>,

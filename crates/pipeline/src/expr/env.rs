@@ -95,8 +95,8 @@ impl<'a> Env<'a> {
         Env { scope: Some(scope), ..*self }
     }
 
-    /// Returns the environment while `bytes` more are held around it; fails if that exceeds the
-    /// memory limits.
+    /// Returns the environment of an expression while the evaluation around it holds `bytes` more.
+    /// Fails if that exceeds the memory limits.
     pub fn with_held(&self, bytes: usize) -> Result<Self, Error> {
         let held = self.held.saturating_add(bytes);
         check_held(held, &self.context.operation_memory)?;

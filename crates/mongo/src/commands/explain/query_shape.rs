@@ -81,7 +81,7 @@ impl Shape {
         text
     }
 
-    /// Adds text. Writing to a hash cannot fail.
+    /// Adds text to the hash, which cannot fail.
     fn text(&mut self, text: fmt::Arguments<'_>) {
         let _ = self.write_fmt(text);
     }
@@ -131,13 +131,13 @@ impl Shape {
         self.text(format_args!("]"));
     }
 
-    /// Adds a value that is part of the shape itself.
+    /// Adds a value that is part of the shape itself to the hash.
     fn verbatim(&mut self, value: ValueRef<'_>) {
         self.text(format_args!("{}", shell(value)));
     }
 
-    /// Adds the type of a value. For an array it also adds the type of the elements, if all have
-    /// the same.
+    /// Adds the type of a value to the hash. For an array it also adds the type of the elements, if
+    /// all have the same.
     fn literal(&mut self, value: ValueRef<'_>) {
         let ValueRef::Array(array) = value else {
             return self.text(format_args!("?{}", type_name(value)));
@@ -167,7 +167,8 @@ impl Shape {
         });
     }
 
-    /// Adds the condition on a field. An equality without an operator has the shape of `$eq`.
+    /// Adds the condition on a field to the hash. An equality without an operator has the shape of
+    /// `$eq`.
     fn condition(&mut self, value: ValueRef<'_>) {
         let Some(operators) = value.as_document().filter(|it| has_operator(*it)) else {
             self.text(format_args!("{{\"$eq\":"));
@@ -189,7 +190,8 @@ impl Shape {
         });
     }
 
-    /// Adds an expression: field paths and operators are part of the shape, constants are not.
+    /// Adds an expression to the hash: field paths and operators are part of the shape, constants
+    /// are not.
     fn expression(&mut self, value: ValueRef<'_>) {
         match value {
             ValueRef::String(text) if text.starts_with('$') => self.verbatim(value),
@@ -206,7 +208,7 @@ impl Shape {
         }
     }
 
-    /// Adds a projection, whose flags are part of the shape.
+    /// Adds a projection to the hash. Its flags are part of the shape.
     fn projection(&mut self, value: ValueRef<'_>) {
         match value {
             ValueRef::Document(fields) if has_operator(fields) => self.expression(value),
@@ -220,7 +222,7 @@ impl Shape {
         }
     }
 
-    /// Adds a pipeline, stage by stage.
+    /// Adds a pipeline to the hash, stage by stage.
     fn stages(&mut self, value: ValueRef<'_>) {
         let ValueRef::Array(stages) = value else { return self.literal(value) };
         self.elements(stages, |shape, stage| {
@@ -238,7 +240,7 @@ impl Shape {
         });
     }
 
-    /// Adds the options of a stage that names collections and fields.
+    /// Adds the options of a stage that names collections and fields to the hash.
     fn named(&mut self, spec: ValueRef<'_>) {
         let ValueRef::Document(options) = spec else { return self.verbatim(spec) };
         self.fields(options.iter(), |shape, name, value| match (name, value) {

@@ -1,6 +1,6 @@
 //! Spilling of rows that exceed the memory of a stage: external merge sort, and partitioned groups.
-//! The operation decides whether and where files are written (`evaluation::Spill`). Failures of
-//! files become failures of the operation here.
+//! The operation decides whether and where files are written (`evaluation::Spill`). This module
+//! converts errors of files to errors of the operation.
 
 pub(super) mod bytes;
 mod merge;

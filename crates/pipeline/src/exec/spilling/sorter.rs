@@ -1,11 +1,11 @@
 //! Sorts any number of rows: rows beyond the memory limit are spilled as sorted runs, which are
 //! merged at the end. The sort is stable.
 //!
-//! It is an external merge sort. Entries are collected in memory; when they exceed the limit, they
-//! are sorted and written as a run. As soon as there are enough runs of the same level (the number
-//! of merges of their rows), they are merged into one of the next level. So there are never many
-//! runs, and every row is written about as often as there are levels. Only adjacent runs are
-//! merged, and of equal rows those of an earlier run come first, which keeps the sort stable.
+//! It is an external merge sort. Rows are collected in memory; when they exceed the limit, they are
+//! sorted and written as a run. As soon as there are enough runs of the same level (the number of
+//! merges of their rows), they are merged into one of the next level. So there are never many runs,
+//! and every row is written about as often as there are levels. Only adjacent runs are merged, and
+//! of equal rows those of an earlier run come first, which keeps the sort stable.
 //!
 //! ```text
 //! level 0   r r r r ... (16)  -> merged ->  level 1   R

@@ -83,7 +83,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$year", DateOrNamed, |c| date_part(c, |m, _| m.year), "year"),
 ];
 
-/// Returns a 32-bit integer if the part fits, else a 64-bit integer.
+/// Returns a value as a 32-bit integer if it fits, else as a 64-bit integer.
 fn int_value(value: i64) -> Value {
     i32::try_from(value).map_or(Value::Int64(value), Value::Int32)
 }

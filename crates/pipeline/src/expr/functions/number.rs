@@ -1,5 +1,5 @@
 //! Conversion of arguments to numbers, and of numbers to results of the right type. A result is an
-//! `int` only if it fits and all operands were.
+//! `int` only if it fits and all operands are of this type.
 
 use document::{Decimal128, Number, Value, ValueRef};
 use evaluation::Error;

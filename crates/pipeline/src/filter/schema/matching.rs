@@ -177,7 +177,7 @@ pub(super) fn find_property<'a>(
     }
 }
 
-/// Counts the search for a field. A wide document costs more.
+/// Charges the work of a search for a field, which grows with the size of the document.
 fn count_lookup(document: DocRef<'_>, context: &Context) -> Result<(), Error> {
     context.budget.spend(STEP / 4 + readable_bytes(ValueRef::Document(document)) / LOOKED)
 }
