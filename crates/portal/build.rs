@@ -161,7 +161,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the compressed form if it is smaller.
+/// Returns a file in compressed form; `None` if that is not smaller or the file is not a text.
 fn compress(name: &str, bytes: &[u8]) -> io::Result<Option<Vec<u8>>> {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     if !TEXTS.contains(&extension) {

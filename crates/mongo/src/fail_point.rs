@@ -148,7 +148,7 @@ pub(crate) struct FailCommand {
     pub(crate) namespace: Option<String>,
     /// Only commands of clients with this application name fail; `None` for any client.
     pub(crate) app_name: Option<String>,
-    /// The error code of a failing command.
+    /// The error code with which commands fail.
     pub(crate) code: Option<i32>,
     /// Whether the connection is closed without a reply.
     pub(crate) close: bool,

@@ -29,7 +29,7 @@ use crate::{
 pub enum Right {
     /// The sender may run every command.
     Write,
-    /// Only commands that change nothing, according to their row.
+    /// The sender may run only commands that change nothing, according to the command table.
     Read,
 }
 

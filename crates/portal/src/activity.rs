@@ -7,7 +7,7 @@ const MAX_ACTIVITY_BYTES: usize = 64;
 /// The header with the activity id in requests and responses, which Azure's clients use.
 pub(crate) const ACTIVITY: &str = "x-ms-activity-id";
 
-/// Returns the client's id, or a random UUID.
+/// Returns the activity id that the client sent or, without one, a random UUID.
 pub(crate) fn activity_id(headers: &HeaderMap) -> HeaderValue {
     let given = headers.get(ACTIVITY).filter(|id| id.len() <= MAX_ACTIVITY_BYTES);
     given.cloned().or_else(|| HeaderValue::try_from(random_id()).ok()).unwrap_or_else(nil_id)

@@ -55,7 +55,7 @@ mod roles;
 /// The commands `saslStart`, `saslContinue` and `logout`.
 mod sasl;
 mod server_status;
-/// The commands `startSession`, `endSessions` and `logout`.
+/// `startSession`, `endSessions`, `killSessions` and the other commands on sessions.
 mod sessions;
 /// The commands `shardCollection`, `enableSharding` and `reIndex`.
 mod sharding;

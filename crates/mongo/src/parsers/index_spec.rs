@@ -63,7 +63,7 @@ const UNSUPPORTED: &[&str] = &[
     "storageEngine",
 ];
 
-/// Options of the `_ts` index.
+/// Options that a specification of the `_ts` index may have.
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
 /// How options of unknown name are treated.

@@ -38,7 +38,7 @@ pub(crate) struct UpdateFields {
     pub(crate) all: &'static [&'static str],
 }
 
-/// The names in a statement of `update`.
+/// Field names of a statement of `update`.
 pub(crate) const UPDATE_FIELDS: UpdateFields = UpdateFields {
     filter: "q",
     update: "u",

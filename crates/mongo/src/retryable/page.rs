@@ -19,7 +19,7 @@ use crate::{
     session::SessionId,
 };
 
-/// Number of statements in a page.
+/// Number of statements whose results one page of receipts stores.
 pub(super) const STATEMENTS: usize = 128;
 
 /// The result of a statement.
@@ -46,7 +46,7 @@ impl StatementResult {
     }
 }
 
-/// The results of the statements in one page.
+/// A page of receipts: the results of up to [`STATEMENTS`] statements.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Page {
     /// The transaction number of the statements.
@@ -68,14 +68,15 @@ impl Page {
         Value::Binary { subtype: 0, bytes: [&session[..], &page.to_be_bytes()].concat() }
     }
 
-    /// Returns the result of the statement at a position; `None` if it was not executed.
+    /// Returns the result of the statement at this position in the page; `None` if it was not
+    /// executed.
     pub(super) fn done(&self, slot: usize) -> Option<StatementResult> {
         let code = *self.codes.get(slot).filter(|code| **code != 0)?;
         let upserted = self.upserted.get(&slot).cloned();
         Some(StatementResult { hit: 1 < code, modified: 2 < code, upserted })
     }
 
-    /// Records the result of the statement at a position.
+    /// Records the result of the statement at this position in the page.
     pub(super) fn set(&mut self, slot: usize, done: &StatementResult) {
         if let Some(code) = self.codes.get_mut(slot) {
             *code = done.code();

@@ -119,7 +119,7 @@ impl<'a> WriteReceipts<'a> {
         Ok(receipts)
     }
 
-    /// Reads a page unless it was read before.
+    /// Reads a page of receipts unless it was read before.
     async fn read_page(&self, at: u32) -> Result<()> {
         if self.state.lock().pages.contains_key(&at) {
             return Ok(());
@@ -235,7 +235,8 @@ impl<'a> WriteReceipts<'a> {
         Ok(())
     }
 
-    /// Returns the numbers of the pages that were read, with the versions read.
+    /// Returns the numbers of the pages of receipts that were read, each with the version that was
+    /// read.
     fn versions(&self) -> Vec<(u32, Option<u64>)> {
         self.state.lock().pages.iter().map(|(at, held)| (*at, held.stamp)).collect()
     }

@@ -50,7 +50,7 @@ pub struct GraphLookup {
     pub filter: Option<Filter>,
 }
 
-/// The search for one row.
+/// The search that starts from one row.
 ///
 /// ```text
 /// start "a"     ->  step 0 finds {_id: "a", next: "b"}

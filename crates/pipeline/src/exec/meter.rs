@@ -11,7 +11,7 @@ use super::spilling::stage_exceeded;
 /// stage spills to temporary files, if it can and the request allows it.
 pub(super) const MAX_STAGE_BYTES: usize = 100 * 1024 * 1024;
 
-/// The memory of one stage.
+/// The memory reservation of one stage.
 #[derive(Debug)]
 pub(super) struct Meter {
     /// Name of the stage in error messages.

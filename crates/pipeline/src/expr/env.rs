@@ -38,9 +38,9 @@ pub struct Env<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Variable<'a> {
-    /// The name, without the `$$`.
+    /// The variable's name, without the `$$`.
     pub(crate) name: &'a str,
-    /// The value; `None` if the variable is missing.
+    /// The variable's value; `None` if it is missing.
     pub(crate) value: Option<ValueRef<'a>>,
 }
 

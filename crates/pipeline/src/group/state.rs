@@ -98,7 +98,8 @@ impl GroupState {
         Ok(0)
     }
 
-    /// Returns the result, after the last row. A group has at least one row.
+    /// Returns the value of the computed field, after the last row of the group. A group has at
+    /// least one row.
     pub fn into_value(self) -> Value {
         match self {
             Self::Sum(sum) => sum.sum_value(),

@@ -20,7 +20,7 @@ pub const MAX_SORT_PARTS: usize = 32;
 /// One part of a sort order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortPart {
-    /// The path of the value.
+    /// The path of the values to sort by.
     pub path: Path,
     /// Whether the order is descending.
     pub descending: bool,

@@ -29,7 +29,7 @@ fn namespace(call: &Call<'_>) -> Result<Namespace> {
 /// The indexes of a command, besides the index on `_id`.
 struct WantedIndexes {
     specs: Vec<IndexSpec>,
-    /// Whether the index on `_id` was given.
+    /// Whether the command lists the index on `_id`.
     has_id: bool,
 }
 

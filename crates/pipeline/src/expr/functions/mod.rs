@@ -48,7 +48,7 @@ pub enum Arity {
     Exactly(usize),
     /// A number of arguments from a minimum to a maximum.
     Between(usize, usize),
-    /// Any number of arguments, even none.
+    /// Any number of arguments, including none.
     Any,
     /// Named arguments, in the order in which they are passed to the function.
     Named(&'static [Param]),
@@ -172,9 +172,8 @@ impl Function {
     }
 
     /// Calls the function while `held` bytes of arguments are held. Counts the bytes that it reads
-    /// and builds as work, and refuses a result that is too large or too deep. Only the work of
-    /// building the result counts toward the limit of one evaluation, since the arguments were read
-    /// from the document anyway.
+    /// and builds as work, and refuses a result that is too large or too deep. Reading the arguments
+    /// does not count toward the limit of one evaluation, since the document was read anyway.
     fn run_function<'e>(
         &'static self,
         args: &[Evaluated<'_>],
