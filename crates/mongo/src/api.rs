@@ -180,8 +180,8 @@ impl MongoApi {
         self.settings.per_document_ttl.load(Ordering::Relaxed)
     }
 
-    /// Returns whether documents are exchanged with the time of their last write: `mongodump` gets
-    /// it as the field `_ts`, and inserted documents may contain that field.
+    /// Returns whether dumps carry the time of each document's last write: `mongodump` gets it as
+    /// the field `_ts`, and inserted documents may contain that field.
     pub(crate) fn carries_timestamps(&self) -> bool {
         self.settings.carry_timestamps.load(Ordering::Relaxed)
     }

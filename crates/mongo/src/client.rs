@@ -103,8 +103,8 @@ impl Sender {
 pub(crate) struct RelayedSender {
     /// Whether the sender may send commands that change something.
     pub(crate) writes: bool,
-    /// Identifies the portal session of the sender, which all commands of the session share. A
-    /// read-only sender may use only the cursors of its own session.
+    /// Id of the sender's portal session. All commands of a session have the same id. A read-only
+    /// sender may use only the cursors of its own session.
     pub(crate) session: [u8; 32],
 }
 

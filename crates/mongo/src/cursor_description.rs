@@ -166,8 +166,8 @@ impl CursorSnapshot {
         out
     }
 
-    /// Returns the `currentOp` entry of an idle cursor, as `$currentOp` lists it with `idleCursors:
-    /// true`.
+    /// Returns the `currentOp` entry of an idle cursor, as `$currentOp` lists it if `idleCursors`
+    /// is true.
     pub(crate) fn idle_entry(&self, host: &str, clocks: Clocks) -> Document {
         let mut out = doc! {
             "type": "idleCursor",

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// Average interval between messages above which a client is never delayed.
 const MESSAGE: Duration = Duration::from_millis(20);
-/// Time that a client may be ahead of one message per [`MESSAGE`] before it is delayed: it may send
-/// a hundred messages at once.
+/// Time that a client may be ahead of the rate of one message per [`MESSAGE`] before it is delayed:
+/// it may send a hundred messages at once.
 const FREE: Duration = Duration::from_secs(2);
 
 /// Throttles the messages of a client that must log in and has not.

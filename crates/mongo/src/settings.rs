@@ -42,8 +42,8 @@ pub struct Settings {
     pub per_document_ttl: Arc<AtomicBool>,
     /// The server's version, reported by `buildInfo`.
     pub version: String,
-    /// Whether documents are exchanged with the time of their last write: `mongodump` gets it as
-    /// the field `_ts`, and inserted documents may contain that field.
+    /// Whether dumps carry the time of each document's last write: `mongodump` gets it as the field
+    /// `_ts`, and inserted documents may contain that field.
     pub carry_timestamps: Arc<AtomicBool>,
     /// Listen address, reported by `whatsmyuri` and `serverStatus`.
     pub host: String,

@@ -199,7 +199,7 @@ pub(super) async fn remove_documents(
     }
 }
 
-/// Adds the number of documents that a statement removed to the counters. For a statement of a
+/// Adds to the counters the number of documents that a statement removed. For a statement of a
 /// retryable write that removed none, also records the receipt.
 pub(super) fn record_removed(call: &Call<'_>, slot: Option<ReceiptSlot<'_>>, removed: usize) {
     record_unwritten(slot, removed);

@@ -205,7 +205,7 @@ async fn done_before(slot: Option<ReceiptSlot<'_>>, many: bool) -> Result<Option
     }))
 }
 
-/// Adds the number of documents that a statement changed to the counters. For a statement of a
+/// Adds to the counters the number of documents that a statement changed. For a statement of a
 /// retryable write that wrote nothing, also records the receipt.
 pub(super) fn record_updated(call: &Call<'_>, slot: Option<ReceiptSlot<'_>>, updated: &Updated) {
     record_unwritten(slot, updated);

@@ -63,9 +63,8 @@ impl FirstOrLast {
         Self { limit, last, held: VecDeque::new() }
     }
 
-    /// Adds a value, or null for a missing one. If there are `limit` values already, the last
-    /// values drop their oldest one for it, and the first values do not change. Returns the growth
-    /// in bytes.
+    /// Adds a value, or null for a missing one. If there are `limit` values already, `$lastN` drops
+    /// the oldest one for it, and `$firstN` ignores it. Returns the growth in bytes.
     pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
         if !self.last && self.held.len() >= self.limit {
             return 0;

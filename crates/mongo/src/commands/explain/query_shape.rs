@@ -81,7 +81,7 @@ impl Shape {
         text
     }
 
-    /// Adds text to the hash, which cannot fail.
+    /// Adds text to the hash. This cannot fail.
     fn text(&mut self, text: fmt::Arguments<'_>) {
         let _ = self.write_fmt(text);
     }
@@ -131,7 +131,7 @@ impl Shape {
         self.text(format_args!("]"));
     }
 
-    /// Adds a value that is part of the shape itself to the hash.
+    /// Adds to the hash a value that is part of the shape itself.
     fn verbatim(&mut self, value: ValueRef<'_>) {
         self.text(format_args!("{}", shell(value)));
     }
@@ -240,7 +240,7 @@ impl Shape {
         });
     }
 
-    /// Adds the options of a stage that names collections and fields to the hash.
+    /// Adds to the hash the options of a stage that names collections and fields.
     fn named(&mut self, spec: ValueRef<'_>) {
         let ValueRef::Document(options) = spec else { return self.verbatim(spec) };
         self.fields(options.iter(), |shape, name, value| match (name, value) {

@@ -287,8 +287,8 @@ fn parse_double(text: &str) -> Result<f64, Error> {
     Ok(parsed)
 }
 
-/// Returns whether a lower-case text is `nan(...)` with any letters, digits and `_` between the
-/// parentheses, which have no effect on the value.
+/// Returns whether a lower-case text is `nan(...)` with a payload of letters, digits and `_` in the
+/// parentheses. The payload has no effect on the value.
 fn is_nan_with_payload(text: &str) -> bool {
     let payload = text.strip_prefix("nan(").and_then(|rest| rest.strip_suffix(')'));
     payload.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))

@@ -172,8 +172,9 @@ impl Function {
     }
 
     /// Calls the function while `held` bytes of arguments are held. Counts the bytes that it reads
-    /// and builds as work, and refuses a result that is too large or too deep. Reading the arguments
-    /// does not count toward the limit of one evaluation, since the document was read anyway.
+    /// and builds as work, and refuses a result that is too large or too deep. Reading the
+    /// arguments does not count toward the limit of one evaluation, since the document was read
+    /// anyway.
     fn run_function<'e>(
         &'static self,
         args: &[Evaluated<'_>],

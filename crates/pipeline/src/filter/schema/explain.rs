@@ -92,7 +92,7 @@ impl Details<'_> {
         Ok(())
     }
 
-    /// Adds the part of the query or schema that was not met to the description.
+    /// Adds to the description the part of the query or schema that was not met.
     pub(in crate::filter) fn push_specified(
         &mut self,
         detail: &mut Document,
