@@ -13,8 +13,8 @@ pub(super) fn takes_precedence(form: ValueRef<'_>, other: ValueRef<'_>) -> bool 
     (form.len(), form) < (other.len(), other)
 }
 
-/// Returns whether a value of this type can have several representations. No integer is preferred
-/// over another, and strings have one representation.
+/// Returns whether a value of this type can have several representations. Integers and strings
+/// cannot.
 fn has_forms(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Double(_) | ValueRef::Array(_) | ValueRef::Document(_))
 }

@@ -66,8 +66,8 @@ fn compare_objects(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     Ordering::Equal
 }
 
-/// Returns the type class of a value that `<`, `<=`, `>` and `>=` can compare: null, boolean,
-/// number or string. Arrays and objects have none, although ORDER BY orders them.
+/// Returns the rank of the type of a value that `<`, `<=`, `>` and `>=` can compare: null, boolean,
+/// number or string. `None` for arrays and objects, although ORDER BY orders them.
 pub(crate) fn simple_class(value: ValueRef<'_>) -> Option<u8> {
     match value {
         ValueRef::Null => Some(0),

@@ -189,8 +189,8 @@ impl<'a> Env<'a> {
         self.context.budget.spend_bounded(KEEP)
     }
 
-    /// Appends the key of a value to `out`, counting the work and checking the memory: a value that
-    /// contains objects is copied for it.
+    /// Appends the identity key of a value to `out`. Counts the work, and checks the memory that
+    /// making the key needs, because a value that contains objects is copied.
     pub(crate) fn append_identity(
         &self,
         value: &Evaluated<'_>,

@@ -24,7 +24,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("ARRAY_SUM", 1..=1, |call| reduce_numbers(call, |values| Some(values.iter().sum()))),
 ];
 
-/// Units of work charged for one number of an aggregate.
+/// Units of work charged for each number that an aggregate of an array reads.
 const ONE: usize = 32;
 
 fn length_of(array: ArrayRef<'_>) -> i64 {
@@ -94,9 +94,9 @@ fn median(values: &mut [f64]) -> Option<f64> {
     values.get(middle.checked_sub(1)?).map(|lower| (lower + upper) / 2.0)
 }
 
-/// Returns the greatest or the least element: the one than which no other is `better`. An array or
-/// object among the elements makes the result undefined; null, booleans, numbers and strings are
-/// compared in the total order of values.
+/// Returns the greatest or the least element; `better(a, b)` returns whether `b` is preferred to
+/// `a`. An array or object among the elements makes the result undefined; null, booleans, numbers
+/// and strings are compared in the total order of values.
 fn extreme<'a>(
     call: &Call<'_, 'a>,
     better: fn(ValueRef<'_>, ValueRef<'_>) -> bool,

@@ -26,7 +26,7 @@ const FEW: usize = 3;
 /// many searches end early.
 const ONE: usize = 48;
 
-/// Units of work charged per byte of an array whose properties are sorted.
+/// Units of work charged per byte of an array if the properties of its objects have to be sorted.
 const SORTED: usize = 4;
 
 /// `ARRAY_CONTAINS(array, value, partial)`: with `partial`, an object element matches if it has all

@@ -57,7 +57,7 @@ fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(Evaluated::Own(Value::Array(pairs)))
 }
 
-/// Offset in the decoded resource id of an item's number.
+/// Offset of an item's number in the item's decoded resource id.
 const NUMBER_AT: usize = 8;
 
 /// Returns the number of an item: the last eight bytes of its resource id, in little-endian order.

@@ -69,8 +69,9 @@ impl Function {
         !reads_time && self.name != "RAND"
     }
 
-    /// Evaluates a call while `held` bytes are held around it. Counts the bytes that the function
-    /// reads and builds, and refuses a result that is too large or nested too deeply.
+    /// Evaluates a call; `held` is the number of bytes that the evaluation holds outside of it.
+    /// Counts the bytes that the function reads and builds, and refuses a result that is too large
+    /// or nested too deeply.
     pub fn run<'a>(
         &self,
         args: &[Evaluated<'a>],

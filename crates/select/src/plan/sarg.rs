@@ -23,7 +23,8 @@ use crate::{
     sarg::{Bound, PathStep, PathSteps, Sarg, ValueTest},
 };
 
-/// The paths of the stored document that slots hold, with the newest binding last.
+/// Pairs of a slot and the path in the stored document whose value the slot holds, the newest
+/// binding last.
 #[derive(Default)]
 struct Paths(Vec<(usize, PathSteps)>);
 

@@ -48,8 +48,9 @@ impl Run {
         (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
     }
 
-    /// Returns the maximum number and total size of the kept results: of the page, and of the
-    /// results kept ahead.
+    /// Returns the maximum number of results to keep and the maximum of their total size in bytes.
+    /// Besides the results of the page this includes those that [`Run::keep_ahead`] keeps for later
+    /// pages.
     pub(super) fn most_kept(&self) -> (usize, usize) {
         let (most, none_passed_over) = self.needed_results();
         (most, if none_passed_over { self.keep.bytes } else { usize::MAX })
@@ -109,8 +110,8 @@ impl Run {
         self.count_held()
     }
 
-    /// Reserves the memory of the groups and results so far. If that fails, the results kept ahead
-    /// are dropped first.
+    /// Reserves the memory of the groups and results so far. If that fails, first drops the results
+    /// that are kept for later pages ([`Run::keep_ahead`]).
     fn count_held(&mut self) -> Result<(), Error> {
         let counted = self.count_all_held();
         if counted.is_ok() || self.keep == self.limit {
@@ -140,8 +141,9 @@ impl Run {
         Ok(self.held.set(held)?)
     }
 
-    /// Returns whether a sort position is not after the previous page, or is after all results that
-    /// this page may need. Records the latter as dropped.
+    /// Returns whether a result at this sort position is not needed: it belongs to a previous page,
+    /// or comes after all results that this page may need. In the latter case, records that a
+    /// result after the kept ones was dropped.
     fn is_outside(&mut self, sort_position: &[u8], ordinal: u64, most: usize) -> bool {
         if self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(sort_position, ordinal))
         {

@@ -42,8 +42,9 @@ impl Select {
         plain && counts && value
     }
 
-    /// Returns which clauses read the whole document or a system property. For all others the
-    /// driver may omit these properties, which saves making them for every row.
+    /// Returns which clauses need the system properties of a document, because they read one of
+    /// them or the whole document. The driver may omit these properties elsewhere, which saves
+    /// making them for every row.
     pub fn system_reads(&self) -> SystemReads {
         let clauses = self.clauses();
         let collects = clauses.from.iter().any(|from| matches!(from.input, Input::Collected(_)));
@@ -59,8 +60,8 @@ impl Select {
         }
     }
 
-    /// Returns whether a document makes a row that WHERE keeps. It uses the query as a condition on
-    /// one document, such as that of a patch.
+    /// Returns whether a document makes a row that WHERE keeps. This serves conditions on a single
+    /// document, such as the condition of a patch.
     pub fn keeps_document(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         let clauses = self.clauses();
         let mut env = Env::new(clauses.slots, context);

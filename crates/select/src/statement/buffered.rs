@@ -11,8 +11,9 @@ use crate::form::takes_precedence;
 /// Memory charged for a result in addition to its value and its sort position.
 const ENTRY_BYTES: usize = 128;
 
-/// Results by sort position, and by ordinal within a sort position. Only as many are kept as the
-/// page needs: a query that sorts a million rows for a page of a hundred holds about a hundred.
+/// Results by sort position (their position in the order of results, as bytes) and by ordinal (the
+/// index among the rows that a JOIN makes of one document). Only as many are kept as the page
+/// needs: a query that sorts a million rows for a page of a hundred holds about a hundred.
 #[derive(Debug, Default)]
 pub(super) struct BufferedResults {
     results: BTreeMap<(Vec<u8>, u64), Output>,

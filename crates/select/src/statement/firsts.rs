@@ -12,8 +12,8 @@ const ENTRY_BYTES: usize = 160;
 
 #[derive(Debug, Default)]
 pub(super) struct FirstOccurrences {
-    /// The first sort position of each value, the ordinal at that sort position, and the value; by
-    /// identity key.
+    /// For the identity key of each distinct value: the earliest sort position at which it occurs,
+    /// the ordinal of the row there among the rows of its document, and the value.
     values: HashMap<Vec<u8>, (Vec<u8>, u64, Output), foldhash::fast::RandomState>,
     /// Approximate memory of all values, in bytes.
     bytes: usize,

@@ -92,8 +92,9 @@ impl Run {
         }
     }
 
-    /// Returns the page. Its continuation is the last result or, without results, the last row that
-    /// was passed. So even a page without results makes progress.
+    /// Returns the page; `all` is true if no row is left. Its continuation is the last result or,
+    /// without results, the last row that was passed. So even a page without results makes
+    /// progress.
     pub(super) fn sorted_page(self, all: bool) -> Page {
         let resume = if self.is_over() {
             None

@@ -33,7 +33,8 @@ pub struct Resume {
     pub(super) sort_position: Vec<u8>,
     /// Whether the sort position is not truncated.
     pub(super) is_whole: bool,
-    /// Number of sort positions with the same prefix, up to and including this one.
+    /// Number of sort positions so far, including this one, that have the same prefix. Other sort
+    /// positions may share the prefix of a truncated one.
     pub(super) ties: u64,
     /// Ordinal of the last row: its index among the rows of its document, of which a JOIN makes
     /// several; `u64::MAX` if all of them are done.
@@ -43,7 +44,8 @@ pub struct Resume {
 }
 
 impl Resume {
-    /// Encodes the bytes of a token: version, flags, three numbers, sort position.
+    /// Encodes the position as the bytes of a continuation token: version, flags, `ties`,
+    /// `ordinal`, `done`, sort position.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = vec![VERSION, if self.is_whole { WHOLE } else { 0 }];
         for number in [self.ties, self.ordinal, self.done] {
@@ -78,7 +80,8 @@ impl Resume {
         fits.then(|| Self { sort_position: rest.to_vec(), is_whole, ties, ordinal, done })
     }
 
-    /// Creates the position after a result, at which the next page resumes.
+    /// Creates the position after a result, at which the next page resumes. `ties` is the number of
+    /// sort positions so far that share its prefix, and `done` the number of results so far.
     pub(super) fn at_place(sort_position: &[u8], ordinal: u64, ties: u64, done: u64) -> Self {
         let (sort_position, is_whole) = match truncate_sort_position(sort_position) {
             Some(cut) => (cut, false),
@@ -147,11 +150,11 @@ pub(super) fn shortly_before(key: &[u8]) -> Vec<u8> {
 pub(super) struct ResumeFilter {
     /// The position at which the previous page ended; `None` on the first page.
     resume_position: Option<Resume>,
-    /// The last sort position seen, and the ordinal from which on its rows belong to this page; the
+    /// The last sort position seen, and the ordinal of its first row that belongs to this page; the
     /// inner `None` means that none of its rows does.
     last: Option<(Vec<u8>, Option<u64>)>,
-    /// Number of sort positions so far that start as the last one does. They are counted because
-    /// a long resume position consists of a prefix and a hash only.
+    /// Number of sort positions so far that share the first [`RESUME_BYTES`] bytes with the last
+    /// one. They are counted because a long resume position consists of a prefix and a hash only.
     ties: u64,
     /// Whether the sort position at which the previous page ended was reached.
     is_reached: bool,
@@ -162,7 +165,7 @@ impl ResumeFilter {
         Self { resume_position, last: None, ties: 0, is_reached: false }
     }
 
-    /// Returns the ordinal from which on rows with this sort position come after the resume
+    /// Returns the ordinal of the first row with this sort position that comes after the resume
     /// position; `None` if no row with this sort position does.
     pub(super) fn first_ordinal_after(&mut self, sort_position: &[u8]) -> Option<u64> {
         if let Some((last, said)) = &self.last
@@ -183,7 +186,8 @@ impl ResumeFilter {
         said
     }
 
-    /// Computes `first_ordinal_after` for a new sort position.
+    /// Computes the result of `first_ordinal_after` for a sort position that differs from the last
+    /// one.
     fn decide_sort_position(&mut self, sort_position: &[u8]) -> Option<u64> {
         let Some(resume_position) = &self.resume_position else { return Some(0) };
         let known = resume_position.known_sort_position();
@@ -206,7 +210,7 @@ impl ResumeFilter {
         (resume_position.ties <= self.ties).then_some(0)
     }
 
-    /// Returns the position after a row with the last sort position.
+    /// Returns the resume position after the row with this ordinal at the last sort position seen.
     pub(super) fn resume_of_last(&self, ordinal: u64, done: u64) -> Option<Resume> {
         let (sort_position, _) = self.last.as_ref()?;
         Some(Resume::at_place(sort_position, ordinal, self.ties, done))

@@ -44,14 +44,14 @@ pub struct Run {
     pub(super) resume: Option<Resume>,
     /// The limits of the page.
     pub(super) limit: PageLimit,
-    /// The limits of the kept results, if the rows are not in the order of the results: the page,
-    /// and possibly further results.
+    /// The limits of the kept results, if the rows are not in the order of the results: those of
+    /// the page or, after [`keep_ahead`](Self::keep_ahead), higher ones.
     pub(super) keep: PageLimit,
     /// Whether rows come in the order of results.
     sorted: bool,
     /// The subquery that FROM collects first; rows are fed to it instead of to this run.
     pub(super) inner: Option<Box<Run>>,
-    /// Decides which rows belong after the previous page.
+    /// Decides which rows come after the end of the previous page.
     pub(super) gate: ResumeFilter,
     /// Results of the page so far, in order.
     pub(super) page: Vec<Output>,
@@ -59,9 +59,9 @@ pub struct Run {
     bytes: usize,
     /// Results returned or skipped since the first page.
     pub(super) done: u64,
-    /// Ordinal of the last row that `gate` has accepted, among rows with the same sort position.
+    /// Ordinal of the last row on the page; `u64::MAX` if all rows of its document are done.
     pub(super) ordinal: u64,
-    /// Whether `gate` has accepted the last sort position.
+    /// Whether rows with the last sort position come after the end of the previous page.
     pub(super) passed: bool,
     /// Whether the page has as many results as its limits allow.
     pub(super) full: bool,
@@ -147,10 +147,10 @@ impl Run {
         };
     }
 
-    /// Sets whether rows will be fed in the order of results: in the order of row keys for a plan
-    /// that [streams](Select::streams_rows), which is the default then; in the order of
-    /// [`Select::order_paths`], scanned backward if they descend, for a plan that has such paths.
-    /// Other plans accept rows in any order, and ignore this.
+    /// Sets whether rows will be fed in the order of results. For a query that
+    /// [streams](Select::streams_rows), this is the order of row keys, and the default; for a query
+    /// with [`Select::order_paths`], the order of these paths, scanned backward if they descend.
+    /// Other queries accept rows in any order and ignore the setting.
     pub fn set_sorted(&mut self, sorted: bool) {
         let clauses = self.plan.clauses();
         let can =

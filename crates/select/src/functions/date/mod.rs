@@ -43,7 +43,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("YEAR", 1..=1, |call| of_instant(call, |ticks| DatePart::Year.value_in(ticks))),
 ];
 
-/// The earliest origin of bins (1601). Without an explicit origin bins start at 1970.
+/// Earliest origin that DATETIMEBIN accepts: the start of 1601, in ticks since 1970. Without an
+/// explicit origin, bins start at 1970.
 const FIRST_ORIGIN: i64 = -116_444_736_000_000_000;
 
 /// Returns the instant of a date argument; `None` if it is not a date.

@@ -17,8 +17,8 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
 ];
 
 const MODIFIERS: &str = "imsx";
-/// Finding one of many matches may read much of the string again; 1/READ_AGAIN of it is counted as
-/// work.
+/// Finding one of many matches may read much of the string again. For each match, 1/READ_AGAIN of
+/// the string's length is counted as work.
 const READ_AGAIN: usize = 256;
 
 /// Returns the string and the compiled pattern of a call; `None` if an argument is not a string.
