@@ -1,4 +1,5 @@
-//! The order of the modules in the client crates and in the binary, like `module_table.rs`.
+//! The order of the modules in each client crate and in the binary; `module_table.rs` has the other
+//! crates.
 
 /// A crate and its modules in order; a module may import only from modules listed before it.
 pub const ORDERS: &[(&str, &[&str])] = &[

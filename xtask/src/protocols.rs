@@ -222,7 +222,7 @@ impl Foreign {
     }
 }
 
-/// Returns whether a group follows `#` or `#!`.
+/// Returns whether the group at index `at` belongs to an attribute: it follows `#` or `#!`.
 fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
     let mark = |back: usize, mark: char| {
         let before = at.checked_sub(back).and_then(|at| tokens.get(at));
@@ -231,7 +231,8 @@ fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
     mark(1, '#') || (mark(1, '!') && mark(2, '#'))
 }
 
-/// Returns whether a group is the arguments of a call that creates an error from a number.
+/// Returns whether the group at index `at` contains the arguments of a call that creates an error
+/// from a number.
 fn makes_error(tokens: &[TokenTree], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
     match before(1) {

@@ -1,4 +1,5 @@
-//! The order of the modules in the crates of the storage layer, in the form of `module_table.rs`.
+//! The order of the modules in each crate of the storage layer; `module_table.rs` has the other
+//! crates.
 
 /// A crate and its modules in order; a module may import only from modules listed before it.
 pub const ORDERS: &[(&str, &[&str])] = &[

@@ -50,8 +50,8 @@ struct Stored {
 pub(crate) struct Features {
     /// Whether a MongoDB document's own `ttl` field counts.
     per_document_ttl: Arc<AtomicBool>,
-    /// Whether dump and restore tools read and write `_ts`, the second of a document's write; never
-    /// stored.
+    /// Whether dump and restore tools read and write `_ts`, the time of a document's last write in
+    /// seconds. This switch is not stored.
     carry_timestamps: Arc<AtomicBool>,
     /// Source of `per_document_ttl`. Its lock also serializes writes of the file.
     source: Mutex<Source>,
@@ -127,14 +127,16 @@ impl Features {
         atomic_file::replace_atomically(folder, FILE, &text)
     }
 
-    /// Returns key and value of the equivalent record in a cluster's catalog.
+    /// Returns key and value of the record that stores the switch `per_document_ttl` in a cluster's
+    /// catalog; the value is `None` if `on` is.
     pub(crate) fn cluster_row(on: Option<bool>, stamp: Stamp) -> (Bytes, Option<Bytes>) {
         let body = |on: bool| doc! { "per_document_ttl": on };
         let value = on.map(|on| engine::stored_resource(&RECORD, body(on), stamp));
         (engine::stored_resource_key(&RECORD), value)
     }
 
-    /// Returns the value stored in a cluster's catalog; `None` if never changed.
+    /// Returns the value of `per_document_ttl` that a cluster's catalog stores; `None` if the
+    /// switch was never changed.
     pub(crate) async fn of_catalog(snapshot: &dyn Snapshot) -> Result<Option<bool>, engine::Error> {
         let key = engine::stored_resource_key(&RECORD);
         let Some(value) = snapshot.get(Space::Catalog, &key).await? else { return Ok(None) };
@@ -161,8 +163,8 @@ impl Features {
     }
 
     /// Returns the shared switch `carry_timestamps`: whether dump and restore tools read and write
-    /// `_ts`, the second of a document's write. It is off at every start, since it is meant for the
-    /// duration of a dump or a restore.
+    /// `_ts`, the time of a document's last write in seconds. It is off at every start, since it is
+    /// meant for the duration of a dump or a restore.
     pub(crate) fn carry_timestamps(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.carry_timestamps)
     }
@@ -199,7 +201,8 @@ impl Features {
         turned.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    /// Sets the switch in the cluster's data; the caller holds the lock of `storage`.
+    /// Sets `per_document_ttl` in the cluster's data and in this process; the caller holds the lock
+    /// of `storage`.
     async fn turn_in_cluster(&self, engine: &Engine, on: bool) -> io::Result<()> {
         let body = doc! { "per_document_ttl": on };
         let there = engine.resource_at(&RECORD).is_some();
@@ -210,8 +213,8 @@ impl Features {
         Ok(())
     }
 
-    /// Sets the switch on this thread. The file is written first: a value in effect must never be
-    /// unknown to the next start.
+    /// Sets `per_document_ttl`; blocks the calling thread. The file is written first: a value in
+    /// effect must never be unknown to the next start.
     fn turn_now(&self, on: bool) -> io::Result<()> {
         // Held while the file is written, so that concurrent changes leave the same value in the
         // file and in the switch.
@@ -226,7 +229,7 @@ impl Features {
     }
 }
 
-/// Reads the switch from a cluster's record.
+/// Reads `per_document_ttl` from the body of a cluster's record of switches.
 fn switch_of(body: &Document) -> Option<bool> {
     match body.get("per_document_ttl") {
         Some(Value::Bool(on)) => Some(*on),
@@ -234,8 +237,8 @@ fn switch_of(body: &Document) -> Option<bool> {
     }
 }
 
-/// Reads the file; `None` if missing. Every other failure refuses the start, since a guess could
-/// make documents expire wrongly.
+/// Reads `per_document_ttl` from the file of switches; `None` if the file is missing. Every other
+/// failure refuses the start, since a guess could make documents expire wrongly.
 fn read_switch(file: &Path) -> Result<Option<bool>, Refused> {
     let refused = |why: String| {
         Refused::Unusable(format!(

@@ -32,7 +32,7 @@ use crate::{
 /// declaration order: the engine before the clock, the directory's lock last.
 pub(crate) struct Opened {
     pub(crate) engine: Engine,
-    /// Metrics of the store's committer; `None` for a store in memory.
+    /// Measurements of the store's commits and disk usage; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
     /// Access to images (snapshots) of the store, for backups.
     pub(crate) images: Option<Images>,

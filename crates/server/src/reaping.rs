@@ -92,7 +92,7 @@ impl Reaping {
     }
 }
 
-/// Reads the file; `None` if missing.
+/// Reads the file that records a pause; `None` if it is missing.
 fn read_pause(file: &Path) -> io::Result<Option<Pause>> {
     match fs::read(file) {
         Ok(text) => Ok(Some(serde_json::from_slice(&text).unwrap_or_default())),
@@ -101,7 +101,7 @@ fn read_pause(file: &Path) -> io::Result<Option<Pause>> {
     }
 }
 
-/// Writes or removes the file durably.
+/// Writes the file that records a pause, or removes it if `pause` is `None`; durable on return.
 fn write_pause(folder: &Path, pause: Option<Pause>) -> io::Result<()> {
     if let Some(pause) = pause {
         let text = serde_json::to_vec(&pause).map_err(io::Error::other)?;

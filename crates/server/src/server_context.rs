@@ -92,7 +92,7 @@ fn ready_at(bound: &Bound) -> Ready {
 
 impl ServerContext {
     /// Reloads the account's keys for new requests. An unusable file changes nothing and is logged.
-    /// Without a file the public key stays in use.
+    /// Without a file the emulator's well-known key stays in use.
     pub(crate) fn reload_keys(&self) {
         let Some(path) = &self.config.key_file else { return };
         match nosql::read_keys(Some(path)) {

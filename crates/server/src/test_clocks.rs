@@ -34,7 +34,7 @@ struct TestClocks {
 /// The simulated boot clock since its speed last changed.
 #[derive(Debug)]
 struct BootLine {
-    /// Content of the file at the last reading.
+    /// Content of the boot clock's file at the last reading.
     text: String,
     /// Reading of the machine's boot clock when `text` last changed; `shown_ns` is the reading of
     /// the simulated clock at that time.

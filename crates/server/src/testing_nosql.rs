@@ -1,5 +1,5 @@
-//! A client of the NoSQL API for tests, which signs its requests with the public key over a
-//! persistent connection. Helpers panic on failures.
+//! A client of the NoSQL API for tests, which signs its requests with the emulator's well-known key
+//! over a persistent connection. Helpers panic on failures.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -90,7 +90,8 @@ impl NosqlClient {
         NosqlAnswer { status: parts.status.as_u16(), headers: parts.headers, body }
     }
 
-    /// Sends a request without additional headers; panics on another status. Returns the body.
+    /// Sends a request without additional headers and returns the body; panics if the response does
+    /// not have this status.
     pub(crate) async fn expect(
         &mut self,
         status: u16,

@@ -14,7 +14,7 @@ use crate::op::{Index, Op, Outcome, id_of};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doc {
     pub(crate) body: Document,
-    /// Second of the document's last write.
+    /// Time of the document's last write in seconds.
     ts: i64,
     /// Number of the document's life. A new life starts when the id is inserted again.
     pub(crate) life: u32,

@@ -185,7 +185,8 @@ impl NamesWorld {
         }
     }
 
-    /// Starts, continues or abandons an operation, opens the gate or turnstile, or restarts.
+    /// Does a random step: starts, continues or abandons an operation, publishes held commits,
+    /// resumes a paused read, or restarts.
     fn random_step(&mut self, rng: &mut fastrand::Rng) -> Result<(), String> {
         match rng.u8(0..20) {
             0..=8 if self.under.len() < MAX_PENDING => {

@@ -7,13 +7,13 @@
 //! ```text
 //!  start       visible when the operation began
 //!  published   visible now, while a commit is held
-//!  model       ordered: including the held commit
+//!  model       stamped: including the held commit
 //! ```
 //!
 //! The result of an operation that ran without interruption has to agree with `published`. If the
-//! operation was stopped inside its view, the result has to agree with `start`, the state of that
-//! view. A change takes effect in `model` as soon as its commit is ordered; its caller gets the
-//! result later.
+//! operation was paused after it opened its view, the result has to agree with `start`, the state
+//! of that view. A change takes effect in `model` as soon as its commit is stamped; its caller gets
+//! the result later.
 
 use document::Value;
 use engine::{Namespace, Rules};
@@ -67,9 +67,9 @@ struct PendingOperation {
 pub(crate) struct World {
     /// The engine, its store and its clock.
     kit: Kit,
-    /// The state of all ordered commits.
+    /// The state after all stamped commits, visible or not.
     pub(crate) model: Model,
-    /// The state of all published commits, while a commit is held; otherwise `None`.
+    /// The state after all published commits, while a commit is held; otherwise `None`.
     published: Option<Model>,
     /// The operations in progress. If a commit is held, its operation is the first.
     under: Vec<PendingOperation>,
@@ -82,9 +82,9 @@ pub(crate) struct World {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopPoint {
     Through,
-    /// Its commit is held between stamp and publication.
+    /// The operation's commit is held between stamp and publication.
     Held,
-    /// It is paused at the read with this number.
+    /// The operation is paused at the read with this number.
     Stopped(u64),
 }
 

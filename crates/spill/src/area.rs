@@ -12,7 +12,8 @@ use std::{
 use crate::Error;
 
 const MB: u64 = 1024 * 1024;
-/// 1/`PART` of the device is kept free for stored data, within the following bounds.
+/// 1/`PART` of the device is kept free for stored data, but at least [`LEAST_FREE`] and at most
+/// [`MOST_FREE`] bytes.
 const PART: u64 = 20;
 /// Minimum space kept free on small devices.
 const LEAST_FREE: u64 = 64 * MB;

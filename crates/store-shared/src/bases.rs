@@ -25,7 +25,8 @@ const RETRY_TICKS: u32 = 2_000;
 /// segments.
 const EMPTY_MAX: u64 = 2;
 
-/// Shard and outcome of an attempt to make a base.
+/// Number of a shard, and the outcome of an attempt to make a base: the base, or `None` if it
+/// failed.
 pub(crate) type BaseOutcome = (u32, Option<BaseRecord>);
 
 /// Decides when the owner makes the next base (full copy of the shard).
@@ -179,7 +180,8 @@ async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) 
     }
 }
 
-/// Returns the number after the last segment of an epoch, searching from segment `start`.
+/// Returns the number that follows that of the last segment of an epoch, searching from segment
+/// `start`.
 async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> u64 {
     let (mut end, mut segment) = (start, start);
     while segment < end + EMPTY_MAX {
@@ -196,7 +198,8 @@ async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> 
     end
 }
 
-/// Loads a base from the ledger and passes its pieces to the feeder one by one.
+/// Loads a base from the ledger and passes its pieces one by one to the feeder, the thread that
+/// writes to the shard's tree.
 pub(crate) async fn load<L: Ledger>(
     ledger: Arc<L>,
     shard: u32,

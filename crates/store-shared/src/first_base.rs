@@ -36,7 +36,8 @@ impl FirstBase {
         self.reader.last_stamp()
     }
 
-    /// Makes the base contain another value of a key than the store.
+    /// Makes the base contain this value of a key instead of the store's; `None` leaves the key
+    /// out.
     pub fn replacing(self, space: Space, key: Bytes, value: Option<Bytes>) -> Self {
         Self { reader: self.reader.replacing(space, key, value), ..self }
     }

@@ -19,7 +19,8 @@ const POSITIONS_MAX: usize = 1_024;
 #[derive(Debug, Default)]
 pub(crate) struct PositionTable(Mutex<RecentPositions>);
 
-/// Positions in the cluster's journal of recent local entries, the newest kept separately.
+/// For recent entries of the local journal, the corresponding positions in the cluster's journal;
+/// the newest is kept separately.
 #[derive(Debug, Default)]
 struct RecentPositions {
     newest: PositionRecord,
@@ -31,8 +32,9 @@ impl PositionTable {
         Self(Mutex::new(RecentPositions { newest, before: VecDeque::new() }))
     }
 
-    /// Records a position, unless a newer one was recorded. Its `n` is the last entry of the local
-    /// journal before the position; a lower `n` than the newest one is replaced by that.
+    /// Records a position, unless a newer one was recorded. The recorded entry of the local journal
+    /// never decreases: if `noted` has a lower `n` than the newest position, it is recorded with
+    /// that `n`.
     pub(crate) fn record(&self, noted: PositionRecord) {
         let mut positions = self.0.lock();
         let newest = positions.newest;
@@ -63,8 +65,8 @@ impl PositionTable {
     }
 }
 
-/// Opens the journal of a node, once for each opening of the store. All openings share one
-/// connection to the driver.
+/// The journal of a node as the store opens it. The store may be opened several times, and all
+/// openings share one connection to the driver, the thread that runs the cluster protocol.
 pub(crate) struct NodeJournal {
     pub(crate) own: Arc<dyn OpenJournal>,
     pub(crate) replicator: Arc<Replicator>,
@@ -146,7 +148,8 @@ impl Journal for SharedJournal {
         self.own.group_bytes_max()
     }
 
-    /// Returns false: other nodes may still need entries that this node would drop.
+    /// Returns false, because the other nodes use the journal too and may still need entries that
+    /// this node would drop.
     fn has_single_user(&self) -> bool {
         false
     }

@@ -129,8 +129,8 @@ impl<L: Ledger> LossInspection<'_, L> {
         self.done(Request::Release { shard, claim, clock }).await
     }
 
-    /// Claims the shard with the id of a node that is already fenced, so that others can take over
-    /// if this process stops half way. Returns the epoch and the clock in the claim.
+    /// Claims the shard with the id of a new node whose lease was ended at once, so that others can
+    /// take over if this process stops half way. Returns the epoch and the clock in the claim.
     async fn claim(
         &self,
         loss: &Loss,
@@ -157,9 +157,9 @@ impl<L: Ledger> LossInspection<'_, L> {
         Err(changed())
     }
 
-    /// Fences the owner of an open epoch, which must not have renewed its lease. If a later
-    /// incarnation of that node has taken the lease, nothing has to be fenced: the owner's lease
-    /// has expired after the wait.
+    /// Ends the lease of the owner of an open epoch; fails if the owner has renewed it meanwhile.
+    /// If a later incarnation of that node has taken a lease, nothing has to be ended: the owner's
+    /// lease has expired after the wait.
     async fn end_lease(&self, record: &ShardRecord) -> Result<(), Error> {
         if record.phase != Phase::Open {
             return Ok(());

@@ -15,7 +15,7 @@ pub(crate) struct Outstanding {
 }
 
 impl Outstanding {
-    /// Counts an entry passed to the feeder.
+    /// Counts an entry that was passed to the feeder, the thread that applies it.
     pub(crate) fn add(&self, entry: &Entry) {
         self.entries.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes_of(entry), Ordering::Relaxed);

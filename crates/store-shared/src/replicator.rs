@@ -20,7 +20,7 @@ use tokio::sync::{mpsc::UnboundedSender, oneshot};
 /// Position after a committed entry, or why it is not known to be committed.
 pub(crate) type Committed = Result<Position, Error>;
 
-/// A command to the driver.
+/// A command to the driver, the thread that runs the cluster protocol.
 pub(crate) enum DriverCommand {
     /// A command for a shard.
     Of(u32, Command),
@@ -54,7 +54,8 @@ pub(crate) enum Command {
     DeferClaim(Duration),
 }
 
-/// Sends commands for one shard to the driver. After the driver has ended, commands are dropped.
+/// Sends commands for one shard to the driver, the thread that runs the cluster protocol. After the
+/// driver has ended, commands are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Commands {
     shard: u32,
@@ -83,7 +84,8 @@ pub(crate) struct BaseRequest {
     pub(crate) done: oneshot::Sender<u64>,
 }
 
-/// The appender's connection to the driver.
+/// The connection over which the store's appender commits groups through the driver, the thread
+/// that runs the cluster protocol.
 #[derive(Debug)]
 pub(crate) struct Replicator {
     commands: Mutex<Commands>,

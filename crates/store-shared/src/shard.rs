@@ -69,7 +69,8 @@ pub(crate) struct Opened {
     pub(crate) feeder: Feeder,
     /// Receives the tasks of the feeder thread.
     pub(crate) steps: UnboundedReceiver<Step>,
-    /// Position of the local copy, and whether it may contain entries after it.
+    /// Position of the local copy in the cluster's journal, and whether the copy may contain
+    /// entries after that position.
     pub(crate) position: (Position, bool),
 }
 

@@ -130,8 +130,9 @@ impl CopyOptions {
         }
     }
 
-    /// Returns the shard record outside of a take-over: while an epoch is being closed, its last
-    /// entries may turn out not to be part of the history.
+    /// Waits, for a limited time, until no node is taking the shard over, and returns the shard
+    /// record. During a take-over the last entries of the closed epoch may turn out not to be part
+    /// of the history.
     async fn opened_shard<L: Ledger>(&self, ledger: &L) -> Result<ShardRecord, Error> {
         for _ in 0..TAKEOVER_RETRIES {
             let record = self.shard(ledger).await?;

@@ -39,8 +39,8 @@ pub(crate) struct Appender {
     /// Number of groups that the applier has not finished.
     applying: Arc<AtomicUsize>,
     committer: mpsc::Sender<CommitterMessage>,
-    /// The last epoch of the committer (entries that depend on each other) in which the journal
-    /// refused an entry, and the reason.
+    /// The committer's last epoch (a sequence of entries that depend on one another) in which the
+    /// journal refused an entry, and the reason.
     refused: Option<(u64, Error)>,
     /// A batch taken from the queue that did not fit into the last group.
     left_over: Option<Batch>,

@@ -148,7 +148,7 @@ mod tests {
 
     const SPACES: [Space; 2] = [Space::Rows(1), Space::Index(1)];
 
-    /// Returns the values that a new view finds in the two spaces.
+    /// Returns the values of the test's key that a new view finds in the two test spaces.
     async fn seen(store: &TreeStore) -> [Option<bytes::Bytes>; 2] {
         let snapshot = store.snapshot();
         let [first, second] = SPACES.map(|space| snapshot.get(space, b"key"));

@@ -273,7 +273,8 @@ impl Archive {
         Err(Error::new(Kind::Corrupt, format!("entry {n} is missing in the archive")))
     }
 
-    /// Returns the entries of the file that contains entry `n`; `None` if no file does.
+    /// Returns the archive file that contains entry `n`, with the number of the file's last entry;
+    /// `None` if no file contains it.
     pub(crate) fn read_from(&self, n: u64) -> Result<Option<(Archived, u64)>, Error> {
         let holds = |file: &&EntryRange| (file.first..=file.last).contains(&n);
         let file = self.state.lock().files.iter().find(holds).copied();

@@ -51,7 +51,8 @@ pub struct BaseReader {
     at: Applied,
     next_place: u64,
     space_trees: Vec<Arc<SpaceTree>>,
-    /// The key whose row has another value in the base than in the store, or is missing in it.
+    /// A key and the value that it has in the base instead of the store's; without a value, the
+    /// base lacks the key.
     replaced: Option<(Space, Bytes, Option<Bytes>)>,
     /// Number of trees read, and the last key read of the next one; `None` before the directory is
     /// read.

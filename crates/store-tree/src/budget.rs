@@ -2,7 +2,7 @@
 //! it.
 //!
 //! ```text
-//!  weight of the journal from its tail to its end: bytes + 500 per mutation
+//!  weight of the entries that a start would replay: bytes + 500 per mutation
 //!     beyond its budget: flush the oldest memory     beyond twice that: commits wait
 //!  bytes in memory
 //!     beyond their budget: flush the largest memory  beyond twice that: commits wait
@@ -91,7 +91,8 @@ impl Budget {
         self.memory.load(Ordering::SeqCst)
     }
 
-    /// Forgets the groups whose entries are all before `tail`, so that no start replays them.
+    /// Forgets the groups whose entries are all before `tail`, the first entry that a start
+    /// replays.
     pub(crate) fn cut(&self, tail: u64) {
         let mut groups = self.groups.lock();
         while let Some((last, weight)) = groups.held.front().copied()

@@ -44,8 +44,8 @@ pub(crate) struct Committer {
     /// Assigns stamps and checks conditions.
     sequencer: Sequencer,
     entries: EntryMaker,
-    /// Epoch of new entries. Increased after a failed batch, since the later entries of its epoch
-    /// depend on that batch.
+    /// Number of the current sequence of entries that depend on one another. Increased after a
+    /// failed batch, which all later entries of its sequence depend on.
     epoch: u64,
     /// Whether commits are accepted; otherwise the store applies another node's entries.
     leads: bool,
@@ -134,7 +134,8 @@ impl Committer {
         wait.recv().map_err(ended)?
     }
 
-    /// Checks whether commits can be accepted now.
+    /// Checks whether commits can be accepted now. With `needs_room`, first waits while memtables
+    /// or the journal exceed their budgets.
     fn prepare_commit(&mut self, needs_room: bool) -> Result<(), Error> {
         if !self.leads {
             return Err(Error::new(Kind::Moved, "this node is not the owner of the data"));
@@ -142,7 +143,9 @@ impl Committer {
         self.prepare(needs_room)
     }
 
-    /// Checks whether an entry can be built; restarts if the journal has refused one of this epoch.
+    /// Checks whether an entry can be built; continues after the last applied entry if the journal
+    /// has refused one. With `needs_room`, waits while memtables or the journal exceed their
+    /// budgets.
     fn prepare(&mut self, needs_room: bool) -> Result<(), Error> {
         let inner = Arc::clone(&self.inner);
         let stopped = || inner.stop_reason().map_or(Ok(()), Err);
@@ -157,7 +160,7 @@ impl Committer {
         stopped()
     }
 
-    /// Waits for all batches, and continues after the last applied entry in a new epoch.
+    /// Waits for all batches, and continues after the last applied entry with a new `epoch`.
     fn restart_after_applied(&mut self) {
         let _ = self.drain(Batch::default());
         self.epoch += 1;

@@ -181,8 +181,8 @@ impl EntryMaker {
         self.finish(last, Vec::new(), runs).map(Some)
     }
 
-    /// Returns the index of the run for a space in `runs`, adding one if missing; `None` if the
-    /// space has no tree.
+    /// Returns the index in `runs` of the mutations for the tree of a space, adding an empty list
+    /// if there is none; `None` if the space has no tree.
     fn run_for(&self, space: Space, runs: &mut Vec<Run>) -> Option<usize> {
         let space_tree = self.tree_of(space)?;
         if let Some(at) = runs.iter().position(|run| run.space_tree.number == space_tree.number) {

@@ -111,8 +111,8 @@ fn due_tree(inner: &OpenStore) -> Option<Arc<SpaceTree>> {
     }
 }
 
-/// Returns the oldest entry of which a tree has rows in memory only; the journal must keep entries
-/// from there on.
+/// Returns the number of the oldest entry of which a tree has rows in memory only; the journal must
+/// keep this entry and all later ones.
 fn floor_of(space_tree: &Arc<SpaceTree>) -> u64 {
     space_tree.buffer().floor().unwrap_or(u64::MAX)
 }

@@ -73,7 +73,8 @@ pub(crate) struct OpenStore {
     pub(crate) applied: Mutex<Applied>,
     /// Whether commits are accepted; otherwise the journal is followed.
     pub(crate) leads: Arc<AtomicBool>,
-    /// Epoch of the committer up to which entries are refused after a failure.
+    /// The committer's epoch (a sequence of entries that depend on one another) up to which entries
+    /// are refused after a failure.
     pub(crate) refused_epoch: AtomicU64,
     /// Tracks the entries and memtables that are not in tables yet.
     pub(crate) budget: Budget,
@@ -219,7 +220,8 @@ impl OpenStore {
         made
     }
 
-    /// Frees replaced memory and files of a tree that no read holds; returns whether some remain.
+    /// Frees those replaced memtables and files of a tree that no read uses; returns whether some
+    /// remain.
     pub(crate) fn release_tree(&self, space_tree: &SpaceTree) -> Result<bool, Error> {
         let released = space_tree.release();
         let (freed, more) =
@@ -313,14 +315,14 @@ impl OpenStore {
         watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
     }
 
-    /// Returns the entry from which a start would replay by the durable watermark, never after the
-    /// tail.
+    /// Returns the number of the first entry that a start would replay according to the durable
+    /// watermark; it is at most [`tail`](Self::tail).
     pub(crate) fn durable_tail(&self) -> u64 {
         self.watermark.lock().mark.tail
     }
 
-    /// Reacts to the result of a flush: a full disk is temporary, and data stays in memory; after
-    /// other failures it is unknown which table list is on disk.
+    /// Reacts to the result of a flush. After a failure other than a full disk, which is temporary,
+    /// stops accepting commits, because it is unknown which table list is on disk.
     pub(crate) fn record_flush(&self, result: Result<(), Error>) {
         if let Err(error) = &result
             && error.kind != Kind::Full

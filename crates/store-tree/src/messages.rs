@@ -60,7 +60,7 @@ pub(crate) struct CommitReply {
 pub(crate) struct PendingRequests {
     /// For each request, its number of commits and where to send their outcomes.
     pub(crate) waiting: VecDeque<(usize, OutcomeSender)>,
-    /// Outcomes of the commits that were ordered so far, of requests without a reply.
+    /// Outcomes of the commits ordered so far whose requests have no reply yet.
     outcomes: VecDeque<Outcome>,
     /// Number of outcomes that belong to batches which were already passed on.
     handed_on: usize,
@@ -130,7 +130,8 @@ pub(crate) struct Batch {
     pub(crate) entry: Option<PendingEntry>,
     /// Whether the batch is an entry that another owner has appended and made durable.
     pub(crate) followed: bool,
-    /// Epoch of the entry: if an entry is refused, all later ones of its epoch are.
+    /// The committer's epoch: if an entry is refused, all later ones of the same epoch are, since
+    /// they depend on it.
     pub(crate) epoch: u64,
     /// Number of accepted commits in the batch.
     pub(crate) committed: u64,

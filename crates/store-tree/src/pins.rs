@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 #[derive(Default)]
 pub(crate) struct Pins {
     open: Mutex<BTreeMap<u64, Pinned>>,
-    /// Views up to this number were ended. Changed under the lock of `open`.
+    /// Views up to this sequence number were ended. Changed only while `open` is locked.
     ended: AtomicU64,
     /// Bytes of tables that flushes have written with all versions of keys since the opening.
     kept: AtomicU64,
@@ -52,7 +52,9 @@ pub(crate) struct OldestView {
 }
 
 impl Pins {
-    /// Pins a number. Pinned numbers never decrease, so versions below the oldest can be dropped.
+    /// Registers a view with this sequence number as open, until the returned value is dropped. The
+    /// numbers of new views never decrease, so versions that the oldest view does not see can be
+    /// dropped.
     pub(crate) fn pin(self: &Arc<Self>, at: u64) -> Pin {
         self.open.lock().entry(at).or_default().count += 1;
         Pin { pins: Arc::clone(self), at }
@@ -71,8 +73,9 @@ impl Pins {
         self.kept.fetch_add(bytes, Ordering::SeqCst);
     }
 
-    /// Returns the oldest number pinned by a view that was not ended: versions replaced below it
-    /// are invisible. Returns 0 without a pin, so that nothing is dropped.
+    /// Returns the smallest sequence number of an open view that was not ended: no open view sees
+    /// versions that were replaced below it. Returns 0 if no view is open, so that nothing is
+    /// dropped.
     pub(crate) fn oldest(&self) -> u64 {
         let open = self.open.lock();
         open.range(self.first_good()..).next().map_or(0, |(number, _)| *number)

@@ -162,8 +162,8 @@ impl Published {
     }
 }
 
-/// Creates a view of all entries applied so far. It is pinned before an older one can be released,
-/// so that the oldest pin never passes it and all later views are newer.
+/// Creates a view of all entries applied so far. It is registered as open before an older view can
+/// be released, so that the versions that it sees are kept.
 fn new_view(
     counter: &SequenceNumberCounter,
     space_trees: &Arc<SpaceTrees>,

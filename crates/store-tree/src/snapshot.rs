@@ -16,7 +16,7 @@ use crate::{errors::from_tree, inner::OpenStore, published::View, shared::StoreS
 
 /// A snapshot of an open store.
 struct OpenSnapshot {
-    /// Keeps the opening of the store alive while it is read.
+    /// Keeps the opening of the store alive while the snapshot exists.
     inner: Arc<OpenStore>,
     view: Arc<View>,
 }

@@ -6,8 +6,9 @@
 //!               floor of the tree: 41 until the flush has ended, then 57
 //! ```
 //!
-//! The thread that applies entries or rotates the memtable holds `buffer`, so that the floor always
-//! corresponds to the memtables.
+//! The floor of a tree is the first entry with changes that are not in tables. The thread that
+//! applies entries or rotates the memtable holds `buffer`, so that the floor always corresponds to
+//! the memtables.
 
 use std::{
     path::{Path, PathBuf},

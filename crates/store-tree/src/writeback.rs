@@ -109,7 +109,8 @@ pub(crate) fn write_until_closed(writeback: &Writeback) {
     }
 }
 
-/// Up to which byte writing was started, for the newest tables of a directory by their number.
+/// For the newest tables of a directory, by table number: the length up to which writing to disk
+/// was started.
 #[derive(Debug, Default)]
 struct StartedLengths(HashMap<u64, u64>);
 

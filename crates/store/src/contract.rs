@@ -216,8 +216,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the capabilities of this storage engine.
     fn capabilities(&self) -> Capabilities;
 
-    /// Takes a snapshot of all published commits. To get a `seq` that the snapshot includes, read
-    /// [`published`](Self::published) before it.
+    /// Takes a snapshot of all published commits. To get a `seq` that the snapshot includes, call
+    /// [`published`](Self::published) before taking it.
     fn snapshot(&self) -> Arc<dyn Snapshot>;
 
     /// Returns the newest `seq` up to which every commit is visible.

@@ -10,8 +10,8 @@
 //!  finish:                 [8: at 1004]          finished: 7
 //! ```
 //!
-//! A view waits for all batches that were in the table when it read it, not only the oldest: any of
-//! them may extend a document's lifetime.
+//! A view waits for all batches that the table contained when the view read the table, not only for
+//! the oldest: any of them may extend a document's lifetime.
 
 use std::{
     collections::VecDeque,

@@ -226,7 +226,7 @@ impl Kit {
         ready(self.engine.change_index(&self.collection(), name, change)).expect("changed");
     }
 
-    /// Reaps everything that may be reaped now, even data for which the reaper would wait for more.
+    /// Reaps everything that may be reaped now, even if the reaper itself would wait for more.
     pub fn reap_all(&mut self) {
         self.passes += 1;
         ready(self.engine.reap_once(Duration::from_secs(self.passes))).expect("a pass");

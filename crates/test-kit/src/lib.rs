@@ -52,7 +52,7 @@ impl<T> Task<T> {
         Self { future: Box::pin(future) }
     }
 
-    /// Runs until it completes or has to wait.
+    /// Polls the operation once. Returns its result, or `None` if it has to wait.
     pub fn poll(&mut self) -> Option<T> {
         let mut context = Context::from_waker(Waker::noop());
         match self.future.as_mut().poll(&mut context) {
@@ -61,7 +61,7 @@ impl<T> Task<T> {
         }
     }
 
-    /// Runs to completion; panics if it waits forever.
+    /// Polls the operation until it completes; panics if it waits forever.
     pub fn finish(mut self) -> T {
         for _ in 0..POLLS {
             if let Some(value) = self.poll() {

@@ -30,8 +30,8 @@ pub struct Allowance {
     pub units: i64,
 }
 
-/// The throughput limit of a container, looked up in the given second and used until it ends. It is
-/// cached because a lookup searches all offers, which would cost more than many requests.
+/// The throughput limit of a container, looked up in `second` and used until that second ends. It
+/// is cached because a lookup searches all offers, which would cost more than many requests.
 #[derive(Debug)]
 struct CachedAllowance {
     second: u64,
@@ -127,7 +127,8 @@ impl Throttle {
         }
     }
 
-    /// Charges a response in hundredths of request units.
+    /// Charges a response, in hundredths of request units, to the bucket of the container or
+    /// database whose resource id is `about`.
     pub fn spend_units(&self, about: &str, charge: u64) {
         if let Some(bucket) = self.0.lock().buckets.get_mut(about) {
             bucket.left = bucket.left.saturating_sub_unsigned(charge);

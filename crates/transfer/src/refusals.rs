@@ -30,7 +30,7 @@ struct Summary {
     line: u64,
     /// Line in the input at which the last of these documents starts.
     to_line: u64,
-    /// Number of documents refused for this reason.
+    /// Number of documents that the line summarizes, all refused for `reason`.
     count: u64,
     reason: &'static str,
     document: &'static str,

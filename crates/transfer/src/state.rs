@@ -41,13 +41,13 @@ pub(crate) struct ExportState {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportState {
     pub(crate) job: String,
-    /// Size and time of the file when the import started.
+    /// Size and modification time of the input file when the import started.
     pub(crate) version: FileVersion,
-    /// Position up to which everything was acknowledged or refused.
+    /// Offset in the input file up to which every document was acknowledged or refused.
     pub(crate) offset: u64,
-    /// Hashes of the input file before the offset.
+    /// Hashes of the input file up to `offset`.
     pub(crate) content: ContentFingerprint,
-    /// Line number of the input file at the offset.
+    /// Line number of the input file at `offset`.
     pub(crate) line: u64,
     /// Number of documents read so far.
     pub(crate) read: u64,
@@ -63,12 +63,13 @@ pub(crate) struct ImportState {
     /// Seed of generated ids, so that a resumed run generates the same ids.
     pub(crate) seconds: u32,
     pub(crate) random: [u8; 5],
-    /// Whether no document after the offset was sent: the run ended there and was not killed.
+    /// Whether no document after `offset` was sent: the run ended there and was not killed.
     pub(crate) is_settled: bool,
-    /// Whether a refusal ended the import, so that the text at the offset may be edited before the
+    /// Whether a refusal ended the import, so that the text at `offset` may be edited before the
     /// import is resumed.
     pub(crate) is_stopped: bool,
-    /// Whether the import is finished, and how many documents had expired on arrival, if known.
+    /// Whether the import is finished. `dead` is then the number of documents that had expired on
+    /// arrival, if known.
     pub(crate) is_finished: bool,
     pub(crate) dead: Option<u64>,
 }

@@ -14,7 +14,7 @@ use super::{
     expiry::{forecast_json, parse_query},
 };
 
-/// Names of the APIs and the models of their collections.
+/// Name of each API in responses, and the model that its collections have in the engine.
 const APIS: [(&str, Model); 2] = [("mongo", Model::Documents), ("nosql", Model::Items)];
 
 /// Restricts the list to one database; `None` lists all.

@@ -216,8 +216,8 @@ fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
     );
 }
 
-/// Registers memory limits and use of process and operations in bytes, and the number of refusals.
-/// Without `/proc` the resident size is left out.
+/// Registers memory limits and use of process and operations in bytes, and the number of refused
+/// reservations. Without `/proc` the resident size is left out.
 fn of_memory(shared: &Shared, registry: &mut Registry) {
     let account = &shared.memory;
     let gauges = [
@@ -336,7 +336,8 @@ struct Measurement {
 }
 
 impl Measurement {
-    /// Returns the sum of unlabelled distributions, counted in `parts` per unit of the metric.
+    /// Returns the metric for the sum of distributions without labels. `parts` is the number of
+    /// counted units per unit of the metric.
     fn sum(distributions: impl Iterator<Item = Distribution>, parts: f64) -> Self {
         let sum = distributions.reduce(|mut sum, more| {
             sum.add(&more);

@@ -63,7 +63,7 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) engine: Engine,
-    /// Metrics of the store's committer; `None` for a store in memory.
+    /// Measurements of the store's commits and disk usage; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
     /// Access to images (snapshots) of the store for backups; `None` if this server cannot back it
     /// up.
@@ -73,7 +73,7 @@ pub(crate) struct Shared {
     pub(crate) plan: Plan,
     /// The memory account of all operations, for metrics.
     pub(crate) memory: Account,
-    /// The area of temporary files, for its size; `None` without a data directory.
+    /// The area of temporary files, whose size is a metric; `None` without a data directory.
     pub(crate) temporary: Option<Area>,
     pub(crate) apis: Apis,
     /// Forwards requests to the owners of all shards of a cluster.

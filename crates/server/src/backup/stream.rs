@@ -43,7 +43,7 @@ const EARNED: Duration = Duration::from_secs(1);
 /// Maximum additional time that a client can earn by reading.
 const MAX_EARNED: Duration = Duration::from_secs(50);
 
-/// Computes how long the next chunk may wait from what the client has accepted so far.
+/// Computes, from the bytes that the client has accepted so far, how long the next chunk may wait.
 #[derive(Debug, Default)]
 struct Pace {
     accepted: u64,
@@ -70,7 +70,7 @@ struct StreamWriter {
     sender: mpsc::Sender<Bytes>,
     waiting: BytesMut,
     pace: Pace,
-    /// Provides the timer of the time limit.
+    /// The runtime whose timer enforces the time limit of a chunk.
     runtime: Handle,
 }
 

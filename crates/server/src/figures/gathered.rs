@@ -25,8 +25,8 @@ pub(crate) struct LatencyDistribution {
     pub(super) took: Distribution,
 }
 
-/// The counters read. [`super::sample::Sample`] documents the fields; its fields that cover an
-/// interval are totals since the start of the server here.
+/// The values of the counters at one time. [`super::sample::Sample`] describes the fields; those
+/// that cover an interval there are totals since the start of the server here.
 #[derive(Debug, Default)]
 pub(crate) struct CounterReadings {
     pub(super) operations: Vec<LatencyDistribution>,

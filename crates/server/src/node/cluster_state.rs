@@ -85,7 +85,7 @@ pub(super) enum Liveness {
     /// The last heartbeat is older than the lease, so that other nodes may take over the node's
     /// shards.
     Silent,
-    /// No heartbeat was seen for long, or another node has fenced the lease.
+    /// No heartbeat was seen for long, or another node has ended the node's lease.
     Down,
 }
 
@@ -188,7 +188,7 @@ impl ClusterState {
     }
 
     /// Returns why the owner is not ready: its oldest entry has waited too long to be committed.
-    /// `None` if no entry has.
+    /// `None` if none has.
     pub(super) fn why_waiting(&self) -> Option<String> {
         let waits = self.seen_shard().waits_since.map(since)?;
         (WAITS_LONG < waits).then(|| {

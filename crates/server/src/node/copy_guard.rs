@@ -1,5 +1,5 @@
-//! Logs when a data directory was copied and both copies run: to the cluster they are one node,
-//! whose incarnations fence each other, so that neither keeps a shard for long. No data are lost.
+//! Logs when a data directory was copied and both copies run: to the cluster they are one node, and
+//! each ends the other's lease, so that neither keeps a shard for long. No data are lost.
 
 use std::time::Duration;
 

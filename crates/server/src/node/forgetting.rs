@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{about::NodeDescription, ledger};
 use crate::{background, data_dir::Refused, failure::Failure};
 
-/// Maximum number of attempts of an unanswered request, and the pause between them.
+/// Maximum number of attempts of an unanswered request; [`PAUSE`] is the time between them.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 

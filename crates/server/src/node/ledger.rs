@@ -23,7 +23,7 @@ pub(super) const SHARDS_MAX: u32 = 64;
 const FORMAT: u32 = 1;
 /// Format of a cluster that is being created from a directory; nodes refuse it.
 pub(super) const UNFINISHED: u32 = 0;
-/// Maximum number of attempts to read the cluster's record, and the pause between them.
+/// Maximum number of attempts to read the cluster's record; [`PAUSE`] is the time between them.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(500);
 

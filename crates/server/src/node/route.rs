@@ -174,7 +174,8 @@ impl Route {
         self.find_for(purpose, &ForwardedClient { client, secure, guest: None }).await
     }
 
-    /// Does the same as `find`, and also passes on more information about the client.
+    /// Finds the server of the shard as [`find`](Self::find) does; `passed` describes the client,
+    /// with its login, to the owner.
     pub(super) async fn find_for(
         &self,
         purpose: Purpose,

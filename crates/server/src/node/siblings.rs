@@ -135,7 +135,8 @@ pub(super) async fn show(term: &Term, feed: SharedFeed, mut stream: Box<dyn Dupl
     let _ = tokio::time::timeout(PATIENCE, written).await;
 }
 
-/// Returns the siblings of a shard for both APIs; `None` if it is the only shard.
+/// Returns the means by which a shard's server calls the other shards, for the MongoDB API and for
+/// the NoSQL API; `None` if it is the only shard.
 pub(super) fn siblings_of(
     routes: &Routes,
     shard: u32,

@@ -283,7 +283,7 @@ fn shard_clock(config: &Config, settings: &Settings, sources: &ClockSources) -> 
     })
 }
 
-/// Returns the directory of a shard's store. The first is named as on a standalone server.
+/// Returns the directory of a shard's store. The first shard's is named as on a standalone server.
 pub(super) fn store_folder(data: &Path, shard: u32) -> PathBuf {
     match shard {
         0 => data.join("store"),

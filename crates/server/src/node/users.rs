@@ -82,7 +82,8 @@ async fn ask(route: &Route, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the users for a caller that has the version with the identifier `seen`.
+/// Returns the users for a caller that has the version with the identifier `seen`. With `waits`,
+/// first waits for a limited time until there is another version.
 async fn answer(api: &MongoApi, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     if waits {
         let changes = async {

@@ -107,7 +107,7 @@ pub(super) fn apply_entries(
     })
 }
 
-/// Opens a stream; an error contains the name of the backup.
+/// Opens a backup for reading; an error contains the name of the backup.
 pub(super) fn open_reader<R: Read>(name: &str, input: R) -> Result<Reader<R>, Failure> {
     Reader::open(input).map_err(|error| Failure::Failed(format!("{name}: {error}")))
 }

@@ -15,7 +15,8 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Stores the clock or the feature switches of a part; does nothing for a part with data.
+    /// Stores the clock or the feature switches that a part of the backup contains; does nothing
+    /// for a part with data.
     pub(super) fn note(&mut self, part: Part) -> Result<(), Failure> {
         match part {
             Part::Clock(bytes) => {

@@ -48,7 +48,7 @@ impl MemoryLimit {
     }
 }
 
-/// A part, and the number of bytes that it occupies.
+/// A part of a backup, and the number of bytes that it occupies.
 type Sent = (Result<Part, Failure>, u64);
 
 /// Iterator over the parts in order. Each part is considered used when the next is requested.

@@ -23,7 +23,7 @@ const STATE_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct Limited<T = TcpStream> {
     io: T,
-    /// `None` once the handshake is done.
+    /// The limit that applies to the client; `None` once the handshake is done.
     handshake_limit: Option<HandshakeLimit>,
 }
 

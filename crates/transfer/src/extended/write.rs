@@ -8,7 +8,7 @@ pub(crate) enum Style {
     Canonical,
     /// Extended JSON with plain numbers, and ISO dates from 1970 to 9999.
     Relaxed,
-    /// Like relaxed, with ids, dates, bytes and decimals as strings.
+    /// Plain JSON: numbers as in `Relaxed`, and ids, dates, bytes and decimals as strings.
     Plain,
 }
 
