@@ -24,7 +24,7 @@ pub(crate) const IDLE_THREAD: Duration = Duration::from_secs(1);
 
 /// Interval at which the allocator is made to purge.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Number of rounds after which all workers purge their own pages.
+/// Number of intervals ([`LOOK_EVERY`]) after which all workers purge their own pages.
 const OWN_PAGES_EVERY: u64 = 10;
 /// Purge tasks per worker, since the scheduler decides which worker runs one. A purge takes some
 /// microseconds if there is nothing to release.

@@ -40,7 +40,7 @@ pub(crate) struct BaseSchedule {
     size: u64,
     /// Whether a base is being written now.
     is_made: bool,
-    /// Number of checks to skip after a failed attempt to make a base.
+    /// Number of checks for a due base to skip after an attempt to make one has failed.
     pause: u32,
     /// Callers that wait for a base, each with the entry that the base has to contain at least.
     wanted: Vec<(u64, oneshot::Sender<u64>)>,

@@ -43,7 +43,7 @@ pub(crate) enum Step {
     Opened(u64, ClockLowerBounds),
     /// The lease covers this term (period of ownership), so requests may be served.
     Serving,
-    /// The node's term as the owner has ended.
+    /// This node is no longer the owner: its term has ended.
     Ended,
     /// The cluster's journal cannot be followed any further, for this reason.
     Failed(String),

@@ -31,7 +31,7 @@ impl FirstBase {
         Ok(Self { reader: tree.base()?, _tree: tree })
     }
 
-    /// Returns the stamp of the last commit.
+    /// Returns the stamp of the last commit in the base.
     pub fn last_stamp(&self) -> Stamp {
         self.reader.last_stamp()
     }

@@ -30,13 +30,14 @@ const ATTEMPTS: u32 = 20;
 /// Committed entries that are lost and that an operator may give up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The first missing entry, with the readable end of its epoch.
+    /// The first missing entry: its epoch, and the last entries of the epoch that can be read and
+    /// that are known to be committed.
     pub missing: MissingEntry,
     /// Number of entries known to be committed that would be lost.
     pub given_up: u64,
     /// Entry number of the newest base, from which the journal was read; 0 without a base.
     pub base: u64,
-    /// Position up to which the remaining entries are complete.
+    /// Position in the journal after the last entry before the gap.
     end: Position,
     /// The shard record when the loss was detected.
     record: ShardRecord,

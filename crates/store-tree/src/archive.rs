@@ -56,7 +56,7 @@ pub(crate) struct Archive {
     state: Mutex<State>,
     /// Cloned by readers; files are kept while any clone exists.
     readers: Arc<()>,
-    /// Error for which the archive was discarded, until it is reported.
+    /// The error because of which the archive was discarded, until it is reported.
     given_up: Mutex<Option<Error>>,
 }
 
@@ -172,7 +172,7 @@ impl Archive {
         }
     }
 
-    /// Returns why the archive was discarded, once.
+    /// Returns, once, the error because of which the archive was discarded, if it was.
     pub(crate) fn take_failure(&self) -> Result<(), Error> {
         self.given_up.lock().take().map_or(Ok(()), Err)
     }
@@ -239,7 +239,7 @@ impl Archive {
         }
     }
 
-    /// Keeps files from being deleted while the returned value exists.
+    /// Keeps the archive's files from being deleted while the returned value exists.
     pub(crate) fn hold(&self) -> Arc<()> {
         Arc::clone(&self.readers)
     }

@@ -22,12 +22,12 @@ use crate::{errors::from_tree, inner::OpenStore, manifest, space_tree::SpaceTree
 
 /// Number of first-level tables that start a compaction of a tree at rest.
 const TABLES_AT_REST: u8 = 4;
-/// Number of first-level tables that start a compaction during a burst.
+/// Number of first-level tables that start a compaction of a tree during a burst of writes.
 const TABLES_IN_A_BURST: u8 = 12;
 /// Target size of a table in a tree that is no longer written.
 const TABLE_BYTES: u64 = 64 * 1024 * 1024;
-/// Target size of a table during a burst. The second level holds this much before it is merged with
-/// the next level; that merge can wait, too.
+/// Target size of a table during a burst of writes. The second level holds this much before it is
+/// merged with the next level; that merge can wait, too.
 const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
 /// Number of first-level tables at which they are merged even if an open view is older than one of
 /// them. The replaced versions are then kept.
@@ -42,9 +42,9 @@ const FEW_BYTES: u64 = 8 * 1024 * 1024;
 const SWEPT_SHARE: u64 = 4;
 /// Maximum size of a tree for a full compaction, which delays the other trees.
 const LARGEST_SWEEP: u64 = 16 * 1024 * 1024 * 1024;
-/// Ticks without a write after which a burst has ended.
+/// Ticks without a write to a tree after which a burst of writes has ended.
 const REST_TICKS: u64 = 5;
-/// Number of passes between two attempts after a failure.
+/// Number of passes of the compactor between two attempts to compact a tree after a failure.
 const LOOKS_AFTER_FAILURE: u32 = 20;
 
 /// A tree that recently got new tables.
@@ -52,7 +52,7 @@ struct Watched {
     space_tree: Arc<SpaceTree>,
     /// Shape of the tree when there was nothing to compact, and whether the tree was at rest then.
     nothing_to_do: Option<(Shape, bool)>,
-    /// Number of passes until the next attempt.
+    /// Number of passes until the next attempt to compact the tree.
     wait: u32,
 }
 

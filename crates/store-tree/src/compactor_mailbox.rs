@@ -25,7 +25,7 @@ struct Messages {
     written: WrittenTrees,
     /// Trees of dropped spaces that may still have readers.
     dropped: Vec<Arc<SpaceTree>>,
-    /// The last failure, kept until the next `tick` returns it.
+    /// The last failure of a flush or a compaction, kept until the next `tick` returns it.
     failure: Option<Error>,
     /// Whether the thread must stop.
     closed: bool,
@@ -73,7 +73,7 @@ impl CompactorMailbox {
         }
     }
 
-    /// Returns the last failure and forgets it.
+    /// Returns the last failure of a flush or a compaction and forgets it.
     pub(crate) fn take_failure(&self) -> Option<Error> {
         self.messages.lock().failure.take()
     }

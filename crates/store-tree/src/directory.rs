@@ -14,7 +14,7 @@ use store::{Error, Kind, Space};
 
 use crate::{errors::from_tree, space_tree::SpaceTree};
 
-/// Number of the directory's tree.
+/// Number of the tree that contains the directory of spaces (which tree belongs to which space).
 pub(crate) const DIRECTORY: u64 = 0;
 /// Key of the row with the next unused tree number.
 const NEXT: &[u8] = b"next";
@@ -60,7 +60,7 @@ pub(crate) fn record_gone(number: u64) -> Vec<Mutation> {
     vec![Mutation { space: DIRECTORY, key, value: None }]
 }
 
-/// Decodes a row of the directory.
+/// Decodes a row of the directory of spaces.
 pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<DirectoryChange, Error> {
     let damaged = || Error::new(Kind::Corrupt, "a record of the tree directory is damaged");
     let number = |bytes: &[u8]| -> Option<u64> { Some(u64::from_be_bytes(bytes.try_into().ok()?)) };

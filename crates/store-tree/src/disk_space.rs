@@ -99,7 +99,7 @@ impl DiskSpace {
         Some((free, total))
     }
 
-    /// Computes how much may be written from the free bytes of the device.
+    /// Computes, from the free bytes of the device, how much may be written.
     fn set_left(&self, free: u64, total: u64, in_memory: u64) {
         let reserve = reserve_of(total);
         let left = free.saturating_sub(reserve.saturating_add(in_memory));
@@ -121,7 +121,8 @@ impl DiskSpace {
         }
     }
 
-    /// Checks whether a commit may be written.
+    /// Fails if there is too little free space for a commit; `frees` is true if the commit frees
+    /// space. Measures the free space again if little is left.
     pub(crate) fn check_commit(&self, frees: bool) -> Result<(), Error> {
         // Other programs may have used the remaining space since the last check.
         if frees && self.left_for_freeing.load(Ordering::SeqCst) < NEAR {
@@ -133,7 +134,8 @@ impl DiskSpace {
         self.check_measured(frees)
     }
 
-    /// Checks whether a commit may be written, according to the last measurement.
+    /// Fails if, according to the last measurement, there is too little free space for a commit;
+    /// `frees` is true if the commit frees space.
     fn check_measured(&self, frees: bool) -> Result<(), Error> {
         let left = if frees { &self.left_for_freeing } else { &self.left };
         if 0 < left.load(Ordering::SeqCst) {

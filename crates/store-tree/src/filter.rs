@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct PredicateInForce(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
 
 impl PredicateInForce {
-    /// Sets the predicate for compactions that start from now on.
+    /// Sets the drop predicate for compactions that start from now on.
     pub(crate) fn set_predicate(&self, predicate: Arc<dyn DropPredicate>) {
         *self.0.lock() = Some(predicate);
     }

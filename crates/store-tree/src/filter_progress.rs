@@ -54,7 +54,7 @@ impl FilterProgress {
         of.filtered
     }
 
-    /// Removes the progress of a dropped space.
+    /// Removes what is recorded about a dropped space.
     pub(crate) fn forget_space(&self, space: Space) {
         self.0.lock().remove(&space);
     }

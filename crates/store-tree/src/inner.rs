@@ -67,7 +67,7 @@ pub(crate) struct OpenStore {
     pub(crate) next_place: AtomicU64,
     /// Batches that are ordered and not visible yet.
     pub(crate) in_flight: Arc<InFlight>,
-    /// The last commit visible to readers.
+    /// The sequence number of the last commit that is visible to readers.
     pub(crate) published_seq: Arc<AtomicU64>,
     /// The last applied entry, updated by the applier thread.
     pub(crate) applied: Mutex<Applied>,

@@ -58,7 +58,7 @@ impl CompactionInputs {
         *of = Some(user);
     }
 
-    /// Releases the lock if this user holds it.
+    /// Releases the lock on the list of tables, if this user (a flush or a compaction) holds it.
     fn leave(&self, user: User) {
         let mut of = self.user.lock();
         if *of == Some(user) {

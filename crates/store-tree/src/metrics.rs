@@ -73,11 +73,11 @@ impl Default for TreeMetrics {
 /// Bytes on disk by category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoredBytes {
-    /// The journal, including spare segments.
+    /// Bytes of the journal, including spare segments.
     pub journal: u64,
-    /// Tables that the trees read.
+    /// Bytes of tables that the trees read.
     pub tables: u64,
-    /// Tables that were replaced or dropped, and whose files are not deleted yet.
+    /// Bytes of tables that were replaced or dropped, and whose files are not deleted yet.
     pub garbage: u64,
 }
 

@@ -109,7 +109,7 @@ impl Replayed {
         })
     }
 
-    /// Reads the journal to its end and distributes its entries.
+    /// Reads the journal to its end and distributes its entries to the threads that apply them.
     fn read_all(
         &mut self,
         journal: &dyn Journal,

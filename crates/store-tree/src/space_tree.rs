@@ -56,7 +56,7 @@ impl Buffer {
         self.sealed.or(self.active)
     }
 
-    /// Returns the bytes in memory.
+    /// Returns the accounted size of all memtables in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.active_bytes + self.sealed_bytes
     }
@@ -211,7 +211,7 @@ impl SpaceTree {
         file.metadata().map_or(0, |file| file.len())
     }
 
-    /// Blocks other compactions while the returned value exists.
+    /// Blocks other compactions of the tree while the returned value exists.
     pub(crate) fn begin_compaction(&self) -> MutexGuard<'_, ()> {
         self.compacting.lock()
     }

@@ -23,7 +23,7 @@ use store::{Error, Kind};
 use crate::{base, errors::from_io, generation::Generation, shared::StoreShared, wipe};
 
 const EVERY: Duration = Duration::from_millis(100);
-/// Checks between two attempts to reopen a stopped store.
+/// Number of checks between two attempts to reopen a stopped store.
 const CHECKS_BETWEEN: u32 = 5;
 /// Bytes that must be writable before a store that still serves reads is closed.
 const PROBE_BYTES: usize = 1024 * 1024;

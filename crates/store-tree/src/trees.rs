@@ -91,7 +91,7 @@ impl Trees {
         self.folder_of(number).join("current").exists()
     }
 
-    /// Returns the error for a missing directory.
+    /// Returns the error for a tree whose directory is missing.
     pub(crate) fn missing_error(&self, number: u64) -> Error {
         let text = format!("the tree in {} is missing", self.folder_of(number).display());
         Error::new(Kind::Corrupt, text)
@@ -172,7 +172,7 @@ impl Trees {
             .with_compaction_filter_factory(Some(Arc::new(factory)))
     }
 
-    /// Returns the numbers of all existing directories.
+    /// Returns the numbers of all trees whose directories exist.
     pub(crate) fn numbers(&self) -> Result<Vec<u64>, Error> {
         let names = names_in(&self.folder)?;
         Ok(names.iter().filter_map(|name| name.parse().ok()).collect())

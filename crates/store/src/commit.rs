@@ -60,7 +60,7 @@ pub enum Mutation {
         space: Space,
         /// The key of the pair of sums.
         key: Bytes,
-        /// The amounts to add to the pair.
+        /// The amounts to add to the two sums.
         by: [i64; 2],
     },
 }

@@ -31,7 +31,7 @@ pub enum Kind {
 /// A failed operation of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The class of the error.
+    /// The kind of the error.
     pub kind: Kind,
     /// An explanation of the error, as a sentence.
     pub message: String,

@@ -26,7 +26,7 @@ use crate::{
     space::Space,
 };
 
-/// Number of keys per generation of recent writes.
+/// Maximum number of keys in each of the two generations of recently written keys.
 const GENERATION_KEYS: usize = 1 << 18;
 
 /// A hasher that returns its input unchanged, since the keys of the maps are hashes already.
@@ -102,7 +102,7 @@ pub type FoldedSums = HashMap<(Space, Bytes), [i64; 2], RandomState>;
 /// Ordered commits, ready to be written as one batch.
 #[derive(Debug, Default)]
 pub struct OrderedBatch {
-    /// One outcome per commit, in the given order.
+    /// One outcome per commit, in the order of the commits.
     pub outcomes: Vec<Outcome>,
     /// Puts and deletes in order, of which the last one for a key applies.
     pub mutations: Vec<Mutation>,

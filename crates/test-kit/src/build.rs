@@ -35,7 +35,7 @@ impl Writer for TtlField {
     }
 }
 
-/// Returns a filter for documents with this value.
+/// Returns a filter for documents with this value at a path.
 pub fn equal(path: &str, value: impl Into<Value>) -> Filter {
     compare(path, Comparison::Eq, value)
 }

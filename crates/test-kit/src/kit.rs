@@ -20,7 +20,7 @@ use crate::{
     ready,
 };
 
-/// Initial time of test clocks.
+/// Initial time of test clocks, in milliseconds since 1970.
 pub const START_MS: i64 = 1_700_000_000_000;
 
 /// Machine clocks that do not advance, so that time passes only by [`Kit::move_to`].

@@ -39,7 +39,8 @@ pub struct Turnstile {
     /// Number of times that snapshots were ended. A snapshot has ended if the number was lower when
     /// it was taken.
     ended: AtomicU64,
-    /// Whether snapshots end for too much disk space instead of a reopening.
+    /// Whether snapshots end as if they retained too much disk space, not as if the store was
+    /// reopened.
     for_space: AtomicBool,
 }
 

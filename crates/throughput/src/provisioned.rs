@@ -20,11 +20,11 @@ pub enum Throughput {
 /// The error for a throughput that is out of bounds, or not a multiple of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfBounds {
-    /// The smallest throughput of the kind.
+    /// The smallest permitted throughput of the refused kind (manual or autoscale).
     pub least: i64,
-    /// The largest throughput of both kinds.
+    /// The largest permitted throughput, manual or autoscale.
     pub most: i64,
-    /// The step; every throughput is a multiple of it.
+    /// The number of which the throughput has to be a multiple.
     pub step: i64,
 }
 

@@ -20,7 +20,7 @@ pub enum Work {
     Writes {
         /// The number of resources written or deleted.
         count: u64,
-        /// The number of other resources that were read to find them.
+        /// The number of other resources that were read to find the ones to write.
         examined: u64,
     },
     /// Read this number of rows.

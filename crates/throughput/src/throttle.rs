@@ -48,7 +48,7 @@ struct Bucket {
 
 #[derive(Debug, Default)]
 struct Meters {
-    /// Limits by resource id of the container.
+    /// Cached throughput limits, by resource id of the container.
     known: HashMap<String, CachedAllowance>,
     /// Buckets by resource id of the container or database whose offer they belong to.
     buckets: HashMap<String, Bucket>,

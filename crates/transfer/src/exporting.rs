@@ -16,9 +16,9 @@ use crate::{
     state::{self, ExportState},
 };
 
-/// Suffix of the state file.
+/// Suffix of the name of an export's state file.
 const STATE: &str = ".export-state";
-/// Suffix of the incomplete file.
+/// Suffix of the name of an output file that is not complete.
 const PART: &str = ".export-part";
 
 /// Source, format and destination of an export.

@@ -23,7 +23,7 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns whether the name exists, including as a dangling link.
+/// Returns whether a file of this name exists, even if it is a dangling link.
 pub(crate) fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

@@ -16,7 +16,7 @@ pub enum Format {
     Relaxed,
     /// Plain JSON, one document per line; types without a JSON form become strings.
     Plain,
-    /// CSV with these columns; if empty, the first line has them.
+    /// CSV with these columns; without columns, the first line of the file names them.
     Csv(Vec<String>),
 }
 

@@ -21,7 +21,7 @@ use crate::{
 
 /// Size of the input after which a batch is sent, even if it has fewer documents than allowed.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// Suffix of the state file.
+/// Suffix of the name of an import's state file.
 const STATE: &str = ".import-state";
 
 /// Source, format and mode of an import.

@@ -44,7 +44,7 @@ pub(crate) struct Refusals {
     pending: Vec<u8>,
     /// First line, last line and number of the documents that are not listed since the last flush.
     unlisted: Option<(u64, u64, u64)>,
-    /// Length of the file including pending lines.
+    /// Length of the refusals file in bytes, including pending lines.
     pub(crate) bytes: u64,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct ExportState {
     pub(crate) bytes: u64,
     /// Hashes of the durable part of the output file.
     pub(crate) content: ContentFingerprint,
-    /// Number of documents in the durable part.
+    /// Number of documents in the durable part of the output file.
     pub(crate) documents: u64,
     /// Resume position of the source; `None` for the start.
     pub(crate) mark: Option<String>,

@@ -28,7 +28,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("TRUNC", 1..=1, |call| unless_integer(call, f64::trunc)),
 ];
 
-/// Applies a function of one number, in doubles.
+/// Applies a function to the first argument as a double; undefined if it is not a number.
 pub(super) fn on_number<'a>(
     call: &Call<'_, 'a>,
     function: fn(f64) -> f64,
@@ -36,7 +36,7 @@ pub(super) fn on_number<'a>(
     Ok(call.number_at(0).map_or(Evaluated::Missing, |value| number_or_nothing(function(value))))
 }
 
-/// Applies a function of two numbers, in doubles.
+/// Applies a function to the first two arguments as doubles; undefined if one is not a number.
 pub(super) fn on_two_numbers<'a>(
     call: &Call<'_, 'a>,
     function: fn(f64, f64) -> f64,

@@ -75,17 +75,17 @@ pub enum Expr {
 /// How the value of a subquery expression results from the subquery's results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subquery {
-    /// The first result; undefined without results.
+    /// The first result of the subquery; undefined if it has none.
     Scalar,
     /// Whether the subquery has any result.
     Exists,
-    /// An array of all results.
+    /// An array of all results of the subquery.
     Array,
-    /// Whether all results are true.
+    /// Whether all results of the subquery are true.
     All,
-    /// The first of the results.
+    /// The first of the subquery's results.
     First,
-    /// The last of the results.
+    /// The last of the subquery's results.
     Last,
 }
 

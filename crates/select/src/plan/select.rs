@@ -38,7 +38,7 @@ pub struct Clauses {
 pub struct Source {
     /// The slot that receives each value of the alias.
     pub slot: usize,
-    /// The source of the values.
+    /// The source of the alias's values.
     pub input: Input,
 }
 
@@ -49,7 +49,7 @@ pub enum Input {
     Root,
     /// A single value; if it is undefined, there is no row.
     Value(Expr),
-    /// The elements of an array.
+    /// The elements of an array, one row for each.
     Elements(Expr),
     /// The results of a subquery, which may use the preceding aliases.
     Results(Box<Select>),

@@ -21,9 +21,9 @@ use sha2::{Digest, Sha256};
 const RESUME_BYTES: usize = 512;
 /// Bytes of the hash at the end of a truncated sort position.
 const HASH_BYTES: usize = 16;
-/// Version of the token's format.
+/// Version of the format of continuation tokens.
 const VERSION: u8 = 1;
-/// Flag of a token: its sort position is not truncated.
+/// Flag of a continuation token: its sort position is not truncated.
 const WHOLE: u8 = 1;
 
 /// The position at which a query continues: a sort position, and the number of results up to it.
@@ -55,7 +55,7 @@ impl Resume {
         out
     }
 
-    /// Decodes a token, which comes from a client; `None` if it is invalid.
+    /// Decodes a continuation token, which comes from a client; `None` if it is invalid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<2>()?;
         let [VERSION, flags] = *head else { return None };

@@ -21,9 +21,9 @@ use super::{
     error::{Error, Result},
 };
 
-/// Default number of items to list.
+/// Default number of items in a list of upcoming expirations.
 const NEXT_ITEMS: usize = 100;
-/// Maximum number of items to list.
+/// Maximum number of items in a list of upcoming expirations.
 const MAX_NEXT_ITEMS: usize = 1_000;
 
 /// Selects the API, `mongo` or `nosql`, if both have a collection of that name.

@@ -12,7 +12,7 @@ use super::page::plain_text;
 
 /// Maximum size of a served file, since it is held in memory completely.
 const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Files served for a folder, in this order.
+/// Names of the files that are served for a folder: the first one that exists.
 const INDEXES: [&str; 2] = ["index.html", "explorer.html"];
 
 /// Returns the file for a percent-encoded path below the directory, if any. `root` is canonical.

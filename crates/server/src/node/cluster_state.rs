@@ -143,7 +143,7 @@ impl ClusterState {
         self.view.borrow().shard(self.number)
     }
 
-    /// Returns the owner, if it is another node.
+    /// Returns the owner of the shard, if it is another node.
     pub(super) fn other_owner(&self) -> Option<Owner> {
         let view = self.seen();
         let (node, epoch) = view.owner(self.number).filter(|(node, _)| *node != self.node)?;

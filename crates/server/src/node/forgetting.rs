@@ -89,7 +89,7 @@ fn find(all: &[NodeRecord], called: &str) -> Result<NodeRecord, Failure> {
     }
 }
 
-/// Returns the display name, or the id if it has none.
+/// Returns a node's display name, or its id if it has none.
 fn shown(record: &NodeRecord) -> String {
     let name = NodeDescription::decode(&record.about).name;
     if name.is_empty() { record.node.to_string() } else { name }

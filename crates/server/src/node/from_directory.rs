@@ -38,7 +38,8 @@ pub struct MigrationProgress {
     pub bytes: u64,
 }
 
-/// Creates the cluster and returns its id; fails if a cluster exists.
+/// Creates a cluster from the data directory at `path` and returns its id; fails if a cluster
+/// exists.
 pub(super) async fn make_of_directory<L: Ledger>(
     ledger: &L,
     keyspace: &str,

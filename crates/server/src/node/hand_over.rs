@@ -20,7 +20,7 @@ use crate::admin::error::{Error, Result};
 
 /// Maximum time until another node owns the shard.
 const HAND_OVER: Duration = Duration::from_secs(10);
-/// Maximum time to wait until a node of an unknown name appears.
+/// Maximum time to wait for a node of the requested name to appear, if none is known.
 const SEEN: Duration = Duration::from_secs(1);
 
 /// Body of a hand-over request; unknown fields are refused.

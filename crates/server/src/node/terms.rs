@@ -29,7 +29,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Time limit for requests in progress during a hand-over. Longer ones fail with the error that
 /// another node owns the data.
 const LAST_REQUESTS: Duration = Duration::from_millis(250);
-/// Interval at which an engine that is still in use is logged.
+/// Interval between log lines while the engine of an ended term is still in use.
 const LONG: Duration = Duration::from_secs(10);
 
 /// Channel that publishes the current term if this node owns the shard.

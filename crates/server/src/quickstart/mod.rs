@@ -53,9 +53,9 @@ pub(crate) struct Filled {
 /// The sample as written through each API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Made {
-    /// `None` if the NoSQL API is off.
+    /// The sample in the NoSQL API; `None` if the API is off.
     pub(crate) nosql: Option<Filled>,
-    /// `None` if the MongoDB API is off.
+    /// The sample in the MongoDB API; `None` if the API is off.
     pub(crate) mongo: Option<Filled>,
 }
 

@@ -22,7 +22,7 @@ pub struct BackupChecked {
     pub header: Header,
     /// Clock at the end of the backup, milliseconds since 1970.
     pub clock_ms: i64,
-    /// Number of rows in the pieces, or of changes in the entries.
+    /// Number of rows in a full backup, or of changes in the entries of an incremental one.
     pub rows: u64,
     /// Uncompressed bytes of the data.
     pub bytes: u64,

@@ -28,7 +28,7 @@ struct MemoryLimit {
 #[derive(Debug, Default)]
 struct MemoryUse {
     bytes: u64,
-    /// Whether the consumer has stopped.
+    /// Whether the consumer of the parts has stopped.
     is_closed: bool,
 }
 

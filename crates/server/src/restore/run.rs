@@ -32,7 +32,7 @@ use crate::{
 
 /// A backup file or stream to restore from.
 pub struct Source {
-    /// Name of the file for messages.
+    /// Name of the backup, for messages.
     pub name: String,
     /// Opens the file or stream for reading.
     pub open: Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + Send>>>,

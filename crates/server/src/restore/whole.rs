@@ -50,7 +50,7 @@ impl EntryOrder {
         Self { last: entry }
     }
 
-    /// Returns the number of the last entry.
+    /// Returns the number of the last entry that was checked.
     pub(super) fn last(&self) -> u64 {
         self.last
     }

@@ -21,7 +21,8 @@ pub(super) struct MemoryData {
     pub(super) spaces: BTreeMap<Space, BTreeMap<Bytes, Versions>>,
     /// Number of open snapshots for each `seq`.
     pub(super) open: BTreeMap<u64, usize>,
-    /// The `filtered_through` value of each space.
+    /// For each space, the `seq` that [`Store::filtered_through`](crate::Store::filtered_through)
+    /// returns.
     pub(super) filtered: BTreeMap<Space, u64>,
     /// Keys with replaced versions that open snapshots may read, ordered by the `seq` of the
     /// replacing version.

@@ -184,7 +184,7 @@ fn double(text: &str) -> Option<f64> {
     }
 }
 
-/// Parses an ISO 8601 date with a zone into milliseconds.
+/// Parses an ISO 8601 date with a time zone; returns milliseconds since 1970.
 pub(crate) fn date(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }

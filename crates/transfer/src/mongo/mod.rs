@@ -178,7 +178,7 @@ impl Connection {
     }
 }
 
-/// Connects to the first address of the host that accepts.
+/// Connects to the first of the host's addresses that accepts a connection.
 fn open_stream(address: &MongoAddress) -> io::Result<TcpStream> {
     let host = address.host.trim_matches(['[', ']']);
     let mut last = io::Error::other("the name does not resolve to an address");
@@ -194,7 +194,7 @@ fn open_stream(address: &MongoAddress) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// Starts a command on a collection.
+/// Returns a function that appends the first fields of a command on a collection.
 fn begin<'a>(
     name: &'a str,
     database: &'a str,

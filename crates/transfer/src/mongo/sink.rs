@@ -133,7 +133,7 @@ impl MongoSink {
         Ok(Ok((outcomes, batch.len())))
     }
 
-    /// Returns the write operation of a document.
+    /// Returns the element of the command that writes a document: the document itself or an update.
     fn operation(&self, document: &DocBuf) -> DocBuf {
         if self.mode == Mode::Insert {
             return document.clone();

@@ -15,10 +15,10 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("UPPER", 1..=1, |call| map_characters(call, to_upper)),
 ];
 
-/// Units of work charged per byte of a string.
+/// Units of work charged per byte of a string whose case is converted.
 const ONE: usize = 8;
 
-/// Maps every character of a string.
+/// Applies a function to every character of the first argument; undefined if it is not a string.
 fn map_characters<'a>(
     call: &Call<'_, 'a>,
     function: fn(char) -> char,
