@@ -132,8 +132,8 @@ impl Sessions {
         })
     }
 
-    /// Ends a session: its cookie becomes invalid. If storing this fails, the cookie becomes valid
-    /// again at the next restart.
+    /// Ends a session: its cookie becomes invalid. If the end of the session cannot be stored, the
+    /// cookie becomes valid again at the next restart.
     pub(crate) fn end_session(&self, session: &Session, now_s: i64) -> io::Result<()> {
         self.ended.add(session.value(), session.until, now_s)
     }

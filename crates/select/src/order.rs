@@ -77,7 +77,7 @@ pub(crate) fn simple_class(value: ValueRef<'_>) -> Option<u8> {
     }
 }
 
-/// A value whose `Ord` is the order that this module defines, for sets and maps.
+/// A value whose `Ord` is the order of [`compare_values`], for sets and maps.
 #[derive(Clone, Copy, Debug)]
 pub struct InOrder<'a>(pub ValueRef<'a>);
 
@@ -101,8 +101,8 @@ impl Ord for InOrder<'_> {
     }
 }
 
-/// Compares the numbers of properties. Stops at the end of the smaller object, so that its size
-/// bounds the work.
+/// Compares two objects by their numbers of properties. Stops at the end of the smaller object, so
+/// that its size bounds the work.
 pub(crate) fn compare_counts(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     let (mut a, mut b) = (a.iter(), b.iter());
     loop {

@@ -69,9 +69,9 @@ pub enum ValueTest {
 }
 
 impl Sarg {
-    /// Returns the conjunction. The lower and the upper bound on one path are merged into one
-    /// range, so that an index scans between them instead of scanning from one and testing the
-    /// other.
+    /// Returns the conjunction of conditions. The lower and the upper bound on one path are merged
+    /// into one range, so that an index scans between them instead of scanning from one and testing
+    /// the other.
     pub(crate) fn all_of(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut kept: Vec<Self> = Vec::new();
         for part in parts {

@@ -37,7 +37,8 @@ pub(crate) struct Reaping {
 }
 
 impl Reaping {
-    /// Reads the stored state. A file that does not parse counts as a pause, to be safe.
+    /// Reads from the data directory whether reaping is paused. A file that does not parse counts
+    /// as a pause, to be safe.
     pub(crate) fn open(folder: Option<&Path>) -> io::Result<Arc<Self>> {
         let pause = match folder {
             Some(folder) => read_pause(&folder.join(FILE))?,

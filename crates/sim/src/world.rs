@@ -214,8 +214,8 @@ impl World {
     /// Records that the operation's first commit is stamped. The commit is published when the gate
     /// opens.
     ///
-    /// From here on there are two states: `published` is visible, `model` is ordered. Only one
-    /// commit is held at a time, so two states suffice.
+    /// From here on there are two states: `published` is visible, and `model` includes the stamped
+    /// commit. Only one commit is held at a time, so two states suffice.
     fn hold_commit(&mut self, mut under: PendingOperation) {
         self.published = Some(self.model.clone());
         if let Activity::Do(op) = &under.what
@@ -307,7 +307,7 @@ impl World {
     }
 
     /// Checks that no document that is expired in the visible state is live in the model with all
-    /// ordered commits.
+    /// stamped commits.
     fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
         match self.visible_model().rises_in(&self.model, id) {
             Some(id) => {
@@ -419,7 +419,7 @@ impl World {
 
     /// Simulates a crash and a restart.
     ///
-    /// Commits that were ordered but not published are lost; their callers have not got a result.
+    /// Commits that were stamped but not published are lost; their callers have not got a result.
     /// The start completes an unfinished index build, so that the index takes effect.
     pub(crate) fn restart(&mut self) -> Checked {
         self.cursors.clear();

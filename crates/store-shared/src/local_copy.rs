@@ -35,7 +35,7 @@ pub(crate) struct LocalCopy {
     path: PathBuf,
 }
 
-/// The position in the position file, which is needed before the journal is opened.
+/// The recorded position of the local copy, which is needed before the journal is opened.
 pub(crate) struct SavedPosition {
     pub(crate) positions: Arc<PositionTable>,
     file: PositionFile,

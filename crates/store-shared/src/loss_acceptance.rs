@@ -158,9 +158,9 @@ impl<L: Ledger> LossInspection<'_, L> {
         Err(changed())
     }
 
-    /// Ends the lease of the owner of an open epoch; fails if the owner has renewed it meanwhile.
-    /// If a later incarnation of that node has taken a lease, nothing has to be ended: the owner's
-    /// lease has expired after the wait.
+    /// Ends the lease of the owner of an open epoch; fails if the owner has renewed it during the
+    /// wait. If a later incarnation of that node has taken a lease, nothing has to be ended: the
+    /// owner's lease has expired after the wait.
     async fn end_lease(&self, record: &ShardRecord) -> Result<(), Error> {
         if record.phase != Phase::Open {
             return Ok(());

@@ -21,7 +21,7 @@ const NEXT: &[u8] = b"next";
 /// The first tree number that a space may get.
 const FIRST: u64 = 1;
 
-/// The contents of the directory.
+/// The contents of the directory of spaces.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectoryContents {
     /// Tree numbers and their spaces.
@@ -30,7 +30,7 @@ pub(crate) struct DirectoryContents {
     pub(crate) next: u64,
 }
 
-/// A change of the directory within an entry.
+/// A change that an entry makes to the directory of spaces.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DirectoryChange {
     /// A space was created with this tree number.

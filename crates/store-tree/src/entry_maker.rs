@@ -182,7 +182,7 @@ impl EntryMaker {
     }
 
     /// Returns the index in `runs` of the mutations for the tree of a space, adding an empty list
-    /// if there is none; `None` if the space has no tree.
+    /// if `runs` has no element for the tree; `None` if the space has no tree.
     fn run_for(&self, space: Space, runs: &mut Vec<Run>) -> Option<usize> {
         let space_tree = self.tree_of(space)?;
         if let Some(at) = runs.iter().position(|run| run.space_tree.number == space_tree.number) {

@@ -3,7 +3,7 @@
 
 use store::{Error, Kind};
 
-/// Converts an error of a tree to an error of the store; `context` says what the store tried to do.
+/// Converts an error of a tree to an error of the store; `context` names the failed action.
 pub(crate) fn from_tree(context: &str, error: &lsm_tree::Error) -> Error {
     match error {
         lsm_tree::Error::Io(io) => from_io(context, io),

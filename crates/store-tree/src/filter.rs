@@ -14,7 +14,7 @@ use crate::{
     outputs::{OutputWatch, Outputs},
 };
 
-/// The current predicate, shared by the filters of all trees.
+/// The drop predicate in effect, shared by the filters of all trees.
 #[derive(Clone, Default)]
 pub(crate) struct PredicateInForce(Arc<Mutex<Option<Arc<dyn DropPredicate>>>>);
 

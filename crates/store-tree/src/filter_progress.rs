@@ -18,12 +18,12 @@ use store::Space;
 struct SpaceProgress {
     /// Number of the commit up to which all data of the space on disk was filtered.
     filtered: u64,
-    /// Completed compactions: for each, the last commit that it covered and the last entry at its
-    /// end.
+    /// Completed compactions: for each, the last commit that it covered, and the number of the last
+    /// journal entry with such commits.
     waiting: VecDeque<(u64, u64)>,
 }
 
-/// The progress of all spaces compacted since the start.
+/// For each space compacted since the start, how far its data was filtered.
 #[derive(Debug, Default)]
 pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 
@@ -54,7 +54,7 @@ impl FilterProgress {
         of.filtered
     }
 
-    /// Removes what is recorded about a dropped space.
+    /// Removes the record of a dropped space.
     pub(crate) fn forget_space(&self, space: Space) {
         self.0.lock().remove(&space);
     }

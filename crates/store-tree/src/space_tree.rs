@@ -223,8 +223,8 @@ impl SpaceTree {
         self.inputs.lock_for_compaction()
     }
 
-    /// Returns the number below which a compaction may drop replaced versions, given the oldest
-    /// view; 0 if it must keep all. The caller holds the guard of
+    /// Returns the sequence number below which a compaction may drop replaced versions, given the
+    /// oldest view; 0 if it must keep all. The caller holds the guard of
     /// [`lock_inputs`](Self::lock_inputs).
     pub(crate) fn forget_below(&self, oldest_view: u64) -> u64 {
         forget_below(oldest_view, self.tree.get_highest_persisted_seqno().unwrap_or(0))
@@ -290,7 +290,8 @@ impl SpaceTree {
     }
 }
 
-/// Returns the number below which a flush or compaction may drop replaced versions; 0 for none.
+/// Returns the sequence number below which a flush or compaction may drop replaced versions; 0 for
+/// none.
 ///
 /// A tree drops a version below that number even if the replacing one is above it, so the whole
 /// input must be visible to the oldest view. Views opened later are newer.

@@ -181,8 +181,8 @@ fn begin_work(inner: &OpenStore) -> Result<RwLockReadGuard<'_, ()>, Error> {
     if inner.ending.load(Ordering::SeqCst) { Err(closed_error()) } else { Ok(working) }
 }
 
-/// Compacts a whole space under its filter. Dropped rows count as filtered once no start would
-/// replay the entries that contained them.
+/// Compacts a whole space and drops the rows that the space's drop filter selects. They count as
+/// filtered once no start would replay the entries that contained them.
 fn compact_space(inner: &OpenStore, space: Space) -> Result<(), Error> {
     let _working = begin_work(inner)?;
     let space_trees = inner.published.space_trees();

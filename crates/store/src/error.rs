@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The class of an error, which decides the caller's reaction.
+/// The kind of an error, which determines how the caller has to react.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// No space is left; nothing was written.

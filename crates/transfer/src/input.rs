@@ -20,7 +20,7 @@ use crate::{
 /// Maximum size of a table record.
 const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A text of JSON, or a record of a table.
+/// A document in an input file: a JSON text, or a record of a table.
 #[derive(Debug)]
 pub(crate) struct Item {
     /// Line number at the start of the item, from 1.

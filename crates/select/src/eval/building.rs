@@ -24,8 +24,8 @@ impl SizedBuilder {
         self.add_size(Size { bytes, memory: size_of::<String>() + bytes }, env)
     }
 
-    /// Adds to the size. Fails if the array or object would exceed the size of a document, or the
-    /// expression its memory limit.
+    /// Adds to the size of the array or object. Fails if it would exceed the maximum size of a
+    /// document, or the expression its memory limit.
     fn add_size(&mut self, size: Size, env: &mut Env<'_>) -> Result<(), Error> {
         self.0.bytes = self.0.bytes.saturating_add(size.bytes);
         self.0.memory = self.0.memory.saturating_add(size.memory);

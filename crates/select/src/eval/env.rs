@@ -33,8 +33,8 @@ pub struct Env<'a> {
     context: &'a Context,
     /// Bytes held by the values of slots and intermediate values.
     held: usize,
-    /// Source of the document with system properties, while the slot holds the document without
-    /// them.
+    /// Source of the document with system properties, while slot [`DOCUMENT`] holds the document
+    /// without them.
     whole: Option<&'a dyn CompleteDocument>,
 }
 
@@ -219,7 +219,8 @@ impl<'a> Env<'a> {
         Ok(done)
     }
 
-    /// Fails if holding `bytes` more would exceed the limit. `held` does not change.
+    /// Fails if holding `bytes` more would exceed the memory that one expression may hold. The
+    /// number of bytes held does not change.
     pub(crate) fn check_room(&self, bytes: usize) -> Result<(), Error> {
         check_held(self.held.saturating_add(bytes), &self.context.operation_memory)
     }

@@ -198,7 +198,8 @@ fn element_of<'a>(
     step: &Evaluated<'a>,
     env: &Env<'a>,
 ) -> Result<Evaluated<'a>, Error> {
-    /// Returns the element at a step, and how many other elements were passed over.
+    /// Returns the property or element of `base` that `step` selects, and how many others were
+    /// passed over.
     fn find<'v>(base: ValueRef<'v>, step: ValueRef<'_>) -> (Option<ValueRef<'v>>, usize) {
         match (base, step) {
             (ValueRef::Document(fields), ValueRef::String(name)) => fields.search(name),

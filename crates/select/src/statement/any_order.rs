@@ -49,8 +49,8 @@ impl Run {
     }
 
     /// Returns the maximum number of results to keep and the maximum of their total size in bytes.
-    /// Besides the results of the page this includes those that [`Run::keep_ahead`] keeps for later
-    /// pages.
+    /// Besides the results of the page this includes results that [`Run::keep_ahead`] keeps for
+    /// later pages.
     pub(super) fn most_kept(&self) -> (usize, usize) {
         let (most, none_passed_over) = self.needed_results();
         (most, if none_passed_over { self.keep.bytes } else { usize::MAX })

@@ -17,7 +17,8 @@ pub(super) fn time_text(ms: i64) -> String {
 }
 
 /// Returns the state of the clock, for `/status` and `/_ebb/clock`. Times are milliseconds since
-/// 1970 and distances milliseconds; `now` is RFC 3339, or milliseconds if out of its range.
+/// 1970; `now` is RFC 3339, or milliseconds if out of its range; `offset_ms` is the wall clock
+/// minus database time.
 ///
 /// ```text
 /// {"mode": "manual", "now": "2027-01-01T00:00:00.000Z", "now_ms": 1798761600000, "offset_ms": 0,

@@ -26,7 +26,7 @@ const NEXT_ITEMS: usize = 100;
 /// Maximum number of items in a list of upcoming expirations.
 const MAX_NEXT_ITEMS: usize = 1_000;
 
-/// Selects the API, `mongo` or `nosql`, if both have a collection of that name.
+/// Selects the API, `mongo` or `nosql`, if both have a collection of the requested name.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ApiQuery {
     door: Option<String>,
@@ -47,7 +47,8 @@ impl SeriesQuery {
     }
 }
 
-/// Returns the values of a query string; converts errors to a 400 in this address's format.
+/// Returns the values of a query string; converts errors to a 400 in the format of the admin
+/// address.
 pub(super) fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
     query.map(|Query(query)| query).map_err(|error| Error::bad_request(error.body_text()))
 }

@@ -25,7 +25,7 @@ pub(crate) struct LatencyDistribution {
     pub(super) took: Distribution,
 }
 
-/// The values of the counters at one time. [`super::sample::Sample`] describes the fields; those
+/// The values of the counters at one time. [`super::sample::Sample`] describes the fields; fields
 /// that cover an interval there are totals since the start of the server here.
 #[derive(Debug, Default)]
 pub(crate) struct CounterReadings {

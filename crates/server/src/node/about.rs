@@ -34,8 +34,8 @@ pub(crate) struct NodeDescription {
     pub(crate) version: String,
 }
 
-/// Returns the location in the encoded form of the module's description: the boot id of the
-/// machine, and device and inode of the lock of this data directory.
+/// Returns the location of this node as text: the boot id of the machine, and device and inode of
+/// the lock of this data directory.
 pub(crate) fn location_of(directory: &DataDir) -> io::Result<String> {
     let lock = directory.lock_metadata()?;
     let boot: String = boot_id().iter().map(|byte| format!("{byte:02x}")).collect();

@@ -54,8 +54,8 @@ impl Entrance for Gateway {
     /// counts it.
     fn count_silent(&self) -> impl Send + 'static {}
 
-    /// Serves a client of the MongoDB API. The client stays connected when another node becomes the
-    /// one that serves it.
+    /// Serves a client of the MongoDB API. The client stays connected when another node takes over
+    /// its requests.
     async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
         let who = mongo::Peer { has_to_log_in: self.asks_for_login, ..client.peer(peer) };
         let mut client = ClientStream::movable_where(client.socket, self.asks_for_login);

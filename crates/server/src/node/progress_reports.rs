@@ -77,8 +77,8 @@ pub(super) async fn of_all(routes: &Routes) -> BTreeMap<Uuid, ProgressReport> {
 }
 
 /// Checks that a node can own a shard now; the error contains the reason. A node that has just
-/// started or resumed may be ready before this node has read the other's newest record, so this
-/// function waits for the record.
+/// started or resumed may be ready before this node has read its newest record, so this function
+/// waits for that record.
 pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(), String> {
     let cluster_state = &route.cluster_state;
     let peer_of_live = |cluster_state: &ClusterState| {

@@ -63,7 +63,8 @@ pub struct Restore<'a> {
 pub struct Restored {
     /// Number of documents and items that were live at the instant of the backup.
     pub documents: u64,
-    /// Number of these documents that have expired by the restored database's time.
+    /// Number of the documents live at the backup's instant that have expired by the restored
+    /// database's time.
     pub expired: u64,
     /// Instant of the backup, milliseconds since 1970.
     pub at_ms: i64,

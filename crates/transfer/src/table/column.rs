@@ -121,7 +121,8 @@ impl Columns {
         self.document_at(0, fields)
     }
 
-    /// Builds one of the nested documents; the recursion depth is limited by the header check.
+    /// Builds one of the nested documents. The recursion depth is bounded, because the nesting of
+    /// column names is limited when they are parsed.
     fn document_at(&self, at: usize, texts: &csv::ByteRecord) -> Result<Document, String> {
         let mut document = Document::new();
         for (name, field) in self.documents.get(at).into_iter().flatten() {

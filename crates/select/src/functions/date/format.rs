@@ -15,7 +15,7 @@ const PLACES: usize = 7;
 /// Maximum number of characters that one pattern letter is replaced by.
 const LONGEST: usize = 9;
 
-/// Returns the maximum size of a pattern's text, to check memory before formatting.
+/// Returns the maximum size of the text that a pattern yields, to check memory before formatting.
 pub(super) fn largest_text(pattern: &str) -> Size {
     Size::of_text(pattern.len().saturating_mul(LONGEST))
 }
