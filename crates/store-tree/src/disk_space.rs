@@ -121,8 +121,8 @@ impl DiskSpace {
         }
     }
 
-    /// Fails if there is too little free space for a commit; `frees` is true if the commit frees
-    /// space. Measures the free space again if little is left.
+    /// Fails if there is too little free space for a commit. If the commit frees space (`frees`)
+    /// and little is left, first measures the free space again.
     pub(crate) fn check_commit(&self, frees: bool) -> Result<(), Error> {
         // Other programs may have used the remaining space since the last check.
         if frees && self.left_for_freeing.load(Ordering::SeqCst) < NEAR {
