@@ -134,6 +134,31 @@ test('the clock moves by the page, and never back', async ({ page, server }) => 
   for (const door of DOORS) expect(await door.ids(server)).toEqual([]);
 });
 
+test('an answer is shown though the clock was moved since it was asked for', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, 300);
+  for (const id of ['one', 'two']) await mongo.put(server, id, {});
+  let [asked, release] = [0, () => {}];
+  const held = new Promise<void>((done) => (release = done));
+  // The first answer is late, and the later ones do not come.
+  await page.route(/\/_ebb\/expiry\/series\?/, async (route) => {
+    asked += 1;
+    if (asked > 2) return;
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+  });
+  await page.goto('/monitor');
+  await expect.poll(() => asked).toBe(2);
+  await server.advance(1);
+  await expect.poll(() => asked).toBe(4);
+  await expect(figure(page, 'Live')).toHaveCount(0);
+  release();
+  await expect(figure(page, 'Live').first()).toContainText('2 documents');
+});
+
 test('what the doors do is counted', async ({ page, server }) => {
   for (const door of DOORS) await door.create(server, null);
   await page.goto('/monitor');

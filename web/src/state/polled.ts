@@ -2,7 +2,6 @@
 // writes. The last value stays while a request is pending or fails.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { acts } from './acts';
-import { useRequest } from './request';
 import { useServerChanges } from './server';
 import { useStore } from './store';
 
@@ -32,7 +31,9 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
   });
   const changes = useServerChanges();
   const done = useStore(acts);
-  const { send, cancel } = useRequest();
+  // Numbers of the last request and of the last shown answer.
+  const asked = useRef(0);
+  const shown = useRef(0);
   const begun = useRef(false);
   useEffect(() => {
     let ended = false;
@@ -40,33 +41,38 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
     let failures = 0;
     let isSoon = begun.current;
     begun.current = true;
-    const run = async () => {
-      if (document.visibilityState === 'visible') {
-        await send(
-          () => latest.current(),
-          (value) => {
-            failures = 0;
-            hold({ value, failure: null });
-          },
-          (failure) => {
-            failures += 1;
-            hold((known) => ({ ...known, failure }));
-          },
-        );
+    // An answer counts unless a later one is shown: otherwise changes that follow each other faster
+    // than the server answers would keep the value from ever being shown.
+    const read = async () => {
+      asked.current += 1;
+      const number = asked.current;
+      try {
+        const value = await latest.current();
+        if (number < shown.current) return;
+        shown.current = number;
+        failures = 0;
+        hold({ value, failure: null });
+      } catch (failure) {
+        if (number !== asked.current) return;
+        failures += 1;
+        hold((known) => ({ ...known, failure }));
       }
+    };
+    const run = async () => {
+      if (document.visibilityState === 'visible') await read();
+      if (ended) return;
       const wait = isSoon
         ? Math.min(SOON_MS, everyMs)
         : Math.max(everyMs, Math.min(everyMs * 2 ** failures, SLOWEST_MS));
       isSoon = false;
-      if (!ended) timer = setTimeout(() => void run(), wait);
+      timer = setTimeout(() => void run(), wait);
     };
     void run();
     return () => {
       ended = true;
       clearTimeout(timer);
-      cancel();
     };
-  }, [everyMs, changes, done, turn, send, cancel]);
+  }, [everyMs, changes, done, turn]);
   const again = useCallback(() => setTurn((n) => n + 1), []);
   return { ...held, again };
 }
