@@ -77,6 +77,14 @@ function isFocused(element: Locator): Promise<boolean> {
   });
 }
 
+/**
+ * Presses keys without waiting for the page in between, as a fast typist does: a pause would end a
+ * sequence of shortcuts or a name that is typed in the tree.
+ */
+export async function typeFast(page: Page, keys: string): Promise<void> {
+  await Promise.all([...keys].map((key) => page.keyboard.press(key)));
+}
+
 /** Replaces the content of a field. */
 export async function typeOver(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Control+A');

@@ -2,7 +2,7 @@
 // expirations and the item editor. The focus is visible at every stop.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
-import { focusSeen, tabTo, typeOver } from '../lib/keyboard';
+import { focusSeen, tabTo, typeFast, typeOver } from '../lib/keyboard';
 import { noted } from '../lib/pane';
 import type { Server } from '../lib/server';
 
@@ -146,13 +146,13 @@ test('a container, with the keyboard alone', async ({ page, server }) => {
 
   const tree = page.getByRole('tree');
   await tabTo(page, tree);
-  await page.keyboard.type('app');
+  await typeFast(page, 'ap');
   await page.keyboard.press('ArrowRight');
   await expect(tree.getByRole('treeitem', { name: 'sessions', exact: true })).toBeVisible();
   // A pause ends a typeahead word.
   await page.keyboard.press('ArrowDown');
   await expect(async () => {
-    await page.keyboard.type('sess');
+    await typeFast(page, 'ses');
     const active = await tree.getAttribute('aria-activedescendant');
     await expect(page.locator(`[id="${active}"]`)).toHaveAccessibleName('sessions', {
       timeout: 100,

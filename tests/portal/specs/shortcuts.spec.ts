@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test';
 import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, open, rows, write } from '../lib/items';
+import { typeFast } from '../lib/keyboard';
 
 const filter = (page: Page) => page.getByRole('search').getByRole('textbox');
 
@@ -17,7 +18,7 @@ test('views, filter, a new item, the text of one', async ({ page, server }) => {
     ['gm', 'metrics'],
     ['gi', 'items'],
   ] as const) {
-    await page.keyboard.type(keys);
+    await typeFast(page, keys);
     await expect(page).toHaveURL(new RegExp(`/mongo/app/log/${view}$`));
     await expect(page.getByRole('tab', { selected: true }).first()).toBeVisible();
   }
@@ -52,10 +53,10 @@ test('views, filter, a new item, the text of one', async ({ page, server }) => {
   await expect(editor(page)).toBeFocused();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
-  await page.keyboard.type('gh');
+  await typeFast(page, 'gh');
   await expect(page).toHaveURL(/\/$/);
   // This page has no views and no items.
-  await page.keyboard.type('gqn');
+  await typeFast(page, 'gqn');
   await expect(page).toHaveURL(/\/$/);
 });
 
@@ -86,7 +87,7 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
   await page.setViewportSize({ width: 1280, height: 800 });
   // The page below does not react.
-  await page.keyboard.type('gq');
+  await typeFast(page, 'gq');
   await expect(page).toHaveURL(/items$/);
   await sheet.getByRole('checkbox', { name: /^Enable single-letter shortcuts/ }).uncheck();
   await page.keyboard.press('Escape');
@@ -102,7 +103,7 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   await sheet.getByRole('checkbox', { name: /^Enable single-letter shortcuts/ }).check();
   await page.keyboard.press('Escape');
   await expect(sheet).toHaveCount(0);
-  await page.keyboard.type('gq');
+  await typeFast(page, 'gq');
   await expect(page).toHaveURL(/query$/);
 });
 
@@ -116,9 +117,9 @@ test('after a click in the tree letters are shortcuts; after a key there they fi
   const line = (name: string) => page.getByRole('treeitem', { name, exact: true });
   await line('events').click();
   await expect(page).toHaveURL(/\/mongo\/app\/events\/items$/);
-  await page.keyboard.type('gq');
+  await typeFast(page, 'gq');
   await expect(page).toHaveURL(/\/mongo\/app\/events\/query$/);
-  await page.keyboard.type('gi');
+  await typeFast(page, 'gi');
   await expect(page).toHaveURL(/\/mongo\/app\/events\/items$/);
   await expect(page.getByText('There are no documents.')).toBeVisible();
   await page.keyboard.press('n');
@@ -130,4 +131,21 @@ test('after a click in the tree letters are shortcuts; after a key there they fi
   await expect(page.locator('.tree-row.active')).toHaveText(/notes/);
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog')).toContainText('Jump to a name');
+});
+
+test('keys that a busy page handles late are still a sequence', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await page.goto('/mongo/app/log/items');
+  await expect(page.getByText('There are no documents.')).toBeVisible();
+  // As if the page was busy for two seconds before it handled each key.
+  await page.evaluate(() => {
+    const now = performance.now.bind(performance);
+    let late = 0;
+    performance.now = () => {
+      late += 2000;
+      return now() + late;
+    };
+  });
+  await typeFast(page, 'gq');
+  await expect(page).toHaveURL(/\/query$/);
 });

@@ -2,6 +2,7 @@
 // rendered, and the last one is found by keyboard, typing and filter.
 import { collection, DOORS, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { typeFast } from '../lib/keyboard';
 
 const COUNT = 10_000;
 const WRITERS = 16;
@@ -32,7 +33,7 @@ test('10,000 collections', async ({ page, server }) => {
   expect(await rows.count()).toBeLessThan(MOST_DRAWN);
   await page.keyboard.press('Home');
   await expect(row('many MongoDB')).toBeInViewport();
-  await page.keyboard.type(last);
+  await typeFast(page, last);
   await expect(row(last)).toBeInViewport();
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(new RegExp(`/mongo/many/${last}/items`));

@@ -79,11 +79,13 @@ export function useKeys(): void {
       }
       const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
       if (!isLetter || isTyped(event) || !areLettersOn()) return;
-      const before = held !== null && performance.now() < held.until ? held.keys : null;
+      // The time of the press: a busy page may handle it later.
+      const at = event.timeStamp;
+      const before = held !== null && at < held.until ? held.keys : null;
       const found = press(before, event.key);
       held = null;
       if (found === null) return;
-      if ('held' in found) held = { keys: found.held, until: performance.now() + NEXT_MS };
+      if ('held' in found) held = { keys: found.held, until: at + NEXT_MS };
       // If the command is unavailable, the browser handles the key.
       else if (perform(found.shortcut.does, parsePlace(location.pathname))) event.preventDefault();
     };

@@ -112,7 +112,7 @@ export function TreeView(props: TreeViewProps) {
     // Names cannot start with these, and they are global shortcuts.
     else if (event.key === '/' || event.key === '?') return;
     else if (isLetter) {
-      const found = letters.find(event.key, rows, active);
+      const found = letters.find(event.key, rows, active, event.timeStamp);
       if (found === null) return;
       move(found);
     } else return;

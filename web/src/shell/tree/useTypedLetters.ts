@@ -28,9 +28,11 @@ export function useTypedLetters() {
     reached: (byClick: boolean) => {
       isClicked.current = byClick;
     },
-    /** Returns the matching row; null: the key is left to other handlers. */
-    find: (key: string, rows: readonly Row[], active: number): number | null => {
-      const now = performance.now();
+    /**
+     * Returns the matching row; null: the key is left to other handlers. `now`: the time of the
+     * press, which a busy page may handle later.
+     */
+    find: (key: string, rows: readonly Row[], active: number, now: number): number | null => {
       if (isShortcut(key, now)) return null;
       const text = now < typed.current.until ? typed.current.text + key : key;
       const to = typedTo(rows, active, text);
