@@ -11,7 +11,6 @@ const SAMPLE = 50;
 const FRESH_MS = 60_000;
 /** Maximum wait while typing. */
 const PATIENCE_MS = 800;
-const TIMEOUT_MS = 5000;
 /** Retry delay after a failure. */
 const AGAIN_MS = 3000;
 
@@ -23,14 +22,13 @@ interface Known {
 const known = new Map<string, Known>();
 
 async function sample({ door, database, collection }: Target): Promise<unknown[]> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
   if (door === 'nosql') {
     const at = { database, container: collection };
     const text = `SELECT TOP ${SAMPLE} * FROM c`;
-    return (await nosql.query(at, text, { maxItems: SAMPLE, signal, quiet: true })).rows;
+    return (await nosql.query(at, text, { maxItems: SAMPLE, quiet: true })).rows;
   }
   const command = { find: collection, limit: SAMPLE, singleBatch: true };
-  return (await mongo.open(database, command, { signal, quiet: true })).documents;
+  return (await mongo.open(database, command, { quiet: true })).documents;
 }
 
 /** Whether the printed value is complete and usable in a query: long values are truncated. */
