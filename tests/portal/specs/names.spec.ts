@@ -4,18 +4,18 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { editor, open } from '../lib/items';
 import { chooseTtl, save } from '../lib/pane';
+import type { Server } from '../lib/server';
 
 /** Names of NoSQL databases, containers and items. */
 const NOSQL = [`it's "a b"`, 'ü 雪 🙂', 'a.b...', '100%a%20b%2Fc', 'a+b&c=d<i>;,@:$!*~|^`{}[]()'];
-/** Names of MongoDB collections; database names allow fewer characters. */
+/** Names of MongoDB databases, which allow fewer characters, and of their collections. */
 const MONGO = [
-  `it's "a b"`,
-  ' ü 雪 🙂 ',
-  'a/b?c#d\\e',
-  '100%a%20b%2Fc',
-  'a+b&c=d<i>;,@:!*~|^`{}[]()',
-];
-const MONGO_DATABASES = ["it's", 'ü雪🙂', 'a?b#c', '100%a%20b', 'a+b&c=d(x);,@!~^`{}[]'];
+  ["it's", `it's "a b"`],
+  ['ü雪🙂', ' ü 雪 🙂 '],
+  ['a?b#c', 'a/b?c#d\\e'],
+  ['100%a%20b', '100%a%20b%2Fc'],
+  ['a+b&c=d(x);,@!~^`{}[]', 'a+b&c=d<i>;,@:!*~|^`{}[]()'],
+] as const;
 
 async function works(
   page: Page,
@@ -49,7 +49,7 @@ async function works(
   await expect(page.getByRole('alert')).toHaveText([]);
 }
 
-test('of the NoSQL door', async ({ page, server }) => {
+async function fillNosql(server: Server) {
   for (const name of NOSQL) {
     const { database } = await server.cosmos.databases.create({ id: name });
     const { container } = await database.containers.create({
@@ -58,28 +58,36 @@ test('of the NoSQL door', async ({ page, server }) => {
     });
     await container.items.create({ id: name });
   }
-  for (const name of NOSQL) {
+}
+
+async function fillMongo(server: Server) {
+  const client = await server.mongo();
+  for (const [name, collection] of MONGO) {
+    await client
+      .db(name)
+      .collection<{ _id: string; kept: number }>(collection)
+      .insertOne({ _id: 'one', kept: 1 });
+  }
+}
+
+// One test per name, each beside all the others.
+for (const name of NOSQL) {
+  test(`of the NoSQL API: ${name}`, async ({ page, server }) => {
+    await fillNosql(server);
     await works(page, 'nosql', name, name, name);
     const read = await server.cosmos.database(name).container(name).read();
     expect(read.resource?.defaultTtl).toBe(-1);
-  }
-});
+  });
+}
 
-test('of the MongoDB door', async ({ page, server }) => {
-  const client = await server.mongo();
-  for (const [at, name] of MONGO.entries()) {
-    const database = client.db(MONGO_DATABASES[at]);
-    await database
-      .collection<{ _id: string; kept: number }>(name)
-      .insertOne({ _id: 'one', kept: 1 });
-  }
-  for (const [at, name] of MONGO.entries()) {
-    const database = MONGO_DATABASES[at] ?? '';
-    await works(page, 'mongo', database, name, 'one');
-    const indexes = await client.db(database).collection(name).indexes();
+for (const [name, collection] of MONGO) {
+  test(`of the MongoDB API: ${name}, ${collection}`, async ({ page, server }) => {
+    await fillMongo(server);
+    await works(page, 'mongo', name, collection, 'one');
+    const indexes = await (await server.mongo()).db(name).collection(collection).indexes();
     expect(indexes.find((found) => found.key._ts !== undefined)?.expireAfterSeconds).toBe(-1);
-  }
-});
+  });
+}
 
 test('dots alone lead nowhere else', async ({ page, server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
