@@ -4,6 +4,7 @@ import { Decimal128, Long } from 'mongodb';
 import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, row, rows } from '../lib/items';
+import { fontsReady } from '../lib/layout';
 
 const heads = (page: Page) =>
   page.getByRole('columnheader').evaluateAll((all) => all.map((one) => one.ariaLabel));
@@ -181,6 +182,7 @@ test('the head of a column of numbers ends where they do', async ({ page, server
     });
   const name = (column: string) =>
     page.getByRole('columnheader', { name: column, exact: true }).locator('.items-head-name');
+  await fontsReady(page);
   expect(await end(name('n'))).toBeCloseTo(await end(cell(page, 'one', 'n', nosql)), 0);
   // Other headings are aligned with their cells.
   const [head, under] = [
@@ -305,5 +307,6 @@ test('dates and numbers of MongoDB are read without their types', async ({ page,
   }
   // The seconds of a date are not truncated.
   const date = page.getByRole('gridcell', { name: '2026-01-31 12:00:00' });
+  await fontsReady(page);
   expect(await date.evaluate((at) => at.scrollWidth - at.clientWidth)).toBe(0);
 });

@@ -3,6 +3,7 @@
 import { DOORS, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { edit, editor, openItem, row, rows, write } from '../lib/items';
+import { fontsReady } from '../lib/layout';
 import { chooseTtl, noted } from '../lib/pane';
 
 for (const door of DOORS) {
@@ -214,6 +215,7 @@ test('rows whose long ids differ at the end can be told apart', async ({ page, s
     const end = cell.getByText(id.slice(-6));
     await expect(end).toBeInViewport({ ratio: 1 });
     // The whole text is within the cell.
+    await fontsReady(page);
     const [outer, inner] = [await cell.boundingBox(), await end.boundingBox()];
     expect((inner?.x ?? 0) + (inner?.width ?? 0)).toBeLessThanOrEqual(
       (outer?.x ?? 0) + (outer?.width ?? 0),
@@ -228,6 +230,7 @@ test('how the editor is left stands below its text, not on it', async ({ page, s
   const pane = await openItem(page, mongo, 'one');
   await editor(pane).focus();
   await page.keyboard.press('Control+End');
+  await fontsReady(page);
   const way = await pane.getByText('Escape, then Tab leaves the editor.').boundingBox();
   const text = await pane.locator('.cm-scroller').boundingBox();
   const frame = await pane.locator('.items-text').boundingBox();

@@ -4,6 +4,7 @@ import type { Locator } from '@playwright/test';
 import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, expires, openItem, row, write } from '../lib/items';
+import { fontsReady } from '../lib/layout';
 import { noted } from '../lib/pane';
 
 const DAYS = 86_400;
@@ -116,6 +117,7 @@ for (const door of DOORS) {
     await expect(line).toContainText('Time left');
     await expect(line).toContainText('TTL is off');
     await expect(pane.getByRole('button', { name: 'Extend' })).toHaveCount(0);
+    await fontsReady(page);
     const height = (await line.boundingBox())?.height ?? 0;
     expect(height).toBeGreaterThan(10);
     expect(height).toBeLessThan(50);

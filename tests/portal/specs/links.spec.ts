@@ -1,5 +1,6 @@
 // Every page can be opened by its URL, reloaded, and reached with back and forward.
 import { expect, test } from '../lib/fixtures';
+import { fontsReady } from '../lib/layout';
 
 test('every page by its address', async ({ page, server }) => {
   const collection = (await server.mongo()).db('app').collection('logs');
@@ -93,5 +94,6 @@ test('the list of a database fits a telephone', async ({ page, server }) => {
   }
   const cells = table.getByRole('row').filter({ hasText: 'log' }).getByRole('cell');
   await expect(cells).toHaveText(['log', '1 minute', '1', '1', '']);
+  await fontsReady(page);
   expect(await table.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
 });

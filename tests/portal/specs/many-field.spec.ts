@@ -4,6 +4,7 @@ import { Double, Int32, Long } from 'mongodb';
 import { collection, container, DOORS, fillWith, mongo, nosql, numbered } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { row, rows } from '../lib/items';
+import { fontsReady } from '../lib/layout';
 
 const dialog = (page: Page) => page.getByRole('dialog');
 const toast = (page: Page) => page.getByRole('region', { name: 'Notifications' });
@@ -258,6 +259,7 @@ test.describe('on a phone', () => {
     await dialog(page).getByLabel('Field', { exact: true }).fill('text');
     await dialog(page).getByLabel('Value', { exact: true }).fill('y'.repeat(300));
     await expect(example(page)).toBeVisible();
+    await fontsReady(page);
     const box = await dialog(page).boundingBox();
     expect(box?.x).toBeGreaterThanOrEqual(0);
     expect((box?.x ?? 0) + (box?.width ?? 999)).toBeLessThanOrEqual(390);

@@ -4,12 +4,14 @@ import { DOORS, fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
 import { row, rows } from '../lib/items';
+import { fontsReady } from '../lib/layout';
 import { KEYED, READER, signIn } from '../lib/login';
 
 test.use({ viewport: { width: 390, height: 844 } });
 
 /** Returns the number of lines of a bar. */
 async function lines(bar: Locator): Promise<number> {
+  await fontsReady(bar.page());
   return bar.evaluate((element) => {
     const boxes = [...element.querySelectorAll('button, input, select, .items-count, .hint')]
       .map((part) => part.getBoundingClientRect())
@@ -129,6 +131,7 @@ test('no page is wider than the window, and all views of a collection are in sig
   for (const name of ['Items', 'Schema', 'Settings', 'Query', 'Metrics'])
     await expect(page.getByRole('tab', { name, exact: true })).toBeInViewport({ ratio: 1 });
   // Two figures are side by side.
+  await fontsReady(page);
   const [first, second] = [page.locator('.figure').first(), page.locator('.figure').nth(1)];
   expect((await first.boundingBox())?.y).toBe((await second.boundingBox())?.y);
 });
@@ -158,6 +161,7 @@ test.describe('the head', () => {
     const head = page.getByRole('banner');
     await expect(head.getByText('read-only')).toBeVisible();
     await expect(head.getByText('manual')).toBeVisible();
+    await fontsReady(page);
     for (const width of [760, 620, 500, 430, 390]) {
       await page.setViewportSize({ width, height: 844 });
       await expect(head.getByRole('button', { name: 'Menu' })).toBeInViewport({ ratio: 1 });

@@ -7,6 +7,7 @@ import { DOORS, type Door, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
 import { write } from '../lib/items';
+import { fontsReady } from '../lib/layout';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const summary = (page: Page) => page.locator('.query-bar').getByRole('status');
@@ -60,6 +61,7 @@ for (const door of DOORS) {
       'text-align',
       'right',
     );
+    await fontsReady(page);
     const numbered = await table(page).getByRole('rowheader').first().boundingBox();
     expect(numbered?.width).toBeLessThan(60);
     await expect(row.getByRole('cell', { name: '1', exact: true })).toBeVisible();

@@ -4,6 +4,7 @@ import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, open, rows, write } from '../lib/items';
 import { typeFast } from '../lib/keyboard';
+import { fontsReady } from '../lib/layout';
 
 const filter = (page: Page) => page.getByRole('search').getByRole('textbox');
 
@@ -84,6 +85,7 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   await expect(ofTree).toBeInViewport({ ratio: 1 });
   await page.setViewportSize({ width: 390, height: 844 });
   const list = sheet.getByRole('region', { name: 'Shortcuts' });
+  await fontsReady(page);
   expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
   await page.setViewportSize({ width: 1280, height: 800 });
   // The page below does not react.
