@@ -9,13 +9,14 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   forbidOnly: true,
-  timeout: 180_000,
-  expect: { timeout: 20_000 },
+  // Limits end tests that hang. On a busy machine an action may take minutes.
+  timeout: 1_800_000,
+  expect: { timeout: 300_000 },
   reporter: [['list']],
   use: {
     headless: true,
     viewport: { width: 1280, height: 800 },
-    actionTimeout: 20_000,
+    actionTimeout: 300_000,
     trace: 'off',
     launchOptions: {
       executablePath: process.env.EBB_CHROMIUM ?? '/usr/bin/chromium-headless-shell',

@@ -64,3 +64,8 @@ export async function saveItem(page: Page, pane: Locator, what: string): Promise
   await pane.getByRole('button', { name: 'Save', exact: true }).click();
   await noted(page, `Successfully ${what}`);
 }
+
+/** Waits until a visible list of completions accepts keys: it ignores those of its first 75 ms. */
+export function listening(page: Page): Promise<void> {
+  return page.evaluate(() => new Promise<void>((done) => setTimeout(done, 80)));
+}

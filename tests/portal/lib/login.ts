@@ -20,6 +20,6 @@ writeFileSync(file, `primary = ${PRIMARY}\nprimary-readonly = ${READER}\n`, { mo
 export const KEYED: Options = { flags: ['--key-file', file, '--mongo-no-auth'], key: PRIMARY };
 
 export async function signIn(page: Page, key: string) {
-  await page.getByLabel('Account key').fill(key);
+  await page.getByLabel('Account key', { exact: true }).fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }

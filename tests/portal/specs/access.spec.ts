@@ -26,7 +26,7 @@ test('a key opens the page that was asked for, and leaving closes it', async ({
   await page.reload();
   await expect(page.getByRole('radio', { name: 'On', exact: true })).toBeChecked();
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await expect(page.getByLabel('Account key')).toBeVisible();
+  await expect(page.getByLabel('Account key', { exact: true })).toBeVisible();
   expect(await context.cookies()).toEqual([]);
 });
 
@@ -57,7 +57,7 @@ test('a read-only key sees and changes nothing', async ({ page, server }) => {
 
 test('no key is in the page for who has none', async ({ page, server }) => {
   await page.goto('/');
-  await expect(page.getByLabel('Account key')).toBeVisible();
+  await expect(page.getByLabel('Account key', { exact: true })).toBeVisible();
   expect(await page.content()).not.toContain(PRIMARY);
   const status = async (path: string) => (await page.request.get(server.url + path)).status();
   expect(await status('/_portal/api/nosql/dbs')).toBe(401);

@@ -122,7 +122,7 @@ test.describe('signed in', () => {
       await expect(page.getByText('100 documents loaded')).toBeVisible();
       await expect.poll(status).toBe(1);
       await page.getByRole('button', { name: 'Sign out' }).click();
-      await expect(page.getByLabel('Account key')).toBeVisible();
+      await expect(page.getByLabel('Account key', { exact: true })).toBeVisible();
       await expect.poll(status).toBe(0);
     });
   }

@@ -3,7 +3,7 @@
 import type { Page } from '@playwright/test';
 import { fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
-import { rows, write } from '../lib/items';
+import { listening, rows, write } from '../lib/items';
 
 const box = (page: Page) => page.getByRole('search').getByRole('textbox');
 const offers = (page: Page) => page.getByRole('search').getByRole('listbox').getByRole('option');
@@ -14,10 +14,10 @@ async function ready(page: Page) {
   await expect(page.getByRole('search').locator('.cm-content')).toBeVisible();
 }
 
-/** Selects by arrow keys and accepts; the list ignores keys in its first 75 ms. */
+/** Selects by arrow keys and accepts. */
 async function take(page: Page, label: RegExp) {
   await expect(offers(page).filter({ hasText: label })).toHaveCount(1);
-  await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+  await listening(page);
   await expect(chosen(page)).toHaveCount(0);
   for (let n = 0; n < 50; n += 1) {
     await page.keyboard.press('ArrowDown');
@@ -202,7 +202,7 @@ test('an editor of queries offers values too', async ({ page, server }) => {
   await expect(options).toHaveText(['"bob"', '"ada"']);
   await page.keyboard.type('"a');
   await expect(options).toHaveText(['ada']);
-  await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+  await listening(page);
   await page.keyboard.press('Enter');
   await expect(query).toHaveText('SELECT * FROM c WHERE c.user = "ada"');
   await page.keyboard.press('Control+Enter');

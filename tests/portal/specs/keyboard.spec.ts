@@ -133,8 +133,6 @@ async function confirmDeaths(page: Page) {
 }
 
 test('a container, with the keyboard alone', async ({ page, server }) => {
-  // Some 200 stops are checked.
-  test.setTimeout(120_000);
   const container = await prepare(server);
   const ids = async () => {
     const { resources } = await container.items.query('SELECT VALUE c.id FROM c').fetchAll();

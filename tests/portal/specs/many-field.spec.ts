@@ -207,7 +207,7 @@ test('all that fit are changed beyond the first thousand, while they leave the f
   await dialog(page).getByLabel('Field', { exact: true }).fill('user');
   await dialog(page).getByLabel('Value', { exact: true }).fill('eve');
   await dialog(page).getByRole('button', { name: 'Change 1,035 items' }).click();
-  await expect(toast(page)).toContainText('Changed a field of 1,035 items', { timeout: 60_000 });
+  await expect(toast(page)).toContainText('Changed a field of 1,035 items');
   // Undo is not offered for this number.
   await expect(toast(page).getByRole('button', { name: /^Undo/ })).toHaveCount(0);
   const left = 'SELECT VALUE COUNT(1) FROM c WHERE c.user = "eve"';

@@ -2,17 +2,17 @@
 import type { Page, Request } from '@playwright/test';
 import { mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
-import { write } from '../lib/items';
+import { listening, write } from '../lib/items';
 
 const box = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
 const offers = (page: Page) => page.getByRole('main').getByRole('listbox').getByRole('option');
 /** The selected candidate. */
 const chosen = (page: Page) => page.getByRole('main').getByRole('option', { selected: true });
 
-/** Presses a key for a list, which ignores keys in its first 75 ms. */
+/** Presses a key for a list. */
 async function pressInList(page: Page, key: 'Enter' | 'Tab' | 'ArrowDown') {
   await expect(chosen(page)).toBeVisible();
-  await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+  await listening(page);
   await page.keyboard.press(key);
 }
 

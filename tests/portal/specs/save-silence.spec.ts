@@ -10,6 +10,7 @@ import { innocent } from '../lib/innocent';
 import { editor, openItem, rows, write } from '../lib/items';
 import { noted } from '../lib/pane';
 import { Server } from '../lib/server';
+import { stopTime } from '../lib/time';
 
 const NO_ANSWER = 'The server has not responded yet.';
 const save = (pane: Locator) => pane.getByRole('button', { name: 'Save', exact: true });
@@ -30,11 +31,15 @@ for (const door of DOORS) {
     page,
     server,
   }) => {
+    await page.clock.install();
     const pane = await typed(page, server, door);
+    await stopTime(page);
     server.signal('SIGSTOP');
     await save(pane).click();
-    await expect(pane.getByText(NO_ANSWER)).toBeVisible({ timeout: 1500 });
+    await page.clock.runFor(1000);
+    await expect(pane.getByText(NO_ANSWER)).toBeVisible();
     await expect(stop(pane)).toBeVisible();
+    await page.clock.resume();
     server.signal('SIGCONT');
     await noted(page, `Successfully updated ${door.noun} ${door.label('one')}`);
     await expect(pane.getByText(NO_ANSWER)).toHaveCount(0);

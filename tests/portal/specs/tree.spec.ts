@@ -10,7 +10,6 @@ const MOST_DRAWN = 200;
 const nameOf = (at: number) => `c${String(at).padStart(5, '0')}`;
 
 test('10,000 collections', async ({ page, server }) => {
-  test.setTimeout(240_000);
   const database = (await server.mongo()).db('many');
   const write = async (first: number) => {
     for (let at = first; at < COUNT; at += WRITERS) await database.createCollection(nameOf(at));
