@@ -12,12 +12,13 @@ mod file;
 mod headings;
 mod limits;
 mod other_names;
+mod source;
 mod tls;
 mod values;
 
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 
-use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 pub(crate) use cluster::CassandraValues;
 use cluster::PeerValues;
 use file::ConfigFile;
@@ -25,6 +26,7 @@ use headings::heading_of;
 use limits::LimitValues;
 use other_names::{other_name, own_name, with_other_name, without_meaning};
 use server::{ClockMode, Config, LogFormat, OldViewsBound, REAP_DELAY, RootUser, Secret};
+use source::{Source, find_source, typed_text};
 use tls::TlsValues;
 pub(crate) use values::parse_span;
 use values::{
@@ -154,15 +156,6 @@ struct Values {
     /// Log level: error, warn, info, debug or trace
     #[arg(long, env = "EBB_LOG_LEVEL", value_name = "LEVEL", default_value = "info", value_parser = parse_log_level)]
     log_level: String,
-}
-
-/// The origin of a setting's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Flag,
-    Environment,
-    File,
-    Default,
 }
 
 /// All settings with which the server is started, each also with its text and source for
@@ -372,22 +365,6 @@ impl Settings {
             None => Ok(None),
         }
     }
-}
-
-/// Returns the source of a value: command line, environment or default. A value from the file
-/// counts as a default here.
-fn find_source(matches: &ArgMatches, name: &str) -> Source {
-    match matches.value_source(&name.replace('-', "_")) {
-        Some(ValueSource::CommandLine) => Source::Flag,
-        Some(ValueSource::EnvVariable) => Source::Environment,
-        _ => Source::Default,
-    }
-}
-
-/// Returns the text of a setting as given; several values are joined by commas.
-fn typed_text(matches: &ArgMatches, name: &str) -> String {
-    let texts = matches.get_raw(&name.replace('-', "_")).into_iter().flatten();
-    texts.map(|text| text.to_string_lossy()).collect::<Vec<_>>().join(",")
 }
 
 /// Returns the first line of a `clap` error, without the usage that follows.
