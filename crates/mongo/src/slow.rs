@@ -111,8 +111,8 @@ fn query_of(call: &Call<'_>) -> Option<String> {
 
 /// Returns the collection that a command names, if any.
 fn named_collection<'a>(call: &Call<'a>) -> &'a str {
-    let first = [call.name, "collection"];
-    let named = first.iter().find_map(|field| match call.body.get(field) {
+    let argument = call.known.and_then(|known| known.row.collection_in).unwrap_or(call.name);
+    let named = [argument, "collection"].iter().find_map(|field| match call.body.get(field) {
         Some(ValueRef::String(name)) => Some(name),
         _ => None,
     });

@@ -69,6 +69,8 @@ def test_commands_of_the_mongodb_api(server):
     with pytest.raises(Exception, match="unknown operator"):
         shop.find_one({"a": {"$secret": SECRET}})
     one(server, "find", **{**same, "failed": True})
+    client.d.command("customAction", "GetCollection", collection="shop")
+    one(server, "customAction", **same)
     requests = [line["request"] for line in lines(server) if line["api"] == "mongodb"]
     assert len(set(requests)) == len(requests)
     client.close()
