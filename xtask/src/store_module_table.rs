@@ -35,7 +35,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "lease",
             "node_monitor",
             "follower",
-            "sealing",
+            "tail_read",
             "reader",
             "takeover",
             "owner",

@@ -160,7 +160,7 @@ impl Follower {
             return;
         }
         let Some(record) = &self.shard else { return };
-        let epochs = Epochs::of(record);
+        let epochs = Epochs::from_record(record);
         let cursor = self.read_up_to(&epochs);
         let (epoch, segment) = cursor.next(&epochs);
         if epoch == 0 {
@@ -184,7 +184,7 @@ impl Follower {
     fn read_up_to(&self, epochs: &Epochs) -> Position {
         let mut cursor = self.position;
         while let Some(found) = self.ahead.get(&(epochs.of_next(cursor.n).0, cursor.n + 1)) {
-            cursor = Position::behind(found);
+            cursor = Position::after(found);
         }
         cursor
     }
@@ -303,7 +303,7 @@ impl Follower {
     /// If the first unread entry belongs to the open epoch, returns its epoch, its segment, and the
     /// number of the entry before it.
     fn end_of_read(&self) -> Option<(u64, u64, u64)> {
-        let epochs = Epochs::of(self.shard.as_ref()?);
+        let epochs = Epochs::from_record(self.shard.as_ref()?);
         let cursor = self.read_up_to(&epochs);
         let (epoch, segment) = cursor.next(&epochs);
         (epoch == epochs.opened).then_some((epoch, segment, cursor.n))
@@ -325,7 +325,7 @@ impl Follower {
     /// history; it is returned once. A tree that is about to be replaced by a base is not checked.
     fn find_divergence(&mut self) -> Option<FollowerEvent> {
         let record = self.shard.as_ref().filter(|_| !self.has_diverged && !self.awaits_base)?;
-        let epochs = Epochs::of(record);
+        let epochs = Epochs::from_record(record);
         // A record older than the tree does not apply to it.
         let error = if self.position.epoch <= epochs.opened && !epochs.admit(self.position) {
             ahead_error(self.position)
@@ -350,7 +350,7 @@ impl Follower {
             false => self.settings.poll_interval,
         };
         if is_new {
-            let epochs = Epochs::of(&record);
+            let epochs = Epochs::from_record(&record);
             self.ahead.retain(|(epoch, n), _| epochs.holds(*epoch, *n));
             self.shard = Some(record);
             self.read_at_once(now);
@@ -365,7 +365,7 @@ impl Follower {
         let Some(record) = self.shard.as_ref().filter(|_| !self.has_diverged) else {
             return events;
         };
-        let epochs = Epochs::of(record);
+        let epochs = Epochs::from_record(record);
         loop {
             let n = self.position.n + 1;
             let (epoch, end) = epochs.of_next(self.position.n);
@@ -378,7 +378,7 @@ impl Follower {
                 events.push(FollowerEvent::Damaged(broken_chain(&found.entry)));
                 break;
             }
-            self.position = Position::behind(&found);
+            self.position = Position::after(&found);
             events.push(FollowerEvent::Committed { entry: found.entry, position: self.position });
         }
         self.ahead.retain(|(_, n), _| self.position.n < *n);

@@ -91,7 +91,7 @@ impl Lease {
 
     /// Returns whether this node had this incarnation since its machine was booted. Such an
     /// incarnation has ended unless it is the current one.
-    pub(crate) fn was(&self, incarnation: u64) -> bool {
+    pub(crate) fn had_incarnation(&self, incarnation: u64) -> bool {
         self.own.contains(&incarnation)
     }
 
@@ -273,7 +273,7 @@ mod tests {
         step(&mut lease, 2, Ok(Reply::Swapped(Swapped::Done)));
         let (_, event) = step(&mut lease, 3, nodes(4));
         assert!(matches!(event, Some(LeaseEvent::Entered { incarnation: 4, .. })));
-        assert!(lease.was(3) && lease.was(4) && !lease.was(2));
+        assert!(lease.had_incarnation(3) && lease.had_incarnation(4) && !lease.had_incarnation(2));
         lease
     }
 
@@ -289,7 +289,7 @@ mod tests {
             let about = Bytes::from(said);
             let before = NodeRecord { about, ..record(3, 0, NodeState::Up) };
             step(&mut lease, 1, Ok(Reply::Nodes(vec![before])));
-            assert_eq!(lease.was(3), is_own, "{said}");
+            assert_eq!(lease.had_incarnation(3), is_own, "{said}");
         }
     }
 

@@ -35,13 +35,13 @@ mod reader;
 mod records;
 mod request;
 mod rules;
-mod sealing;
 mod settings;
 #[cfg(test)]
 mod simulation;
 #[cfg(test)]
 mod standing;
 mod swaps;
+mod tail_read;
 mod takeover;
 mod view;
 

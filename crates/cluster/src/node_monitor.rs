@@ -217,7 +217,8 @@ impl NodeMonitor {
         if shard.node == self.settings.node {
             // The record of the new incarnation must have been read, since it has the last
             // checkpoint of the former one.
-            let former = shard.incarnation < incarnation && lease.was(shard.incarnation);
+            let former =
+                shard.incarnation < incarnation && lease.had_incarnation(shard.incarnation);
             let after = seen.is_some_and(|seen| shard.incarnation < seen.record.incarnation);
             // Whether a claim of this incarnation was applied late, after the state machine had
             // given it up.

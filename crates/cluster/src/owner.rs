@@ -187,7 +187,7 @@ impl Owner {
         if closes {
             self.segment_bytes = 0;
         }
-        self.numbered = Position::behind(&found);
+        self.numbered = Position::after(&found);
         let flight = InFlightEntry { found, since: now, pending: None, written: false, due: now };
         self.flights.push_back(flight);
         self.tick(now);
@@ -301,7 +301,7 @@ impl Owner {
     /// Commits all entries up to this number, in order.
     fn commit(&mut self, upto: u64, events: &mut Vec<OwnerEvent>) {
         while let Some(flight) = self.flights.pop_front_if(|flight| flight.found.entry.n <= upto) {
-            let position = Position::behind(&flight.found);
+            let position = Position::after(&flight.found);
             self.committed = position;
             events.push(OwnerEvent::Committed { entry: flight.found.entry, position });
         }

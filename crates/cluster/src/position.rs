@@ -28,13 +28,13 @@ pub struct Position {
 
 impl Position {
     /// Returns the position of the last entry contained in a base.
-    pub fn of(base: &BaseRecord) -> Self {
+    pub fn from_base(base: &BaseRecord) -> Self {
         let BaseRecord { epoch, segment, n, checksum, .. } = *base;
         Self { epoch, segment, n, checksum }
     }
 
     /// Returns the position directly after an entry.
-    pub(crate) fn behind(found: &DecodedEntry) -> Self {
+    pub(crate) fn after(found: &DecodedEntry) -> Self {
         let entry = &found.entry;
         let segment = found.segment + u64::from(entry.closes);
         Self { epoch: entry.epoch, segment, n: entry.n, checksum: found.checksum }
@@ -58,7 +58,7 @@ pub(crate) struct Epochs {
 
 impl Epochs {
     /// Reads the epochs from a shard record.
-    pub(crate) fn of(record: &ShardRecord) -> Self {
+    pub(crate) fn from_record(record: &ShardRecord) -> Self {
         Self { opened: record.opened, ends: record.ends.clone() }
     }
 
@@ -94,13 +94,13 @@ impl ShardRecord {
     /// off for long may still publish a base after an operator has accepted the loss of entries
     /// that the base contains.
     pub fn newest_base(&self) -> Option<&BaseRecord> {
-        self.bases.iter().rfind(|base| self.admits(Position::of(base)))
+        self.bases.iter().rfind(|base| self.admits(Position::from_base(base)))
     }
 
     /// Returns whether a base or tree at this position contains only entries of the shard's
     /// committed history.
     pub fn admits(&self, position: Position) -> bool {
-        Epochs::of(self).admit(position)
+        Epochs::from_record(self).admit(position)
     }
 }
 

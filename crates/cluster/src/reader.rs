@@ -12,14 +12,14 @@ use crate::{
     position::{Epochs, MissingEntry, Position},
     records::{ShardRecord, TermRecord},
     request::{EntryPart, Request},
-    sealing::{Reading, Sealing},
     settings::Settings,
+    tail_read::{Reading, TailRead},
 };
 
 /// A read of a shard's journal.
 #[derive(Debug)]
 pub struct JournalReader {
-    sealing: Sealing,
+    tail_read: TailRead,
     limit: usize,
     missing: Option<MissingEntry>,
 }
@@ -33,24 +33,24 @@ impl JournalReader {
         let opened = (record.shard, record.opened);
         let committed = terms.iter().filter(|term| (term.shard, term.epoch) == opened);
         let committed = committed.map(|term| term.committed).max().unwrap_or(0);
-        let sealing = Sealing::new(settings, Epochs::of(record), tree, committed);
-        Self { sealing, limit, missing: None }
+        let tail_read = TailRead::new(settings, Epochs::from_record(record), tree, committed);
+        Self { tail_read, limit, missing: None }
     }
 
     /// Returns the request that the reader needs next.
     pub fn request(&self) -> Request {
-        self.sealing.request()
+        self.tail_read.request()
     }
 
     /// Processes the reply; returns whether more has to be read. Fails with `Corrupt` if the
     /// journal is damaged and with `Refused` if a committed entry is missing.
     pub fn read(&mut self, parts: &[EntryPart]) -> Result<bool, Error> {
         let bytes: usize = parts.iter().map(|part| part.body.len()).sum();
-        match self.sealing.read(parts) {
+        match self.tail_read.read(parts) {
             // Stops at the current end, so that an owner that keeps appending does not prolong the
             // read forever.
             Reading::More => {
-                Ok(parts.is_empty() || self.limit <= bytes || !self.sealing.is_caught_up())
+                Ok(parts.is_empty() || self.limit <= bytes || !self.tail_read.is_caught_up())
             }
             Reading::Done => Ok(false),
             Reading::Missing(missing) => {
@@ -69,15 +69,15 @@ impl JournalReader {
     /// Returns whether an entry was found after a missing one. An owner with two entries in flight
     /// leaves such a gap briefly; entries after it are not yet committed.
     pub fn has_gap(&self) -> bool {
-        self.sealing.has_gap()
+        self.tail_read.has_gap()
     }
 
     /// Removes and returns the entries read so far, in order, each with the position after it.
     pub fn take(&mut self) -> Vec<(Entry, Position)> {
-        let found = self.sealing.take_entries().into_iter();
+        let found = self.tail_read.take_entries().into_iter();
         found
             .map(|found| {
-                let position = Position::behind(&found);
+                let position = Position::after(&found);
                 (found.entry, position)
             })
             .collect()

@@ -28,12 +28,12 @@ const MS: u64 = 1_000_000;
 
 /// A host whose clock checkpoints are empty.
 #[derive(Debug, Default)]
-pub(crate) struct Quiet {
+pub(crate) struct ClocklessHost {
     claims: u64,
     pub(crate) backlog: Backlog,
 }
 
-impl Host for Quiet {
+impl Host for ClocklessHost {
     fn begin(&mut self, _: u32, _: &ClockLowerBounds, _: u64) -> Bytes {
         Bytes::new()
     }
@@ -57,34 +57,34 @@ impl Host for Quiet {
 }
 
 /// A member with its simulated node and the events it reported.
-pub(crate) struct Seat {
+pub(crate) struct TestNode {
     pub(crate) member: Member,
-    pub(crate) host: Box<Quiet>,
+    pub(crate) host: Box<ClocklessHost>,
     pub(crate) events: Vec<ShardEvent>,
     pub(crate) lives: bool,
 }
 
 /// Several members on one ledger.
-pub(crate) struct Table {
+pub(crate) struct TestCluster {
     pub(crate) ledger: MemoryLedger,
-    pub(crate) seats: Vec<Seat>,
+    pub(crate) nodes: Vec<TestNode>,
     pub(crate) now: u64,
 }
 
-impl Table {
+impl TestCluster {
     pub(crate) fn new() -> Self {
-        Self { ledger: MemoryLedger::new(), seats: Vec::new(), now: MS }
+        Self { ledger: MemoryLedger::new(), nodes: Vec::new(), now: MS }
     }
 
     /// Adds a node with an empty tree.
     pub(crate) fn add(&mut self) -> usize {
-        let id = Uuid::from_u128(self.seats.len() as u128 + 1);
+        let id = Uuid::from_u128(self.nodes.len() as u128 + 1);
         let mut settings = Settings::new(Uuid::from_u128(9), 0, id, Bytes::new());
         settings.read_bytes = 2_000;
         let member = Member::new(settings, &[(Position::default(), false)]);
-        let host = Box::<Quiet>::default();
-        self.seats.push(Seat { member, host, events: Vec::new(), lives: true });
-        self.seats.len() - 1
+        let host = Box::<ClocklessHost>::default();
+        self.nodes.push(TestNode { member, host, events: Vec::new(), lives: true });
+        self.nodes.len() - 1
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Reply, Unanswered> {
@@ -99,8 +99,8 @@ impl Table {
     pub(crate) fn pass(&mut self, ms: u64) {
         for _ in 0..ms.div_ceil(10) {
             self.now += 10 * MS;
-            for at in 0..self.seats.len() {
-                if self.seats[at].lives {
+            for at in 0..self.nodes.len() {
+                if self.nodes[at].lives {
                     self.tick(at);
                 }
             }
@@ -109,38 +109,38 @@ impl Table {
 
     fn tick(&mut self, at: usize) {
         let now = self.now;
-        let seat = &mut self.seats[at];
-        seat.member.tick(now, &mut *seat.host);
+        let node = &mut self.nodes[at];
+        node.member.tick(now, &mut *node.host);
         loop {
-            let requests = self.seats[at].member.take_requests();
+            let requests = self.nodes[at].member.take_requests();
             if requests.is_empty() {
                 break;
             }
             for ask in requests {
                 let answer = self.ask(ask.request);
-                let seat = &mut self.seats[at];
-                seat.member.handle_reply(ask.token, answer, now, &mut *seat.host);
+                let node = &mut self.nodes[at];
+                node.member.handle_reply(ask.token, answer, now, &mut *node.host);
             }
         }
-        let seat = &mut self.seats[at];
-        seat.events.extend(seat.member.take_events().into_iter().map(|(_, event)| event));
+        let node = &mut self.nodes[at];
+        node.events.extend(node.member.take_events().into_iter().map(|(_, event)| event));
     }
 
     pub(crate) fn owns(&self, at: usize) -> bool {
-        self.seats[at].member.owner(0).is_some_and(crate::Owner::serves)
+        self.nodes[at].member.owner(0).is_some_and(crate::Owner::serves)
     }
 
     /// Appends `count` entries of 500 bytes.
     pub(crate) fn append(&mut self, at: usize, count: usize) {
         for _ in 0..count {
             let (now, body) = (self.now, Bytes::from_static(&[7; 500]));
-            assert!(self.seats[at].member.append(0, body, now).is_some());
+            assert!(self.nodes[at].member.append(0, body, now).is_some());
             self.tick(at);
         }
     }
 
     pub(crate) fn applied(&self, at: usize) -> Vec<&Entry> {
-        let events = self.seats[at].events.iter();
+        let events = self.nodes[at].events.iter();
         events
             .filter_map(|event| {
                 if let ShardEvent::Apply { entry, .. } = event { Some(entry) } else { None }
@@ -150,42 +150,42 @@ impl Table {
 
     /// Creates a cluster of one node, which owns the shard and has written `count` entries.
     pub(crate) fn with_owner(count: usize) -> Self {
-        let mut table = Self::new();
-        table.add();
-        table.pass(2_000);
-        assert!(table.owns(0));
-        table.append(0, count);
-        table
+        let mut cluster = Self::new();
+        cluster.add();
+        cluster.pass(2_000);
+        assert!(cluster.owns(0));
+        cluster.append(0, count);
+        cluster
     }
 }
 
 #[test]
 fn of_several_the_one_whose_tree_has_all_goes_first() {
     for behind in [1, 2] {
-        let mut table = Table::with_owner(10);
-        assert_eq!((table.add(), table.add()), (1, 2));
-        table.seats[behind].host.backlog = Backlog { entries: 3, bytes: 30 };
-        table.pass(2_000);
-        table.seats[0].lives = false;
-        table.pass(4_000);
-        assert!(table.owns(3 - behind) && !table.owns(behind), "{behind}");
+        let mut cluster = TestCluster::with_owner(10);
+        assert_eq!((cluster.add(), cluster.add()), (1, 2));
+        cluster.nodes[behind].host.backlog = Backlog { entries: 3, bytes: 30 };
+        cluster.pass(2_000);
+        cluster.nodes[0].lives = false;
+        cluster.pass(4_000);
+        assert!(cluster.owns(3 - behind) && !cluster.owns(behind), "{behind}");
     }
 }
 
 #[test]
 fn who_is_behind_is_the_owner_half_a_second_later_where_nobody_else_is() {
     let taken_after = |backlog| {
-        let mut table = Table::with_owner(10);
-        table.add();
-        table.seats[1].host.backlog = backlog;
-        table.pass(2_000);
-        table.seats[0].lives = false;
-        let from = table.now;
-        while !table.owns(1) {
-            table.pass(10);
-            assert!(table.now < from + 10_000 * MS);
+        let mut cluster = TestCluster::with_owner(10);
+        cluster.add();
+        cluster.nodes[1].host.backlog = backlog;
+        cluster.pass(2_000);
+        cluster.nodes[0].lives = false;
+        let from = cluster.now;
+        while !cluster.owns(1) {
+            cluster.pass(10);
+            assert!(cluster.now < from + 10_000 * MS);
         }
-        (table.now - from) / MS
+        (cluster.now - from) / MS
     };
     let first = taken_after(Backlog::default());
     assert_eq!(taken_after(Backlog { entries: 3, bytes: 30 }), first + 500);
@@ -194,14 +194,14 @@ fn who_is_behind_is_the_owner_half_a_second_later_where_nobody_else_is() {
 /// A taker holds the entries it applies in memory, so an empty node follows first.
 #[test]
 fn a_node_with_nothing_reads_the_journal_before_it_stands() {
-    let mut table = Table::with_owner(300);
-    table.seats[0].lives = false;
-    table.add();
+    let mut cluster = TestCluster::with_owner(300);
+    cluster.nodes[0].lives = false;
+    cluster.add();
     let (mut applied, mut at_once) = (0, 0);
-    while !table.owns(1) {
-        table.pass(10);
-        at_once = at_once.max(table.applied(1).len() - applied);
-        applied = table.applied(1).len();
+    while !cluster.owns(1) {
+        cluster.pass(10);
+        at_once = at_once.max(cluster.applied(1).len() - applied);
+        applied = cluster.applied(1).len();
     }
     assert!(301 <= applied, "{applied}");
     assert!(at_once <= 5, "{at_once} entries at once");
@@ -209,34 +209,34 @@ fn a_node_with_nothing_reads_the_journal_before_it_stands() {
 
 #[test]
 fn an_entry_of_a_closed_epoch_that_is_missing_is_told_and_waited_for() {
-    let mut table = Table::with_owner(20);
-    table.add();
-    table.pass(2_000);
-    table.seats[0].lives = false;
-    table.pass(5_000);
-    assert!(table.owns(1));
-    table.append(1, 5);
-    let back = table.ledger.lose_entry(0, 1, 10);
+    let mut cluster = TestCluster::with_owner(20);
+    cluster.add();
+    cluster.pass(2_000);
+    cluster.nodes[0].lives = false;
+    cluster.pass(5_000);
+    assert!(cluster.owns(1));
+    cluster.append(1, 5);
+    let back = cluster.ledger.lose_entry(0, 1, 10);
     assert_eq!(back.len(), 1);
-    let late = table.add();
-    table.pass(2_000);
+    let late = cluster.add();
+    cluster.pass(2_000);
     // 20 entries and the first entry of the epoch, which has no body.
     let missing = ShardEvent::Missing(MissingEntry { epoch: 1, end: 9, committed: 21 });
-    assert!(table.seats[late].events.contains(&missing), "{:?}", table.seats[late].events);
+    assert!(cluster.nodes[late].events.contains(&missing), "{:?}", cluster.nodes[late].events);
     let asked = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&asked);
-    table.ledger.set_faults(move |request| {
+    cluster.ledger.set_faults(move |request| {
         let reads = matches!(request, Request::ReadEntries { .. });
         counted.fetch_add(u64::from(reads), Ordering::Relaxed);
         LedgerFault::None
     });
-    table.pass(30_000);
+    cluster.pass(30_000);
     assert!((5..20).contains(&asked.load(Ordering::Relaxed)), "{asked:?}");
-    let told = table.seats[late].events.iter().filter(|event| **event == missing).count();
-    assert_eq!((told, table.applied(late).len()), (1, 9));
+    let told = cluster.nodes[late].events.iter().filter(|event| **event == missing).count();
+    assert_eq!((told, cluster.applied(late).len()), (1, 9));
     for request in back {
-        table.ask(request).unwrap();
+        cluster.ask(request).unwrap();
     }
-    table.pass(5_000);
-    assert_eq!(table.applied(late).len(), 27);
+    cluster.pass(5_000);
+    assert_eq!(cluster.applied(late).len(), 27);
 }

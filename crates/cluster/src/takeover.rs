@@ -17,8 +17,8 @@ use crate::{
     position::{DecodedEntry, Epochs, MissingEntry, Position},
     records::{NodeRecord, NodeState, Phase, ShardRecord, TermRecord},
     request::{EntryPart, Reply, Request, Swapped},
-    sealing::{Reading, Sealing},
     settings::Settings,
+    tail_read::{Reading, TailRead},
 };
 
 /// The outcome of a take-over.
@@ -52,10 +52,10 @@ enum Step {
     ClaimOutcome { clock: Bytes },
     Confirm { clock: Bytes },
     ReadEnds,
-    Read(Sealing),
-    WriteAgain { sealing: Sealing, tail: Vec<DecodedEntry> },
-    Open(Sealing),
-    OpenOutcome(Sealing),
+    Read(TailRead),
+    WriteAgain { tail_read: TailRead, tail: Vec<DecodedEntry> },
+    Open(TailRead),
+    OpenOutcome(TailRead),
     Over,
 }
 
@@ -160,15 +160,15 @@ impl Takeover {
                 clock: clock.clone(),
             },
             Step::Confirm { .. } => Request::Confirm { shard, claim },
-            Step::Read(sealing) => sealing.request(),
+            Step::Read(tail_read) => tail_read.request(),
             Step::WriteAgain { tail, .. } => {
                 let found = tail.last()?;
                 let parts = split(found.entry.n, &found.bytes, self.settings.part_bytes);
                 let (epoch, segment) = (found.entry.epoch, found.segment);
                 Request::Append { shard, epoch, segment, parts }
             }
-            Step::Open(sealing) => {
-                Request::Open { shard, claim, epoch: self.epoch(), ends: sealing.ends() }
+            Step::Open(tail_read) => {
+                Request::Open { shard, claim, epoch: self.epoch(), ends: tail_read.ends() }
             }
             Step::Over => return None,
         })
@@ -192,10 +192,10 @@ impl Takeover {
         self.due = now;
         let step = std::mem::replace(&mut self.step, Step::Over);
         let next = match (step, answer) {
-            (Step::Read(sealing), Ok(Reply::Parts(parts))) => self.read(sealing, &parts),
-            (Step::WriteAgain { sealing, mut tail }, Ok(Reply::Written)) => {
+            (Step::Read(tail_read), Ok(Reply::Parts(parts))) => self.read(tail_read, &parts),
+            (Step::WriteAgain { tail_read, mut tail }, Ok(Reply::Written)) => {
                 tail.pop();
-                Continue(write_again(sealing, tail))
+                Continue(write_again(tail_read, tail))
             }
             (step @ (Step::Open(_) | Step::OpenOutcome(_)), answer) => {
                 self.opened(step, answer, now)
@@ -263,11 +263,11 @@ impl Takeover {
                     |term: &&TermRecord| (term.shard, term.epoch) == (self.settings.shard, opened);
                 let terms = self.before.terms.iter().filter(of_opened);
                 let committed = terms.map(|term| term.committed).max().unwrap_or(0);
-                let epochs = Epochs::of(&shard);
+                let epochs = Epochs::from_record(&shard);
                 let tree = self.before.tree;
-                let sealing = Sealing::new(self.settings.clone(), epochs, tree, committed);
-                let nothing = sealing.is_nothing();
-                Some(if nothing { Step::Open(sealing) } else { Step::Read(sealing) })
+                let tail_read = TailRead::new(self.settings.clone(), epochs, tree, committed);
+                let nothing = tail_read.is_nothing();
+                Some(if nothing { Step::Open(tail_read) } else { Step::Read(tail_read) })
             }
             _ => None,
         }
@@ -291,18 +291,22 @@ impl Takeover {
         (shard.epoch, shard.claim) == (self.epoch(), self.claim) && shard.phase == Phase::Sealing
     }
 
-    fn read(&self, mut sealing: Sealing, parts: &[EntryPart]) -> ControlFlow<TakeoverEvent, Step> {
-        match sealing.read(parts) {
-            Reading::More => Continue(Step::Read(sealing)),
+    fn read(
+        &self,
+        mut tail_read: TailRead,
+        parts: &[EntryPart],
+    ) -> ControlFlow<TakeoverEvent, Step> {
+        match tail_read.read(parts) {
+            Reading::More => Continue(Step::Read(tail_read)),
             Reading::Missing(missing) => Break(TakeoverEvent::Missing(missing)),
             Reading::Damaged(error) => Break(TakeoverEvent::Damaged(error)),
             Reading::Done => {
-                let mut tail: Vec<DecodedEntry> = sealing.end().1.cloned().collect();
+                let mut tail: Vec<DecodedEntry> = tail_read.end().1.cloned().collect();
                 tail.reverse();
                 if !self.settings.rules.write_tail_again() {
                     tail.clear();
                 }
-                Continue(write_again(sealing, tail))
+                Continue(write_again(tail_read, tail))
             }
         }
     }
@@ -315,29 +319,33 @@ impl Takeover {
         answer: LedgerResult,
         now: u64,
     ) -> ControlFlow<TakeoverEvent, Step> {
-        let (Step::Open(sealing) | Step::OpenOutcome(sealing)) = step else {
+        let (Step::Open(tail_read) | Step::OpenOutcome(tail_read)) = step else {
             return Break(TakeoverEvent::GaveUp);
         };
         if !self.settings.rules.end_by_swap() {
-            return Break(self.open(sealing));
+            return Break(self.open(tail_read));
         }
         match answer {
-            Ok(Reply::Swapped(Swapped::Done)) => Break(self.open(sealing)),
-            Ok(Reply::Swapped(Swapped::Refused(_))) => Continue(Step::OpenOutcome(sealing)),
-            Ok(Reply::Shard(Some(shard))) if self.is_mine(&shard) => Continue(Step::Open(sealing)),
-            Ok(Reply::Shard(Some(shard))) if shard.claim == self.claim => Break(self.open(sealing)),
+            Ok(Reply::Swapped(Swapped::Done)) => Break(self.open(tail_read)),
+            Ok(Reply::Swapped(Swapped::Refused(_))) => Continue(Step::OpenOutcome(tail_read)),
+            Ok(Reply::Shard(Some(shard))) if self.is_mine(&shard) => {
+                Continue(Step::Open(tail_read))
+            }
+            Ok(Reply::Shard(Some(shard))) if shard.claim == self.claim => {
+                Break(self.open(tail_read))
+            }
             Ok(_) => Break(TakeoverEvent::GaveUp),
             Err(_) => {
                 self.due = now + self.settings.again;
-                Continue(Step::Open(sealing))
+                Continue(Step::Open(tail_read))
             }
         }
     }
 
-    fn open(&self, sealing: Sealing) -> TakeoverEvent {
-        let entries = sealing.into_entries().into_iter();
+    fn open(&self, tail_read: TailRead) -> TakeoverEvent {
+        let entries = tail_read.into_entries().into_iter();
         let applied = entries.map(|found| {
-            let position = Position::behind(&found);
+            let position = Position::after(&found);
             (found.entry, position)
         });
         TakeoverEvent::Opened {
@@ -361,6 +369,6 @@ fn unanswered(step: Step, confirm: bool) -> Step {
 
 /// Returns the step that rewrites the last of these entries or, if none is left, the step that
 /// opens the epoch.
-fn write_again(sealing: Sealing, tail: Vec<DecodedEntry>) -> Step {
-    if tail.is_empty() { Step::Open(sealing) } else { Step::WriteAgain { sealing, tail } }
+fn write_again(tail_read: TailRead, tail: Vec<DecodedEntry>) -> Step {
+    if tail.is_empty() { Step::Open(tail_read) } else { Step::WriteAgain { tail_read, tail } }
 }

@@ -19,7 +19,7 @@ pub struct View {
     pub beats: BTreeMap<Uuid, u64>,
     /// The nodes whose id two processes use, on a data directory and on a copy of it, each with the
     /// time of the boot clock at which this was last noticed.
-    pub doubled: BTreeMap<Uuid, u64>,
+    pub duplicates: BTreeMap<Uuid, u64>,
     /// The node's own incarnation; 0 until it first takes its lease.
     pub incarnation: u64,
     /// End of the node's lease by its boot clock.

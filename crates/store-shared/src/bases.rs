@@ -14,7 +14,7 @@ use tokio::sync::{
 use uuid::Uuid;
 
 use crate::{
-    feeder::Step,
+    feeder::FeederTask,
     local_copy::BaseMessage,
     requests::{retry_until_reply, shard_record, write},
 };
@@ -146,7 +146,7 @@ pub(crate) async fn put<L: Ledger>(
         }
         return None;
     }
-    cut(ledger, &record, &bases).await;
+    delete_obsolete(ledger, &record, &bases).await;
     Some(base)
 }
 
@@ -157,7 +157,7 @@ async fn forget<L: Ledger>(ledger: &L, shard: u32, base: &BaseRecord) {
 }
 
 /// Deletes the base that was replaced, and the journal segments before the oldest base in `bases`.
-async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) {
+async fn delete_obsolete<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) {
     let shard = before.shard;
     let is_gone = |base: &&BaseRecord| bases.iter().all(|kept| kept.id != base.id);
     let gone = before.bases.iter().find(is_gone);
@@ -173,7 +173,7 @@ async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) 
     }
     for (epoch, below) in epochs {
         let start = if epoch == from.0 { from.1 } else { 0 };
-        let end = segments(ledger, shard, epoch, start).await.min(below);
+        let end = end_segment(ledger, shard, epoch, start).await.min(below);
         for segment in (start..end).rev() {
             write(ledger, Request::DropSegment { shard, epoch, segment }).await;
         }
@@ -182,7 +182,7 @@ async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) 
 
 /// Returns the number that follows that of the last segment of an epoch, searching from segment
 /// `start`.
-async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> u64 {
+async fn end_segment<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> u64 {
     let (mut end, mut segment) = (start, start);
     while segment < end + EMPTY_MAX {
         let request = Request::ReadEntries { shard, epoch, segment, after: 0, limit: 1 };
@@ -204,7 +204,7 @@ pub(crate) async fn load<L: Ledger>(
     ledger: Arc<L>,
     shard: u32,
     base: BaseRecord,
-    steps: UnboundedSender<Step>,
+    tasks: UnboundedSender<FeederTask>,
 ) {
     for number in 0..base.pieces {
         let request = Request::LoadPiece { shard, base: base.id, piece: number };
@@ -214,16 +214,16 @@ pub(crate) async fn load<L: Ledger>(
         });
         let Some(body) = loaded.await else {
             // The base was deleted, because two newer bases have been published.
-            let _ = steps.send(Step::BaseGone);
+            let _ = tasks.send(FeederTask::BaseGone);
             return;
         };
         let (kept, keeping) = oneshot::channel();
-        let _ = steps.send(Step::Piece { number, body, kept });
+        let _ = tasks.send(FeederTask::Piece { number, body, kept });
         if keeping.await.is_err() {
             return;
         }
     }
-    let _ = steps.send(Step::BaseThere(base));
+    let _ = tasks.send(FeederTask::BaseThere(base));
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use tokio::sync::{
 
 use crate::{
     bases::BaseOutcome,
-    feeder::Step,
+    feeder::FeederTask,
     node_host::NodeHost,
     replicator::{Command, DriverCommand},
     shard_driver::ShardDriver,
@@ -59,7 +59,7 @@ impl<L: Ledger> Driver<L> {
                 _ = ticks.tick() => {
                     looks += 1;
                     if looks.is_multiple_of(LOOKS_BETWEEN_NOTES) {
-                        self.shards.iter().for_each(|shard| shard.tell(Step::SavePosition));
+                        self.shards.iter().for_each(|it| it.send_task(FeederTask::SavePosition));
                     }
                     if looks.is_multiple_of(LOOKS_BETWEEN_VIEWS) {
                         self.view.send_replace(self.member.view());
@@ -147,7 +147,7 @@ impl<L: Ledger> Driver<L> {
             Command::CopyFailed(error) => {
                 member.suspend(number, now, host);
                 if let Some(shard) = self.shard(number) {
-                    shard.tell(Step::CopyFailed(error));
+                    shard.send_task(FeederTask::CopyFailed(error));
                 }
             }
             Command::Suspend => member.suspend(number, now, host),

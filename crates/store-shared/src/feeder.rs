@@ -36,7 +36,7 @@ const PAUSE_MAX: u32 = 60;
 
 /// A task for the thread that feeds a shard's tree.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum FeederTask {
     /// Apply a committed entry that this node has not appended itself in the current term.
     Apply(Entry, Position),
     /// This node has claimed the shard with this epoch.
@@ -100,22 +100,22 @@ impl Feeder {
     }
 
     /// Runs until the driver ends.
-    pub(crate) fn run(mut self, mut steps: UnboundedReceiver<Step>) {
-        while let Some(step) = steps.blocking_recv() {
+    pub(crate) fn run(mut self, mut tasks: UnboundedReceiver<FeederTask>) {
+        while let Some(task) = tasks.blocking_recv() {
             if self.recovery.is_some() {
-                self.try_recover(step);
+                self.try_recover(task);
                 continue;
             }
             let mut entries = Vec::new();
-            let mut next = Some(step);
-            while let Some(Step::Apply(entry, position)) = next {
+            let mut next = Some(task);
+            while let Some(FeederTask::Apply(entry, position)) = next {
                 entries.push((entry, position));
-                next = if entries.len() < AT_ONCE { steps.try_recv().ok() } else { None };
+                next = if entries.len() < AT_ONCE { tasks.try_recv().ok() } else { None };
             }
             let backlog = backlog_of(entries.iter().map(|(entry, _)| entry));
             let applied = self.apply(entries);
             self.outstanding.remove(backlog);
-            if let Err(error) = applied.and_then(|()| next.map_or(Ok(()), |step| self.act(step))) {
+            if let Err(error) = applied.and_then(|()| next.map_or(Ok(()), |task| self.act(task))) {
                 self.fail(error);
             }
         }
@@ -149,49 +149,49 @@ impl Feeder {
     }
 
     /// Handles a task other than applying an entry.
-    fn act(&mut self, step: Step) -> Result<(), Error> {
-        match step {
+    fn act(&mut self, task: FeederTask) -> Result<(), Error> {
+        match task {
             // Entries are handled by the caller; `Resumed` only matters during recovery.
-            Step::Apply(..) | Step::Resumed => {}
-            Step::Opened(epoch, lower_bounds) => {
+            FeederTask::Apply(..) | FeederTask::Resumed => {}
+            FeederTask::Opened(epoch, lower_bounds) => {
                 self.clock.open(&lower_bounds)?;
                 self.replicator.open();
                 self.copy.tree.lead()?;
                 self.role
                     .send_replace(Role::Opened { epoch, lower_bounds: Arc::new(lower_bounds) });
             }
-            Step::Serving => {
+            FeederTask::Serving => {
                 self.role.send_modify(|role| {
                     if let Role::Opened { epoch, .. } = role {
                         *role = Role::Serving { epoch: *epoch };
                     }
                 });
             }
-            Step::Ended => {
+            FeederTask::Ended => {
                 // Published before any entry of the next owner becomes visible on this node.
                 self.role.send_replace(Role::Following);
                 self.clock.end();
                 self.copy.tree.leave()?;
             }
-            Step::Failed(why) => self.tell_failed(why),
-            Step::CopyFailed(error) => return Err(error),
-            Step::Piece { number, body, kept } => {
+            FeederTask::Failed(why) => self.tell_failed(why),
+            FeederTask::CopyFailed(error) => return Err(error),
+            FeederTask::Piece { number, body, kept } => {
                 self.tell_failed(
                     "loading the newest base snapshot from the cluster's ledger".to_owned(),
                 );
                 self.copy.tree.store_piece(number, &body)?;
                 let _ = kept.send(());
             }
-            Step::BaseThere(base) => {
+            FeederTask::BaseThere(base) => {
                 self.copy.begin_load(&base)?;
                 self.recovery = Some(Recovery::Loads(base));
             }
-            Step::BaseGone => {
+            FeederTask::BaseGone => {
                 let text = "the base that was being loaded was deleted; starting over";
                 return Err(Error::new(Kind::Unavailable, text));
             }
-            Step::MakeBase(made, piece_bytes) => self.copy.make_base(made, piece_bytes),
-            Step::SavePosition => {
+            FeederTask::MakeBase(made, piece_bytes) => self.copy.make_base(made, piece_bytes),
+            FeederTask::SavePosition => {
                 self.copy.save_position()?;
                 self.copy.tree.tick()?;
                 // A full disk is no failure: it rejects commits that need space and accepts
@@ -231,25 +231,25 @@ impl Feeder {
     }
 
     /// Handles a task during recovery; tasks from before the recovery are ignored.
-    fn try_recover(&mut self, step: Step) {
-        match (step, &mut self.recovery) {
-            (Step::Apply(entry, _), _) => self.outstanding.remove(backlog_of([&entry])),
-            (Step::CopyFailed(error), _) => {
+    fn try_recover(&mut self, task: FeederTask) {
+        match (task, &mut self.recovery) {
+            (FeederTask::Apply(entry, _), _) => self.outstanding.remove(backlog_of([&entry])),
+            (FeederTask::CopyFailed(error), _) => {
                 self.tell_failed(error.to_string());
                 self.wait(error);
             }
-            (Step::Resumed, Some(Recovery::Recovered)) => {
+            (FeederTask::Resumed, Some(Recovery::Recovered)) => {
                 self.recovery = None;
                 self.role.send_replace(Role::Following);
             }
-            (Step::SavePosition, Some(Recovery::Waits { seconds: seconds @ 1.., .. })) => {
+            (FeederTask::SavePosition, Some(Recovery::Waits { seconds: seconds @ 1.., .. })) => {
                 *seconds -= 1
             }
-            (Step::SavePosition, Some(Recovery::Waits { error, .. })) => {
+            (FeederTask::SavePosition, Some(Recovery::Waits { error, .. })) => {
                 let recovered = self.copy.try_recover(error);
                 self.follow_from_tree(recovered);
             }
-            (Step::SavePosition, Some(Recovery::Loads(base))) => {
+            (FeederTask::SavePosition, Some(Recovery::Loads(base))) => {
                 let loaded = self.copy.loaded(base);
                 self.follow_from_tree(loaded);
             }

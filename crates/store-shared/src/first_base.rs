@@ -43,13 +43,13 @@ impl FirstBase {
     }
 
     /// Writes the base to the ledger as the data of shard 0 of this cluster, whose clock continues
-    /// after this checkpoint. `tell` receives the number of pieces and bytes after each piece.
+    /// after this checkpoint. `report` receives the number of pieces and bytes after each piece.
     pub async fn put<L: Ledger>(
         mut self,
         ledger: &L,
         cluster: Uuid,
         clock: Bytes,
-        tell: &mut (dyn FnMut(u32, u64) + Send),
+        report: &mut (dyn FnMut(u32, u64) + Send),
     ) -> Result<(), Error> {
         let making = BaseCreation { ledger, shard: 0 };
         let before = making.clear().await?;
@@ -69,7 +69,7 @@ impl FirstBase {
             let put = Request::PutPiece { shard: making.shard, base: id, piece, body };
             send_request(ledger, put, written).await?;
             base.pieces += 1;
-            tell(base.pieces, base.bytes);
+            report(base.pieces, base.bytes);
         }
         making.own(before.epoch, Vec::new(), None).await?;
         making.set_base(id, base).await?;

@@ -189,7 +189,7 @@ impl LocalCopy {
             Health::Reopened => self.tree.resume_commits(),
             Health::Good => {}
         }
-        let (n, position) = (self.tree.last_entry()?, Position::of(base));
+        let (n, position) = (self.tree.last_entry()?, Position::from_base(base));
         self.positions.record(PositionRecord { n, position });
         self.save_position()?;
         Ok(Some(position))

@@ -70,7 +70,7 @@ impl<L: Ledger> LossInspection<'_, L> {
         }
         let terms = terms_of(&all_nodes(self.ledger).await?);
         let base = record.newest_base();
-        let from = base.map(Position::of).unwrap_or_default();
+        let from = base.map(Position::from_base).unwrap_or_default();
         let mut reader = JournalReader::new(self.cluster, &record, &terms, from);
         let mut end = from;
         let missing = loop {

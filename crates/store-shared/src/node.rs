@@ -70,10 +70,10 @@ impl SharedNode {
         let places: Vec<_> = opened.iter().map(|opened| opened.position).collect();
         let (view, seen) = watch::channel(View::default());
         let (mut shards, mut drivers, mut feeders) = (Vec::new(), Vec::new(), Vec::new());
-        for Opened { shard, driver, feeder, steps, .. } in opened {
+        for Opened { shard, driver, feeder, tasks, .. } in opened {
             shards.push(shard);
             drivers.push(driver);
-            feeders.push((feeder, steps));
+            feeders.push((feeder, tasks));
         }
         let run = Driver {
             member: Member::new(options.settings.clone(), &places),
@@ -90,8 +90,8 @@ impl SharedNode {
             .build()
             .map_err(|error| io_error("start a runtime", &error))?;
         let mut threads = vec![spawn("driver", move || runtime.block_on(run.run()))?];
-        for (feeder, steps) in feeders {
-            threads.push(spawn("feeder", move || feeder.run(steps))?);
+        for (feeder, tasks) in feeders {
+            threads.push(spawn("feeder", move || feeder.run(tasks))?);
         }
         let threads = Mutex::new(threads);
         Ok(Self { shards, view: seen, driver, threads })

@@ -18,7 +18,7 @@ use tokio::sync::{
 };
 
 use crate::{
-    feeder::{Feeder, Role, Step},
+    feeder::{Feeder, FeederTask, Role},
     journal::NodeJournal,
     local_copy::{LocalCopy, SavedPosition},
     outstanding::Outstanding,
@@ -68,7 +68,7 @@ pub(crate) struct Opened {
     pub(crate) driver: ShardDriver,
     pub(crate) feeder: Feeder,
     /// Receives the tasks of the feeder thread.
-    pub(crate) steps: UnboundedReceiver<Step>,
+    pub(crate) tasks: UnboundedReceiver<FeederTask>,
     /// Position of the local copy in the cluster's journal, and whether the copy may contain
     /// entries after that position.
     pub(crate) position: (Position, bool),
@@ -93,9 +93,9 @@ impl SharedShard {
         let (tree, wipes) = (Arc::clone(&copy.tree), Arc::clone(&copy.wipes));
         let position = (copy.positions.newest().position, copy.may_have_diverged());
         let outstanding: Arc<Outstanding> = Arc::default();
-        let (steps, stepped) = unbounded_channel();
+        let (tasks, stepped) = unbounded_channel();
         let clock = options.clock;
-        let driver = ShardDriver::new(number, Arc::clone(&clock), steps, Arc::clone(&outstanding));
+        let driver = ShardDriver::new(number, Arc::clone(&clock), tasks, Arc::clone(&outstanding));
         let (role, shown) = watch::channel(wiped.map_or(Role::Following, Role::Failed));
         let feeder = Feeder::new(
             copy,
@@ -106,7 +106,7 @@ impl SharedShard {
             Arc::clone(&replicator),
         );
         let shard = Arc::new(Self { tree, role: shown, commands, replicator, outstanding, wipes });
-        Ok(Opened { shard, driver, feeder, steps: stepped, position })
+        Ok(Opened { shard, driver, feeder, tasks: stepped, position })
     }
 
     /// Returns the store. It accepts commits while the node is the owner.

@@ -70,15 +70,15 @@ impl From<Error> for AttemptError {
 }
 
 impl CopyOptions {
-    /// Runs the copy. `tell` receives the progress: entries of the cluster's journal, bytes read so
-    /// far.
+    /// Runs the copy. `report` receives the progress: entries of the cluster's journal, bytes read
+    /// so far.
     pub async fn run<L: Ledger>(
         &self,
         ledger: &L,
-        tell: &mut (dyn FnMut(u64, u64) + Send),
+        report: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<CopyResult, Error> {
         for _ in 0..ATTEMPTS {
-            match self.attempt(ledger, tell).await {
+            match self.attempt(ledger, report).await {
                 Ok(copied) => return Ok(copied),
                 Err(AttemptError::Failed(error)) => return Err(error),
                 Err(AttemptError::Gone) => {}
@@ -95,7 +95,7 @@ impl CopyOptions {
     async fn attempt<L: Ledger>(
         &self,
         ledger: &L,
-        tell: &mut (dyn FnMut(u64, u64) + Send),
+        report: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<CopyResult, AttemptError> {
         let record = self.opened_shard(ledger).await?;
         if record.opened == 0 {
@@ -105,8 +105,8 @@ impl CopyOptions {
         let mut bytes = 0;
         let mut position = Position::default();
         if let Some(base) = record.newest_base() {
-            bytes = self.load(ledger, base, tell).await?;
-            position = Position::of(base);
+            bytes = self.load(ledger, base, report).await?;
+            position = Position::from_base(base);
         }
         let copy = ShardCopy {
             options: self,
@@ -114,7 +114,7 @@ impl CopyOptions {
             position,
             bytes,
         };
-        copy.follow(ledger, record, tell).await
+        copy.follow(ledger, record, report).await
     }
 
     async fn shard<L: Ledger>(&self, ledger: &L) -> Result<ShardRecord, Error> {
@@ -150,7 +150,7 @@ impl CopyOptions {
         &self,
         ledger: &L,
         base: &BaseRecord,
-        tell: &mut (dyn FnMut(u64, u64) + Send),
+        report: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<u64, AttemptError> {
         let mut bytes = 0;
         for number in 0..base.pieces {
@@ -168,7 +168,7 @@ impl CopyOptions {
             };
             bytes += body.len() as u64;
             TreeStore::store_piece_in(&self.tree.path, number, &body)?;
-            tell(base.n, bytes);
+            report(base.n, bytes);
         }
         TreeStore::begin_with_base(&self.tree.path, base.pieces)?;
         Ok(bytes)
@@ -189,7 +189,7 @@ impl ShardCopy<'_> {
         mut self,
         ledger: &L,
         mut record: ShardRecord,
-        tell: &mut (dyn FnMut(u64, u64) + Send),
+        report: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<CopyResult, AttemptError> {
         let cluster = self.options.cluster;
         let mut gaps = 0;
@@ -213,7 +213,7 @@ impl ShardCopy<'_> {
                     continue 'again;
                 }
                 let has_all = self.apply(reader.take())?;
-                tell(self.position.n, self.bytes);
+                report(self.position.n, self.bytes);
                 if !more || has_all {
                     let nodes = all_nodes(ledger).await?;
                     let entries = self.position.n;

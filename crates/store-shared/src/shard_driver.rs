@@ -12,7 +12,7 @@ use tokio::{sync::mpsc::UnboundedSender, task::AbortHandle};
 
 use crate::{
     bases::{self, BaseOutcome, BaseSchedule},
-    feeder::Step,
+    feeder::FeederTask,
     outstanding::Outstanding,
     replicator::{Committed, moved},
     shard_clock::NodeClock,
@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct ShardDriver {
     number: u32,
     pub(crate) clock: Arc<dyn NodeClock>,
-    steps: UnboundedSender<Step>,
+    tasks: UnboundedSender<FeederTask>,
     /// Entries that were sent to the feeder and are not applied to the tree yet.
     pub(crate) outstanding: Arc<Outstanding>,
     /// The task that is loading a base, if any.
@@ -34,17 +34,17 @@ pub(crate) struct ShardDriver {
 }
 
 impl ShardDriver {
-    /// Creates the state of a shard, whose feeder receives tasks through `steps`.
+    /// Creates the state of a shard, whose feeder receives tasks through `tasks`.
     pub(crate) fn new(
         number: u32,
         clock: Arc<dyn NodeClock>,
-        steps: UnboundedSender<Step>,
+        tasks: UnboundedSender<FeederTask>,
         outstanding: Arc<Outstanding>,
     ) -> Self {
         Self {
             number,
             clock,
-            steps,
+            tasks,
             outstanding,
             loading: None,
             due: BaseSchedule::default(),
@@ -54,8 +54,8 @@ impl ShardDriver {
     }
 
     /// Sends a task to the shard's feeder.
-    pub(crate) fn tell(&self, step: Step) {
-        let _ = self.steps.send(step);
+    pub(crate) fn send_task(&self, task: FeederTask) {
+        let _ = self.tasks.send(task);
     }
 
     /// Appends queued entries as far as the owner's state machine accepts them; drops all queued
@@ -86,7 +86,7 @@ impl ShardDriver {
             return;
         }
         let (made, making) = tokio::sync::mpsc::channel(1);
-        self.tell(Step::MakeBase(made, settings.piece_bytes));
+        self.send_task(FeederTask::MakeBase(made, settings.piece_bytes));
         let (number, bases) = (self.number, bases.clone());
         let put = bases::put(Arc::clone(ledger), number, making);
         tokio::spawn(async move { bases.send((number, put.await)) });
@@ -97,9 +97,9 @@ impl ShardDriver {
         if let ShardEvent::Apply { entry, .. } = &event {
             self.due.count_bytes(entry.body.len() as u64);
         }
-        let step = match event {
+        let task = match event {
             ShardEvent::Load(base) => {
-                let load = bases::load(Arc::clone(ledger), self.number, base, self.steps.clone());
+                let load = bases::load(Arc::clone(ledger), self.number, base, self.tasks.clone());
                 let loading = tokio::spawn(load);
                 // Aborts an earlier load, so that its pieces do not mix with the new ones.
                 if let Some(before) = self.loading.replace(loading.abort_handle()) {
@@ -114,23 +114,23 @@ impl ShardDriver {
                 }
                 None => {
                     self.outstanding.add(&entry);
-                    Step::Apply(entry, position)
+                    FeederTask::Apply(entry, position)
                 }
             },
-            ShardEvent::Opened { epoch, lower_bounds } => Step::Opened(epoch, lower_bounds),
-            ShardEvent::Serving { .. } => Step::Serving,
+            ShardEvent::Opened { epoch, lower_bounds } => FeederTask::Opened(epoch, lower_bounds),
+            ShardEvent::Serving { .. } => FeederTask::Serving,
             ShardEvent::TermEnded { .. } => {
                 // The clock ends here, not in the feeder, which may be busy applying entries.
                 self.clock.end();
                 self.end_waiting();
-                Step::Ended
+                FeederTask::Ended
             }
-            ShardEvent::Resumed => Step::Resumed,
-            ShardEvent::Missing(missing) => Step::Failed(missing.to_string()),
-            ShardEvent::Diverged(error) => Step::CopyFailed(error),
-            ShardEvent::Damaged(error) => Step::Failed(error.to_string()),
+            ShardEvent::Resumed => FeederTask::Resumed,
+            ShardEvent::Missing(missing) => FeederTask::Failed(missing.to_string()),
+            ShardEvent::Diverged(error) => FeederTask::CopyFailed(error),
+            ShardEvent::Damaged(error) => FeederTask::Failed(error.to_string()),
         };
-        self.tell(step);
+        self.send_task(task);
     }
 
     /// Fails all pending commits, because another node may be the owner.

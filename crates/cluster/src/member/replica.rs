@@ -46,7 +46,7 @@ pub(super) struct ShardReplica {
     pub(super) has_claimed: bool,
     /// Set by `resume` until the replica follows again: the position from which the journal will be
     /// read.
-    returns: Option<Position>,
+    resumes_at: Option<Position>,
     /// Whether the tree may contain entries after its recorded position.
     may_have_diverged: bool,
     /// The newest base, as seen before the node owned the shard.
@@ -76,7 +76,7 @@ impl ShardReplica {
             defers_until: 0,
             is_suspended: false,
             has_claimed: false,
-            returns: None,
+            resumes_at: None,
             base: None,
             events: Vec::new(),
             shard: None,
@@ -117,7 +117,7 @@ impl ShardReplica {
 
     /// Returns whether requests may be served while the lease is valid.
     pub(super) fn serves(&self) -> bool {
-        !self.is_suspended && self.returns.is_none() && self.owner().is_some_and(Owner::serves)
+        !self.is_suspended && self.resumes_at.is_none() && self.owner().is_some_and(Owner::serves)
     }
 
     /// Returns whether this replica permits renewing the lease. It does not while the node may own
@@ -182,7 +182,7 @@ impl ShardReplica {
     /// If the node still owns the shard, it follows once the term has ended.
     pub(super) fn resume(&mut self, tree: Position, may_have_diverged: bool, common: &mut Common) {
         (self.is_suspended, self.may_have_diverged) = (false, may_have_diverged);
-        self.returns = Some(tree);
+        self.resumes_at = Some(tree);
         if !matches!(self.role, ReplicaRole::Owning(_)) {
             self.follow(tree, common);
         }
@@ -239,13 +239,13 @@ impl ShardReplica {
         }
     }
 
-    /// Becomes a follower from this position or, if it is set, from the position in `returns`.
+    /// Becomes a follower from this position or, if it is set, from the position in `resumes_at`.
     pub(super) fn follow(&mut self, tree: Position, common: &mut Common) {
         // The saved shard record may be older than this node's own claim or release.
         self.shard = None;
-        let returns = self.returns.take();
-        self.events.extend(returns.map(|_| ShardEvent::Resumed));
-        let tree = returns.unwrap_or(tree);
+        let resumes_at = self.resumes_at.take();
+        self.events.extend(resumes_at.map(|_| ShardEvent::Resumed));
+        let tree = resumes_at.unwrap_or(tree);
         let mut follower =
             Follower::new(self.settings.clone(), common.machine(), tree, self.may_have_diverged);
         // No need to hurry: a new follower reads at once.
@@ -262,7 +262,7 @@ impl ShardReplica {
                 self.former = terms.iter().find(own).cloned();
             }
             LeaseEvent::Renewed { terms } => {
-                let may = !self.is_suspended && self.returns.is_none();
+                let may = !self.is_suspended && self.resumes_at.is_none();
                 if let ReplicaRole::Owning(owner) = &mut self.role
                     && may
                     && !owner.serves()

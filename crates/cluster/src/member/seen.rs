@@ -46,7 +46,7 @@ impl Member {
             shards: self.replicas.iter().map(|replica| self.shard_view(replica)).collect(),
             nodes: nodes.cloned().collect(),
             beats: self.common.node_monitor.beats().collect(),
-            doubled: self.common.node_monitor.duplicates().collect(),
+            duplicates: self.common.node_monitor.duplicates().collect(),
             incarnation: self.common.lease.incarnation(),
             lease_until: self.common.lease.until(),
             heard_at: self.heard_at,

@@ -37,7 +37,7 @@ fn histories(first: u64, step: usize) {
         sum.reads += one.reads;
         sum.events += one.events;
     }
-    println!("{sum:?}, most events and their history: {slowest:?}");
+    println!("{sum:?}, longest history (events, seed): {slowest:?}");
     assert!(0 < sum.takeovers && 0 < sum.acknowledgements && 0 < sum.reads);
 }
 

@@ -164,7 +164,7 @@ impl World {
         self.engine.reap_now(&self.collection()).await.unwrap();
         if let Some((follower, reaper)) = &mut self.follower {
             wait_until_level(&follower.node, &self.owner.node);
-            reaper.look(&**follower.node.tree()).await.unwrap();
+            reaper.reap_committed(&**follower.node.tree()).await.unwrap();
             let (copy, own) = (follower.node.tree(), self.owner.node.tree());
             let now = self.engine.now().await.unwrap();
             let compared = compare_copies(&**copy, &**own, now).await.unwrap();
@@ -279,7 +279,7 @@ async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
     let base = rows_in_base(follower.node.tree());
     assert!(base + 180 <= base_before, "{base} of {base_before}");
     // The floors have not changed, so the copy's reaper has nothing to do.
-    assert_eq!(reaper.look(&**follower.node.tree()).await.unwrap(), 0);
+    assert_eq!(reaper.reap_committed(&**follower.node.tree()).await.unwrap(), 0);
     // A copy that has not reaped differs from the owner only in expired rows; a copy that misses a
     // write is reported.
     let late = start(&world.nodes, ClockMode::Manual, 0);
@@ -307,5 +307,5 @@ async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
     let (follower, reaper) = world.follower.as_mut().unwrap();
     wait_until_level(&follower.node, &world.owner.node);
     assert_eq!(floors_in(follower.node.tree()).await, 0);
-    assert_eq!(reaper.look(&**follower.node.tree()).await.unwrap(), 0);
+    assert_eq!(reaper.reap_committed(&**follower.node.tree()).await.unwrap(), 0);
 }

@@ -29,7 +29,7 @@ pub(crate) enum Reading {
 
 /// A read of a journal's tail.
 #[derive(Debug)]
-pub(crate) struct Sealing {
+pub(crate) struct TailRead {
     settings: Settings,
     epochs: Epochs,
     /// Position up to which entries were read without a gap.
@@ -45,7 +45,7 @@ pub(crate) struct Sealing {
     committed: u64,
 }
 
-impl Sealing {
+impl TailRead {
     /// Starts reading after `tree`, the position of the local tree. `committed` is the number of
     /// the last entry of the last opened epoch that is known, from outside the journal, to be
     /// committed.
@@ -138,7 +138,7 @@ impl Sealing {
                 return Err(broken_chain(&found.entry));
             }
         }
-        self.cursor = Position::behind(&found);
+        self.cursor = Position::after(&found);
         self.entries.push(found);
         Ok(())
     }
@@ -218,15 +218,15 @@ mod tests {
     }
 
     /// Reads these parts of the first segment, followed by empty segments.
-    fn sealed(parts: &[EntryPart], committed: u64) -> (Sealing, Reading) {
+    fn sealed(parts: &[EntryPart], committed: u64) -> (TailRead, Reading) {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
         let epochs = Epochs { opened: 1, ends: Vec::new() };
-        let mut sealing = Sealing::new(settings, epochs, Position::default(), committed);
-        let mut reading = sealing.read(parts);
+        let mut tail_read = TailRead::new(settings, epochs, Position::default(), committed);
+        let mut reading = tail_read.read(parts);
         while matches!(reading, Reading::More) {
-            reading = sealing.read(&[]);
+            reading = tail_read.read(&[]);
         }
-        (sealing, reading)
+        (tail_read, reading)
     }
 
     #[test]
@@ -238,12 +238,12 @@ mod tests {
         for (parts, end, tail) in
             [(all.concat(), 3, vec![2, 3]), (without_2, 1, vec![]), (without_a_part, 1, vec![])]
         {
-            let (sealing, reading) = sealed(&parts, 0);
+            let (tail_read, reading) = sealed(&parts, 0);
             assert!(matches!(reading, Reading::Done), "{reading:?}");
-            let (position, again) = sealing.end();
+            let (position, again) = tail_read.end();
             let again: Vec<u64> = again.map(|found| found.entry.n).collect();
             assert_eq!((position.n, again), (end, tail));
-            assert_eq!(sealing.ends(), [(1, end)]);
+            assert_eq!(tail_read.ends(), [(1, end)]);
         }
     }
 
