@@ -49,15 +49,15 @@ pub const TARGETS: &[(&str, Target)] = &[
 ];
 
 /// Number of checks for a time limit that an evaluation passes; one is made every few milliseconds.
-const LOOKS: u32 = 20;
+const MAX_CHECKS: u32 = 20;
 
-/// A time limit counted in checks: an evaluation fails after `LOOKS` of them.
+/// A time limit counted in checks: an evaluation fails after `MAX_CHECKS` of them.
 #[derive(Debug, Default)]
-struct Ends(AtomicU32);
+struct CheckLimit(AtomicU32);
 
-impl Watch for Ends {
+impl Watch for CheckLimit {
     fn check_end(&self) -> Result<(), Error> {
-        if self.0.fetch_add(1, Ordering::Relaxed) < LOOKS {
+        if self.0.fetch_add(1, Ordering::Relaxed) < MAX_CHECKS {
             return Ok(());
         }
         Err(Error::new(Kind::TooLarge, 50, "it takes too long"))
@@ -66,6 +66,6 @@ impl Watch for Ends {
 
 /// Returns a context with bounded evaluations.
 pub(crate) fn context() -> Context {
-    let budget = Arc::new(Budget::watched(Ends::default()));
+    let budget = Arc::new(Budget::watched(CheckLimit::default()));
     Context { budget, ..Context::default() }
 }

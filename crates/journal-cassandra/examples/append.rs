@@ -36,7 +36,7 @@ const DEPTHS: [usize; 3] = [1, 2, 4];
 const PART_BYTES: usize = 256 << 10;
 const OTHER_PARTS: [usize; 3] = [64 << 10, 128 << 10, 1 << 20];
 /// Maximum number of attempts without a reply before the program gives up.
-const PATIENCE: u32 = 100;
+const MAX_ATTEMPTS: u32 = 100;
 const SEGMENT_BYTES: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ struct Bench {
     ledger: CassandraLedger,
     session: Session,
     guard: PreparedStatement,
-    noise: Bytes,
+    random_bytes: Bytes,
 }
 
 /// A series of groups, with its own epoch so that no group overwrites another.
@@ -87,8 +87,8 @@ impl Bench {
         guard.set_consistency(Consistency::Quorum);
         guard.set_serial_consistency(Some(SerialConsistency::Serial));
         let mut random = fastrand::Rng::with_seed(7);
-        let noise = (0..2 << 20).map(|_| random.u8(..)).collect();
-        let bench = Self { ledger, session, guard, noise };
+        let random_bytes = (0..2 << 20).map(|_| random.u8(..)).collect();
+        let bench = Self { ledger, session, guard, random_bytes };
         bench.make_guards(&table).await?;
         Ok(bench)
     }
@@ -116,7 +116,7 @@ impl Bench {
         };
         while self.ledger.execute(append.clone()).await.is_err() {
             unanswered += 1;
-            assert!(unanswered < PATIENCE, "Cassandra does not answer");
+            assert!(unanswered < MAX_ATTEMPTS, "Cassandra does not answer");
         }
         let write = began.elapsed();
         match series.way {
@@ -126,7 +126,7 @@ impl Bench {
                     Ok(Reply::Shard(Some(_)))
                 ) {
                     unanswered += 1;
-                    assert!(unanswered < PATIENCE, "Cassandra does not answer");
+                    assert!(unanswered < MAX_ATTEMPTS, "Cassandra does not answer");
                 }
             }
             Way::B => {
@@ -135,7 +135,7 @@ impl Bench {
                 drop(before.expect("its sender is here"));
                 while !self.raise(series.epoch, n).await {
                     unanswered += 1;
-                    assert!(unanswered < PATIENCE, "Cassandra does not answer");
+                    assert!(unanswered < MAX_ATTEMPTS, "Cassandra does not answer");
                 }
                 head.send_replace(n);
             }
@@ -145,8 +145,8 @@ impl Bench {
 
     fn parts(&self, Series { size, part: most, .. }: Series, n: u64) -> Vec<EntryPart> {
         // A different slice of the random bytes each time.
-        let from = (n as usize * 4_099) % (self.noise.len() - size);
-        let body = self.noise.slice(from..from + size);
+        let from = (n as usize * 4_099) % (self.random_bytes.len() - size);
+        let body = self.random_bytes.slice(from..from + size);
         let part = |(part, at): (u32, usize)| {
             let end = size.min(at + most);
             EntryPart { n, part, body: body.slice(at..end) }
@@ -233,7 +233,7 @@ async fn main() -> Result<(), Failure> {
     }
     series.length = Duration::from_secs(seconds);
     println!(
-        "| way | group | parts up to | depth | median ms | p99 ms | write ms | then ms | groups/s | MiB/s | unanswered |"
+        "| way | group size | max part size | depth | median ms | p99 ms | write ms | rest ms | groups/s | MiB/s | unanswered |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for size in SIZES {

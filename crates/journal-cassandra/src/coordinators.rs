@@ -68,8 +68,8 @@ impl Coordinators {
         let mut all = self.known.lock();
         let known = all.entry(node).or_insert(NodeHealth { heard_at: asked_at, avoided: None });
         // Timeouts of requests that were in flight when the node fell silent count as one.
-        let is_told = known.avoided.is_some_and(|(until, pause)| asked_at + pause < until);
-        if asked_at < known.heard_at || is_told {
+        let already_counted = known.avoided.is_some_and(|(until, pause)| asked_at + pause < until);
+        if asked_at < known.heard_at || already_counted {
             return;
         }
         let (first, longest) = AVOIDED;

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Timeout of a change of the schema, on which all Cassandra nodes have to agree.
-const MAKING: Duration = Duration::from_secs(30);
+const SCHEMA_TIMEOUT: Duration = Duration::from_secs(30);
 /// Delay after which a list of the nodes counts as late.
 const LATE_LIST: Duration = Duration::from_millis(150);
 const MAKING_WHAT: &str = "cannot create the tables";
@@ -52,7 +52,7 @@ impl CassandraLedger {
         agree(&session).await?;
         for statement in statements {
             let mut statement = Statement::new(statement);
-            statement.set_request_timeout(Some(MAKING));
+            statement.set_request_timeout(Some(SCHEMA_TIMEOUT));
             let made = session.query_unpaged(statement, ()).await;
             made.map_err(|error| failure::at_connect(MAKING_WHAT, error))?;
             // The driver waits for schema agreement, except if the reply says that nothing changed,

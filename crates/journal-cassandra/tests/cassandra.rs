@@ -115,7 +115,7 @@ async fn of_claims_at_the_same_time_one_is_done() {
 }
 
 /// Sends a request and usually drops it before a reply; it may be applied nevertheless.
-async fn hurry(ledger: &CassandraLedger, request: &Request) {
+async fn send_and_drop(ledger: &CassandraLedger, request: &Request) {
     let patience = Duration::from_millis(3);
     drop(tokio::time::timeout(patience, ledger.execute(request.clone())).await);
 }
@@ -126,9 +126,9 @@ async fn hurry(ledger: &CassandraLedger, request: &Request) {
 async fn what_got_no_answer_is_told_when_it_is_asked_again() {
     let ledger = fresh(&options()).await;
     let done = Reply::Swapped(Swapped::Done);
-    insist(&ledger, &Request::MakeShard { shard: 0 }).await;
+    retry_until_reply(&ledger, &Request::MakeShard { shard: 0 }).await;
     let node = Uuid::new_v4();
-    insist(&ledger, &Request::Enter { node, before: 0, about: Bytes::new() }).await;
+    retry_until_reply(&ledger, &Request::Enter { node, before: 0, about: Bytes::new() }).await;
     for round in 0..40 {
         let (shard, id) = (0, Uuid::new_v4());
         let clock = Bytes::from(format!("{round}"));
@@ -139,17 +139,17 @@ async fn what_got_no_answer_is_told_when_it_is_asked_again() {
             Request::Release { shard, claim: id, clock: clock.clone() },
         ];
         for request in &requests {
-            hurry(&ledger, request).await;
-            assert_eq!(insist(&ledger, request).await.0, done, "{request:?}");
+            send_and_drop(&ledger, request).await;
+            assert_eq!(retry_until_reply(&ledger, request).await.0, done, "{request:?}");
         }
-        let (shown, _) = insist(&ledger, &Request::ReadShard { shard }).await;
+        let (shown, _) = retry_until_reply(&ledger, &Request::ReadShard { shard }).await;
         let Reply::Shard(Some(shown)) = shown else { panic!("{shown:?}") };
         assert_eq!((shown.epoch, shown.claim, shown.phase), (round + 1, id, Phase::Released));
         assert_eq!((shown.clock, shown.ends), (clock, vec![(round, 7)]));
 
         let beat = Request::Beat { node, incarnation: 1, beat: round, terms: Vec::new() };
-        hurry(&ledger, &beat).await;
-        match insist(&ledger, &beat).await.0 {
+        send_and_drop(&ledger, &beat).await;
+        match retry_until_reply(&ledger, &beat).await.0 {
             Reply::Swapped(Swapped::Done) => {}
             Reply::Swapped(Swapped::Refused(Some(Record::Node(shown)))) => {
                 assert_eq!(shown.beat, round + 1);
@@ -169,7 +169,7 @@ fn cluster(command: &str, node: &str) {
 }
 
 /// Repeats a request until a reply; returns it with the number of attempts without one.
-async fn insist(ledger: &CassandraLedger, request: &Request) -> (Reply, u32) {
+async fn retry_until_reply(ledger: &CassandraLedger, request: &Request) -> (Reply, u32) {
     let mut unanswered = 0;
     loop {
         match ledger.execute(request.clone()).await {
@@ -187,7 +187,7 @@ async fn with_a_node_dead_all_goes_on() {
     let ledger = fresh(&options).await;
     let node = Uuid::new_v4();
     let enter = Request::Enter { node, before: 0, about: Bytes::new() };
-    assert_eq!(insist(&ledger, &enter).await.0, Reply::Swapped(Swapped::Done));
+    assert_eq!(retry_until_reply(&ledger, &enter).await.0, Reply::Swapped(Swapped::Done));
     let mut written = Vec::new();
     for n in 1..=60 {
         if n == 10 {
@@ -196,9 +196,9 @@ async fn with_a_node_dead_all_goes_on() {
         let part = EntryPart { n, part: 0, body: Bytes::from(vec![1; 1000]) };
         written.push(part.clone());
         let append = Request::Append { shard: 0, epoch: 1, segment: 0, parts: vec![part] };
-        assert_eq!(insist(&ledger, &append).await.0, Reply::Written);
+        assert_eq!(retry_until_reply(&ledger, &append).await.0, Reply::Written);
         let beat = Request::Beat { node, incarnation: 1, beat: n - 1, terms: Vec::new() };
-        match insist(&ledger, &beat).await {
+        match retry_until_reply(&ledger, &beat).await {
             (Reply::Swapped(Swapped::Done), _) => {}
             // Applied by an attempt without a reply: an earlier one, or the one at the killed node.
             (Reply::Swapped(Swapped::Refused(Some(Record::Node(shown)))), _) => {
@@ -209,6 +209,6 @@ async fn with_a_node_dead_all_goes_on() {
     }
     let connected = CassandraLedger::connect(&options).await.unwrap();
     let all = Request::ReadEntries { shard: 0, epoch: 1, segment: 0, after: 0, limit: 1 << 20 };
-    assert_eq!(insist(&connected, &all).await.0, Reply::Parts(written));
+    assert_eq!(retry_until_reply(&connected, &all).await.0, Reply::Parts(written));
     cluster("start-node", "2");
 }

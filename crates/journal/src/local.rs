@@ -67,7 +67,7 @@ impl LocalJournal {
             Vec::new(),
             recovered.next_number,
         ));
-        spare.into_iter().for_each(|segment| pool.give(segment));
+        spare.into_iter().for_each(|segment| pool.release(segment));
         let log = Log { segments: recovered.live.into(), empty_after: options.empty_after };
         let generation = log.segments.back().map(|live| live.header.generation);
         let log = Arc::new(Mutex::new(log));

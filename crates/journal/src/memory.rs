@@ -30,7 +30,7 @@ pub enum Fault {
     /// A read fails with `Unavailable`.
     Read,
     /// A truncation of the journal's start fails with `Unavailable`, and the journal stops.
-    Cut,
+    Truncate,
 }
 
 /// The kind of call that a fault makes fail.
@@ -38,7 +38,7 @@ pub enum Fault {
 enum Call {
     Append,
     Read,
-    Cut,
+    Truncate,
 }
 
 impl Fault {
@@ -46,7 +46,7 @@ impl Fault {
         match self {
             Self::Full | Self::Stopped | Self::WriteLost | Self::AnswerLost => Call::Append,
             Self::Read => Call::Read,
-            Self::Cut => Call::Cut,
+            Self::Truncate => Call::Truncate,
         }
     }
 }
@@ -214,7 +214,7 @@ impl Journal for MemoryJournal {
                 state.unanswered = Some(group.to_vec());
                 Err(AppendFailure::Unknown(fault_error("an answer")))
             }
-            Some(Fault::Stopped | Fault::Read | Fault::Cut) => {
+            Some(Fault::Stopped | Fault::Read | Fault::Truncate) => {
                 Err(AppendFailure::Refused(fault_error("the journal was stopped")))
             }
             None => Ok(state.append_unsynced(group)),
@@ -249,7 +249,7 @@ impl Journal for MemoryJournal {
         if FLOORS_BYTES_MAX < floors.len() {
             return Err(invalid("the floors are too large"));
         }
-        if state.next_fault(Call::Cut).is_some() {
+        if state.next_fault(Call::Truncate).is_some() {
             state.stopped = true;
             return Err(fault_error("a cut"));
         }
@@ -355,7 +355,7 @@ mod tests {
         journal.fail_nth(Fault::Read, 2);
         let reads = [(); 3].map(|()| journal.read(0, 1).is_ok());
         assert_eq!(reads, [true, false, true]);
-        journal.fail_nth(Fault::Cut, 1);
+        journal.fail_nth(Fault::Truncate, 1);
         journal.truncate_before(1, b"x").unwrap_err();
         journal.truncate_before(1, b"x").unwrap_err();
         journal.reopen().truncate_before(1, b"x").unwrap();

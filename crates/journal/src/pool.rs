@@ -113,7 +113,7 @@ impl Pool {
 
     /// Takes back an unused segment. Surplus segments are deleted, immediately or after a time
     /// without use.
-    pub(crate) fn give(&self, segment: Arc<Segment>) {
+    pub(crate) fn release(&self, segment: Arc<Segment>) {
         let plenty = self.bytes.saturating_mul(PLENTY) <= self.disk.free_bytes();
         let mut state = self.state.lock();
         let kept = segment.bytes == self.bytes && (state.spare.len() < self.wanted || plenty);
@@ -235,10 +235,10 @@ mod tests {
             names
         };
         let taken: Vec<_> = (0..3).map(|_| pool.take(BYTES).unwrap()).collect();
-        taken.into_iter().for_each(|segment| pool.give(segment));
+        taken.into_iter().for_each(|segment| pool.release(segment));
         assert_eq!((pool.file_bytes(), segments().len()), (3 * BYTES, 3));
         let again: Vec<_> = (0..3).map(|_| pool.take(BYTES).unwrap()).collect();
-        again.into_iter().for_each(|segment| pool.give(segment));
+        again.into_iter().for_each(|segment| pool.release(segment));
         assert_eq!(segments(), ["1.journal", "2.journal", "3.journal"]);
         pool.remove_surplus(&mut pool.state.lock());
         assert_eq!((pool.file_bytes(), segments().len()), (BYTES, 1));

@@ -138,7 +138,7 @@ impl Writer {
             }
             log.segments.drain(..count).collect()
         };
-        released.into_iter().for_each(|live| self.pool.give(live.segment));
+        released.into_iter().for_each(|live| self.pool.release(live.segment));
         Ok(())
     }
 

@@ -11,7 +11,7 @@ pub use plan::{LEAST, Plan};
 
 /// A share of at most this many bytes takes nothing from the account. Most of the very many shares
 /// are smaller.
-const FREE: usize = 2 * 1024;
+const UNCOUNTED_BYTES: usize = 2 * 1024;
 /// Minimum bytes that a share takes beyond what its holder needs. A growing share doubles, then
 /// grows by whole chunks.
 const FIRST: usize = 4 * 1024;
@@ -64,7 +64,7 @@ impl Share {
             self.lower_to(bytes);
             return Ok(());
         }
-        if self.taken.max(FREE) < bytes {
+        if self.taken.max(UNCOUNTED_BYTES) < bytes {
             let ahead = bytes.clamp(FIRST, CHUNK);
             let wanted = bytes.saturating_add(ahead);
             // Near the limit, take only the needed bytes.
@@ -112,7 +112,7 @@ mod tests {
         for held in (0..500_000).step_by(100) {
             share.set(held).unwrap();
             let used = account.used_bytes();
-            assert!(held <= used.max(FREE) && used <= held + CHUNK, "{held} {used}");
+            assert!(held <= used.max(UNCOUNTED_BYTES) && used <= held + CHUNK, "{held} {used}");
             steps += usize::from(used != before);
             before = used;
         }
@@ -122,10 +122,10 @@ mod tests {
         share.grow(10).unwrap();
         share.shrink(usize::MAX);
         assert_eq!((share.held_bytes(), account.used_bytes()), (0, 0));
-        share.grow(FREE).unwrap();
+        share.grow(UNCOUNTED_BYTES).unwrap();
         assert_eq!(account.used_bytes(), 0, "so little is free");
         share.grow(1).unwrap();
-        assert!(FREE < account.used_bytes());
+        assert!(UNCOUNTED_BYTES < account.used_bytes());
         drop(share);
         assert_eq!(account.used_bytes(), 0);
     }
@@ -138,10 +138,10 @@ mod tests {
         assert_eq!(share.grow(1), Err(InsufficientMemory));
         assert_eq!((share.held_bytes(), account.used_bytes()), (100_000, 100_000));
         let mut other = account.share();
-        assert_eq!(other.grow(FREE + 1), Err(InsufficientMemory));
+        assert_eq!(other.grow(UNCOUNTED_BYTES + 1), Err(InsufficientMemory));
         share.set(50_000).unwrap();
         drop(share);
-        other.grow(FREE + 1).unwrap();
+        other.grow(UNCOUNTED_BYTES + 1).unwrap();
     }
 
     #[test]

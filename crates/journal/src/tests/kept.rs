@@ -10,9 +10,9 @@ use super::{
 use crate::{contract::Journal, options::JournalOptions};
 
 /// Creates a run that appends all groups without a sync.
-fn keeping() -> Run {
+fn unsynced_run() -> Run {
     let mut run = Run::new();
-    run.keeps = true;
+    run.unsynced = true;
     run
 }
 
@@ -21,7 +21,7 @@ fn random_histories_of_kept_groups() {
     let mut lost = 0;
     for seed in 0..400 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut run = keeping();
+        let mut run = unsynced_run();
         for _ in 0..80 {
             match random.u32(..24) {
                 0 => run.kill(),
@@ -61,7 +61,7 @@ fn random_histories_of_kept_groups() {
 
 #[test]
 fn what_was_synced_is_missed() {
-    let mut run = keeping();
+    let mut run = unsynced_run();
     for _ in 0..6 {
         run.append_unsynced(&[4_000, 3_000]);
     }
@@ -90,7 +90,7 @@ fn what_was_synced_is_missed() {
 
 #[test]
 fn a_journal_whose_beginning_is_lost_is_refused() {
-    let mut run = keeping();
+    let mut run = unsynced_run();
     for _ in 0..6 {
         run.append_unsynced(&[9_000]);
     }

@@ -80,14 +80,14 @@ pub(super) struct Run {
     /// Number of acknowledged entries that are durable.
     synced: usize,
     /// Numbers of the last entries of the groups that were appended without a sync.
-    kept: Vec<usize>,
+    unsynced_ends: Vec<usize>,
     /// Groups are appended without a sync, as copies of another journal's.
-    pub(super) keeps: bool,
+    pub(super) unsynced: bool,
     /// The power was cut since the journal was last open.
     powerless: bool,
     unknown: Vec<Entry>,
     /// Entries below this number may have been truncated.
-    cut: u64,
+    truncated_below: u64,
     /// Number of appends so far.
     attempts: u64,
     /// The error kind that is injected at present.
@@ -102,11 +102,11 @@ impl Run {
             journal: None,
             list: Vec::new(),
             synced: 0,
-            kept: Vec::new(),
-            keeps: false,
+            unsynced_ends: Vec::new(),
+            unsynced: false,
             powerless: false,
             unknown: Vec::new(),
-            cut: 1,
+            truncated_below: 1,
             attempts: 0,
             fault: None,
         }
@@ -130,7 +130,7 @@ impl Run {
         if self.journal.is_some() {
             return true;
         }
-        let durable_elsewhere = self.keeps;
+        let durable_elsewhere = self.unsynced;
         let options = JournalOptions { durable_elsewhere, ..options(self.synced as u64) };
         let journal = match open(&self.disk, &options) {
             Ok(journal) => journal,
@@ -140,7 +140,7 @@ impl Run {
             }
         };
         let end = journal.end();
-        let whole = self.synced as u64 == end || self.kept.contains(&(end as usize));
+        let whole = self.synced as u64 == end || self.unsynced_ends.contains(&(end as usize));
         if self.powerless && whole && self.synced as u64 <= end && end < self.list.len() as u64 {
             self.list.truncate(end as usize);
         } else if end != self.list.len() as u64 {
@@ -149,9 +149,9 @@ impl Run {
         }
         self.unknown.clear();
         self.synced = self.list.len();
-        self.kept.clear();
+        self.unsynced_ends.clear();
         self.powerless = false;
-        assert!(journal.extent().first <= self.cut);
+        assert!(journal.extent().first <= self.truncated_below);
         self.journal = Some(journal);
         self.compare()
     }
@@ -180,7 +180,7 @@ impl Run {
     /// Appends a group of entries of these sizes without a sync.
     pub(super) fn append_unsynced(&mut self, sizes: &[usize]) {
         if self.write(sizes, LocalJournal::append_unsynced) {
-            self.kept.push(self.list.len());
+            self.unsynced_ends.push(self.list.len());
         }
     }
 
@@ -242,7 +242,7 @@ impl Run {
         if !self.open() {
             return;
         }
-        self.cut = self.cut.max(before);
+        self.truncated_below = self.truncated_below.max(before);
         let Some(journal) = &self.journal else { return };
         if let Err(error) = journal.truncate_before(before, &floors_of(before)) {
             assert_eq!(error.kind, Kind::Unavailable);
