@@ -168,11 +168,11 @@ impl AggregateState {
             Self::Extreme { found, spoilt, .. } => found.filter(|_| !spoilt).into(),
             Self::List(mut values) => {
                 values.sort_by(|a, b| a.0.cmp(&b.0));
-                Evaluated::Own(Value::Array(values.into_iter().map(|(_, value)| value).collect()))
+                Evaluated::Owned(Value::Array(values.into_iter().map(|(_, value)| value).collect()))
             }
             Self::Set { mut values, .. } => {
                 values.sort_by(|a, b| compare_values(a.as_ref(), b.as_ref()));
-                Evaluated::Own(Value::Array(values))
+                Evaluated::Owned(Value::Array(values))
             }
         }
     }
@@ -281,7 +281,7 @@ mod tests {
         for value in values {
             let value = match *value {
                 "undefined" => Evaluated::Missing,
-                text => Evaluated::Own(parse(text.as_bytes(), 9).unwrap()),
+                text => Evaluated::Owned(parse(text.as_bytes(), 9).unwrap()),
             };
             state.add_row(&value, b"");
         }

@@ -16,12 +16,12 @@ pub fn number_or_nothing(value: f64) -> Evaluated<'static> {
     if value.fract() == 0.0 && value.abs() < MAX_WHOLE {
         return integer_value(value as i64);
     }
-    Evaluated::Own(Value::Double(value))
+    Evaluated::Owned(Value::Double(value))
 }
 
 /// Returns an integer as an evaluated value.
 pub fn integer_value(value: i64) -> Evaluated<'static> {
-    Evaluated::Own(Value::Int64(value))
+    Evaluated::Owned(Value::Int64(value))
 }
 
 /// Returns the double nearest to a number, or `None` for other types.

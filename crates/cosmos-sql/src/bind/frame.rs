@@ -63,7 +63,7 @@ pub(super) struct QueryFrame<'q> {
     pub(super) elements: Elements,
     /// Names inside those subqueries in FROM that have one row for all documents. No other source
     /// of FROM may define these names, although expressions cannot use them.
-    pub(super) taken_names: Vec<String>,
+    pub(super) reserved_names: Vec<String>,
     /// The part of the query that is being bound.
     pub(super) phase: Phase,
     /// Keys of GROUP BY with their slots. They are compared as trees, so that `c.a` in SELECT is
@@ -127,7 +127,7 @@ impl QueryFrame<'_> {
     /// inside a subquery in FROM count too if they stay visible after a fault or belong to a single
     /// row for all documents.
     pub(super) fn has_only(&self, slot: usize) -> bool {
-        self.taken_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
+        self.reserved_names.is_empty() && self.names.iter().all(|(_, of)| *of == slot)
     }
 
     /// Returns the slot that `*` denotes; `None` if FROM provides several sets of values for it.
@@ -141,9 +141,9 @@ impl QueryFrame<'_> {
     }
 
     /// Returns whether FROM must not define this name again, although expressions cannot use it
-    /// (`taken_names`).
-    pub(super) fn takes_name(&self, name: &str) -> bool {
-        self.taken_names.iter().any(|taken| taken == name)
+    /// (`reserved_names`).
+    pub(super) fn reserves_name(&self, name: &str) -> bool {
+        self.reserved_names.iter().any(|reserved| reserved == name)
     }
 
     /// Returns whether a GROUP BY may make several groups.

@@ -35,7 +35,7 @@ impl<'q> Binder<'q> {
         let before = self.frames.iter().rev().find_map(|frame| frame.names.last());
         let mut before = before.map(|(name, _)| name.clone());
         for input in inputs {
-            let again = input.name().filter(|(name, _)| self.gives_again(input, name));
+            let again = input.name().filter(|(name, _)| self.repeats_name(input, name));
             let is_alias = self.count_input_set(input, again.is_some(), before.as_deref());
             if let Some((name, _)) = again {
                 before = Some(name.to_owned());
@@ -48,10 +48,10 @@ impl<'q> Binder<'q> {
             let (source, rows) = self.bind_source(input, &mut sources)?;
             let same = self.same_name(input).filter(|_| !input.iterates);
             if let Some((_, of)) = same.and_then(|same| self.find_name(same)) {
-                let (value, shown) = (self.value_of(of), self.shown_value(of));
+                let (value, inlined) = (self.value_of(of), self.inlined_value(of));
                 self.same_values.insert(source.slot, value);
                 if self.is_in_expression(self.frames.len().saturating_sub(1)) {
-                    self.shown_values.insert(source.slot, shown);
+                    self.inlined_values.insert(source.slot, inlined);
                 }
             }
             // In subqueries of expressions, Azure Cosmos DB replaces the names of sources by their
@@ -63,10 +63,10 @@ impl<'q> Binder<'q> {
             }
             let has_many = rows.has_many || rows.elements == Elements::Joined;
             let hides = again.is_some() || (has_many && !input.iterates);
-            self.current_frame().taken_names.extend(rows.taken_names);
+            self.current_frame().reserved_names.extend(rows.reserved_names);
             if let Some((name, at)) = input.name() {
-                let is_taken = self.frames.last().is_some_and(|frame| frame.takes_name(name));
-                if !hides && (is_taken || self.find_name(name).is_some()) {
+                let is_reserved = self.frames.last().is_some_and(|frame| frame.reserves_name(name));
+                if !hides && (is_reserved || self.find_name(name).is_some()) {
                     self.record_fault(Fault::Input(at.0, name.to_owned()));
                 } else {
                     self.current_frame().names.push((name.to_owned(), source.slot));
@@ -91,14 +91,14 @@ impl<'q> Binder<'q> {
 
     /// Returns whether `name`, the name of a source, already denotes the source's values, or a copy
     /// of them that was made in a subquery of an expression.
-    fn gives_again(&self, input: &ast::Input, name: &str) -> bool {
+    fn repeats_name(&self, input: &ast::Input, name: &str) -> bool {
         let Some(same) = self.same_name(input).filter(|_| !input.iterates) else { return false };
         if same == name {
             let is_query = matches!(input.of, Collection::Query(_));
             return is_query || self.find_name(name).is_some();
         }
         match (self.find_name(same), self.find_name(name)) {
-            (Some((_, of)), Some((_, slot))) => self.shown_value(of) == self.shown_value(slot),
+            (Some((_, of)), Some((_, slot))) => self.inlined_value(of) == self.inlined_value(slot),
             // As in Azure Cosmos DB, an unknown name refers to the first name of the query.
             (None, Some(_)) if matches!(input.of, Collection::Path { .. }) => {
                 let first = self.frames.iter().find_map(|frame| frame.names.first());
@@ -176,8 +176,8 @@ impl<'q> Binder<'q> {
 
     /// Returns the slot by which Azure Cosmos DB replaces the given slot: copies that were made in
     /// subqueries of expressions are replaced by their originals.
-    pub(super) fn shown_value(&self, slot: usize) -> usize {
-        self.shown_values.get(&slot).copied().unwrap_or(slot)
+    pub(super) fn inlined_value(&self, slot: usize) -> usize {
+        self.inlined_values.get(&slot).copied().unwrap_or(slot)
     }
 
     /// Returns the name whose values a source returns unchanged, otherwise `None`. Such a source is

@@ -114,7 +114,7 @@ struct Rows {
     /// Whether a subquery in an expression of the query iterates over elements.
     joins_elements: bool,
     /// Names that the outer query must not define.
-    taken_names: Vec<String>,
+    reserved_names: Vec<String>,
     /// Names of the query that remain visible in its outer query because another fault made the
     /// binder drop the faults about groups (see `left_names`).
     open_names: Vec<(String, usize)>,
@@ -137,7 +137,7 @@ struct Binder<'q> {
     same_values: HashMap<usize, usize>,
     /// For each slot that copies the values of another slot in a subquery of an expression, that
     /// other slot.
-    shown_values: HashMap<usize, usize>,
+    inlined_values: HashMap<usize, usize>,
     /// For the check of GROUP BY keys: by the slot of a source, whether its values read properties
     /// of the data.
     origins: HashMap<usize, Origin>,
@@ -162,7 +162,7 @@ impl<'q> Binder<'q> {
             faults: Vec::new(),
             orders_by_no_path: false,
             same_values: HashMap::new(),
-            shown_values: HashMap::new(),
+            inlined_values: HashMap::new(),
             origins: HashMap::new(),
             key: None,
             hidden_by: None,
@@ -221,7 +221,7 @@ impl<'q> Binder<'q> {
                 RowSource::OneForAll => !has_many,
             },
             joins_elements: frame.joins_elements(),
-            taken_names: self.taken_names(&frame),
+            reserved_names: self.reserved_names(&frame),
             open_names: if given_up { left_names(query, frame) } else { Vec::new() },
         };
         Ok((Select::new(clauses), rows))

@@ -41,7 +41,7 @@ impl<'q> Binder<'q> {
             let by = self.bind_expr(&item.node)?;
             if !any && !one && (keys.is_some() || !from.is_empty()) {
                 let paths = Paths { from: vec![from], keys: keys.into_iter().flatten().collect() };
-                self.orders_by_no_path |= !paths.leads(&by, &[]);
+                self.orders_by_no_path |= !paths.is_document_path(&by, &[]);
             }
             order.push(Order { by, descending: item.descending });
         }
@@ -61,7 +61,7 @@ struct Paths<'a> {
 impl Paths<'_> {
     /// Returns whether the path `steps` into the value of an expression leads to a part of the
     /// document.
-    fn leads(&self, expr: &Expr, steps: &[Value]) -> bool {
+    fn is_document_path(&self, expr: &Expr, steps: &[Value]) -> bool {
         match expr {
             Expr::Slot(slot) => self.leads_from_slot(*slot, steps),
             Expr::Path(slot, names) => {
@@ -70,14 +70,16 @@ impl Paths<'_> {
             }
             Expr::Steps(of, more) => {
                 let more: Option<Vec<Value>> = more.iter().map(constant_step).collect();
-                more.is_some_and(|more| self.leads(of, &[more.as_slice(), steps].concat()))
+                more.is_some_and(|more| {
+                    self.is_document_path(of, &[more.as_slice(), steps].concat())
+                })
             }
             Expr::Subquery(Subquery::Scalar, select) => self.leads_from_results(select, steps),
             Expr::Conditional(parts) => {
-                chosen(parts.as_ref()).is_some_and(|part| self.leads(part, steps))
+                chosen(parts.as_ref()).is_some_and(|part| self.is_document_path(part, steps))
             }
             Expr::Call(function, args) if function.name == "IIF" => {
-                chosen(args).is_some_and(|part| self.leads(part, steps))
+                chosen(args).is_some_and(|part| self.is_document_path(part, steps))
             }
             Expr::Coalesce(values) => self.leads_from_first(values, steps),
             _ => steps
@@ -93,10 +95,10 @@ impl Paths<'_> {
         match (expr, step) {
             (Expr::Object(fields), Value::String(name)) => {
                 let field = fields.iter().find(|(field, _)| field == name);
-                field.is_some_and(|(_, of)| self.leads(of, rest))
+                field.is_some_and(|(_, of)| self.is_document_path(of, rest))
             }
             (Expr::Array(items), _) => {
-                at.and_then(|at| items.get(at)).is_some_and(|of| self.leads(of, rest))
+                at.and_then(|at| items.get(at)).is_some_and(|of| self.is_document_path(of, rest))
             }
             // The list always has one result, which only index 0 selects.
             (Expr::Subquery(Subquery::Array, select), _) => {
@@ -116,8 +118,8 @@ impl Paths<'_> {
         };
         match (rest.next(), rest.next()) {
             // A name of a row is always defined, so that no later value is used.
-            (Some(first), Some(_)) => is_name(first) && self.leads(first, steps),
-            (Some(only), None) => self.leads(only, steps),
+            (Some(first), Some(_)) => is_name(first) && self.is_document_path(first, steps),
+            (Some(only), None) => self.is_document_path(only, steps),
             (None, _) => false,
         }
     }
@@ -130,7 +132,7 @@ impl Paths<'_> {
     /// Returns whether a path in a slot leads to a part of the document.
     fn leads_from_slot(&self, slot: usize, steps: &[Value]) -> bool {
         if let Some(key) = self.key_in(slot) {
-            return self.leads(key, steps);
+            return self.is_document_path(key, steps);
         }
         let mut sources = self.from.iter().rev().flat_map(|sources| sources.iter());
         match sources.find(|source| source.slot == slot).map(|source| &source.input) {
@@ -139,8 +141,8 @@ impl Paths<'_> {
             // aggregate.
             _ if slot == DOCUMENT => true,
             None => false,
-            Some(Input::Value(of)) => self.leads(of, steps),
-            Some(Input::Elements(of)) => self.leads(of, &[]),
+            Some(Input::Value(of)) => self.is_document_path(of, steps),
+            Some(Input::Elements(of)) => self.is_document_path(of, &[]),
             Some(Input::Results(select)) => self.leads_from_results(select, steps),
             Some(Input::Collected(select)) => self.leads_from_results(select, steps),
         }
@@ -174,10 +176,10 @@ impl Paths<'_> {
             }
             (Projection::Fields(fields), [Value::String(name), rest @ ..]) => {
                 let field = fields.iter().find(|(field, _)| field == name);
-                is_whole(None) && field.is_some_and(|(_, of)| paths.leads(of, rest))
+                is_whole(None) && field.is_some_and(|(_, of)| paths.is_document_path(of, rest))
             }
             (Projection::Fields(_), _) => false,
-            (Projection::Value(of), _) => is_whole(Some(of)) && paths.leads(of, steps),
+            (Projection::Value(of), _) => is_whole(Some(of)) && paths.is_document_path(of, steps),
         }
     }
 

@@ -168,7 +168,7 @@ impl<'q> Binder<'q> {
                 most = most.max(frame.group_sets);
             }
             joins += frame.row_joins;
-            values.extend(frame.names.iter().map(|(_, slot)| self.shown_value(*slot)));
+            values.extend(frame.names.iter().map(|(_, slot)| self.inlined_value(*slot)));
         }
         (values.len() + joins, most)
     }
@@ -182,7 +182,7 @@ impl<'q> Binder<'q> {
     /// Returns the names of a query that its outer query must not define. These are the names of a
     /// query with one row for all documents, and of a query in FROM without elements, if the
     /// sources before it have a single row.
-    pub(super) fn taken_names(&self, frame: &QueryFrame<'q>) -> Vec<String> {
+    pub(super) fn reserved_names(&self, frame: &QueryFrame<'q>) -> Vec<String> {
         let is_joined = frame.elements == Elements::None
             && !self.is_in_expression(self.frames.len())
             && self.frames.last().is_some_and(|of| of.has_one_row() && !of.names.is_empty());
@@ -190,7 +190,7 @@ impl<'q> Binder<'q> {
             return Vec::new();
         }
         let names = frame.names.iter().map(|(name, _)| name);
-        names.chain(&frame.taken_names).cloned().collect()
+        names.chain(&frame.reserved_names).cloned().collect()
     }
 
     /// Returns the value of the group key that equals an expression. The keys of a query are not

@@ -40,7 +40,7 @@ impl SizedBuilder {
     fn finish<'a>(self, value: Value, env: &mut Env<'a>) -> Result<Evaluated<'a>, Error> {
         env.release_bytes(self.0.memory);
         env.spend_bytes(self.0.memory)?;
-        Ok(without_spare_room(Evaluated::Own(value)))
+        Ok(without_spare_room(Evaluated::Owned(value)))
     }
 }
 

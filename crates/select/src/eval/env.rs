@@ -117,14 +117,14 @@ impl<'a> Env<'a> {
     ) -> Result<Evaluated<'a>, Error> {
         match self.slots.get(slot).map(|slot| &slot.value) {
             Some(Evaluated::Ref(value)) => Ok(self.descend(*value, names)?.into()),
-            Some(Evaluated::Own(value)) => {
+            Some(Evaluated::Owned(value)) => {
                 let Some(found) = self.descend(value.as_ref(), names)? else {
                     return Ok(Evaluated::Missing);
                 };
                 let memory = Size::of_value(found).memory;
                 self.context.budget.spend_bounded(memory)?;
                 self.check_room(memory)?;
-                Ok(Evaluated::Own(found.to_value()))
+                Ok(Evaluated::Owned(found.to_value()))
             }
             _ => Ok(Evaluated::Missing),
         }

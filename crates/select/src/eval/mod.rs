@@ -223,7 +223,7 @@ fn element_of<'a>(
             found.map_or(Ok(()), |found| env.spend_touching(found))?;
             Ok(found.into())
         }
-        Evaluated::Own(value) => {
+        Evaluated::Owned(value) => {
             let (found, others) = find(value.as_ref(), step);
             env.passed_over(others)?;
             Ok(found.map(ValueRef::to_value).into())
@@ -274,7 +274,7 @@ fn eval_concat<'a>(items: &'a [Expr], env: &mut Env<'a>) -> Result<Evaluated<'a>
     }
     env.release_bytes(text.len());
     Ok(if whole {
-        without_spare_room(Evaluated::Own(Value::String(text)))
+        without_spare_room(Evaluated::Owned(Value::String(text)))
     } else {
         Evaluated::Missing
     })

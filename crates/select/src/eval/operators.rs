@@ -114,7 +114,7 @@ pub(super) fn negated<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
 /// Evaluates unary plus: the number itself, or undefined for other types.
 pub(super) fn unary_plus<'a>(value: &Evaluated<'_>) -> Evaluated<'a> {
     match value.value() {
-        Some(value) if value.is_number() => Evaluated::Own(value.to_value()),
+        Some(value) if value.is_number() => Evaluated::Owned(value.to_value()),
         _ => Evaluated::Missing,
     }
 }
@@ -129,7 +129,7 @@ pub(super) mod tests {
     pub(in crate::eval) fn got(text: &str) -> Evaluated<'static> {
         match text {
             "undefined" => Evaluated::Missing,
-            text => Evaluated::Own(parse(text.as_bytes(), 9).unwrap()),
+            text => Evaluated::Owned(parse(text.as_bytes(), 9).unwrap()),
         }
     }
 

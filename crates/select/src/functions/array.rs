@@ -46,7 +46,7 @@ fn array_concat<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
             growth.push_value(&mut all, value)?;
         }
     }
-    Ok(Evaluated::Own(Value::Array(all)))
+    Ok(Evaluated::Owned(Value::Array(all)))
 }
 
 /// `ARRAY_SLICE([1, 2, 3], -2, 1)` is `[2]`: the elements from a position, which counts from the
@@ -61,7 +61,7 @@ fn array_slice<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let start = usize::try_from(start.max(0)).unwrap_or(usize::MAX);
     let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
     let values = call.new_growth().copy_values(array.iter().skip(start).take(most))?;
-    Ok(Evaluated::Own(Value::Array(values)))
+    Ok(Evaluated::Owned(Value::Array(values)))
 }
 
 /// Applies an aggregate function to the numbers of an array. An element that is not a number makes

@@ -38,11 +38,11 @@ fn array_contains<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
         return UNDEFINED;
     };
     if !partial {
-        return Ok(Evaluated::Own(Value::Bool(has_element(call, array, wanted, is_equal)?)));
+        return Ok(Evaluated::Owned(Value::Bool(has_element(call, array, wanted, is_equal)?)));
     }
     // All properties of every object may have to be sorted.
     call.spend_work(weight_of(ValueRef::Array(array)).saturating_mul(SORTED))?;
-    Ok(Evaluated::Own(Value::Bool(has_element(call, array, wanted, is_within)?)))
+    Ok(Evaluated::Owned(Value::Bool(has_element(call, array, wanted, is_within)?)))
 }
 
 /// Returns whether an array has an element for which `meets(wanted, element)` is true.

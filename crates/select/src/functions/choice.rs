@@ -54,7 +54,7 @@ fn object_to_array<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
         pair.push(value, growth.copy_value(held)?);
         pairs.push(Value::Document(pair));
     }
-    Ok(Evaluated::Own(Value::Array(pairs)))
+    Ok(Evaluated::Owned(Value::Array(pairs)))
 }
 
 /// Offset of an item's number in the item's decoded resource id.

@@ -28,7 +28,7 @@ fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
         }
     };
     call.new_growth().add_size(Size::of_text(text.len()))?;
-    Ok(Evaluated::Own(Value::String(text)))
+    Ok(Evaluated::Owned(Value::String(text)))
 }
 
 /// `STRINGTONUMBER`: parses a JSON number. A whole number becomes an integer, however it is
@@ -36,7 +36,7 @@ fn to_string<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
 fn to_number<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let got = parse_as(call, |value| value.as_ref().is_number())?;
     Ok(match got {
-        Evaluated::Own(Value::Double(value)) => number_or_nothing(value),
+        Evaluated::Owned(Value::Double(value)) => number_or_nothing(value),
         other => other,
     })
 }

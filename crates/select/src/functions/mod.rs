@@ -85,7 +85,7 @@ impl Function {
             )?;
         }
         let got = without_spare_room((self.eval)(&Call { args, context, held })?);
-        if let Evaluated::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) =
+        if let Evaluated::Owned(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) =
             &got
         {
             let size = check_built(value.as_ref())?;

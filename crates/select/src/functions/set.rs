@@ -52,7 +52,7 @@ fn keep_elements<'v, 'a>(
             taken.push(growth.copy_value(value)?);
         }
     }
-    Ok(Evaluated::Own(Value::Array(taken)))
+    Ok(Evaluated::Owned(Value::Array(taken)))
 }
 
 /// `SETUNION([1, 2], [2, 3])` is `[1, 2, 3]`.
@@ -66,7 +66,7 @@ fn union<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
             all.push(growth.copy_value(value)?);
         }
     }
-    Ok(Evaluated::Own(Value::Array(all)))
+    Ok(Evaluated::Owned(Value::Array(all)))
 }
 
 /// `SETINTERSECT`: the values in both arrays, in the order of the second.
@@ -89,7 +89,7 @@ fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
 fn set_equal<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     let Some((left, right)) = both_arrays(call) else { return UNDEFINED };
     let same = set_of(call, left)? == set_of(call, right)?;
-    Ok(Evaluated::Own(Value::Bool(same)))
+    Ok(Evaluated::Owned(Value::Bool(same)))
 }
 
 #[cfg(test)]

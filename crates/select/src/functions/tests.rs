@@ -38,7 +38,11 @@ fn evaluate_owned(name: &str, args: &[Value]) -> Result<String, Error> {
     let args: Vec<Evaluated<'_>> = args
         .iter()
         .map(|value| {
-            if is_hole(value.as_ref()) { Evaluated::Missing } else { Evaluated::Own(value.clone()) }
+            if is_hole(value.as_ref()) {
+                Evaluated::Missing
+            } else {
+                Evaluated::Owned(value.clone())
+            }
         })
         .collect();
     run(name, &args)

@@ -33,7 +33,7 @@ fn check_type<'a>(
     call: &Call<'_, 'a>,
     test: fn(ValueRef<'_>) -> bool,
 ) -> Result<Evaluated<'a>, Error> {
-    Ok(Evaluated::Own(Value::Bool(call.argument(0).is_some_and(test))))
+    Ok(Evaluated::Owned(Value::Bool(call.argument(0).is_some_and(test))))
 }
 
 /// Returns whether a value is a string, a number, a boolean or null.

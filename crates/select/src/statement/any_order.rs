@@ -99,7 +99,7 @@ impl Run {
             ordinal = 0;
             env.append_identity(&value, &mut sort_position)?;
             if self.is_outside(&sort_position, 0, most)
-                || self.buffered.merge_form(&sort_position, &value)
+                || self.buffered.keep_preferred_form(&sort_position, &value)
             {
                 return Ok(());
             }
@@ -245,7 +245,7 @@ impl Run {
             let mut env = Env::new(clauses.slots, context);
             let value = value.into_value();
             env.spend_bytes(Size::of_value(value.as_ref()).bytes)?;
-            env.fill_slot(slot, Evaluated::Own(value))?;
+            env.fill_slot(slot, Evaluated::Owned(value))?;
             if self.take_row(plan, &mut env, &at.to_be_bytes())? == Flow::Enough {
                 break;
             }

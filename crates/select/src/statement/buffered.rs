@@ -57,7 +57,11 @@ impl BufferedResults {
 
     /// Returns whether a result has this sort position. The result is replaced by `value` if that
     /// representation takes precedence, so that the result does not depend on the order of rows.
-    pub(super) fn merge_form(&mut self, sort_position: &[u8], value: &Evaluated<'_>) -> bool {
+    pub(super) fn keep_preferred_form(
+        &mut self,
+        sort_position: &[u8],
+        value: &Evaluated<'_>,
+    ) -> bool {
         let Some(known) = self.results.get_mut(&(sort_position.to_vec(), 0)) else { return false };
         if value.value().is_some_and(|value| takes_precedence(value, known.as_ref()))
             && let Some(value) = Output::from_evaluated(value.clone())

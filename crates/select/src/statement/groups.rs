@@ -70,7 +70,7 @@ impl Groups {
             // The group is the same for key values that are equal in another representation, such
             // as `1` and `1.0`.
             Some(rows) => {
-                rows.take_forms(&values);
+                rows.keep_preferred_forms(&values);
                 rows.add_row_values(group, env, position)?
             }
             None => {
@@ -146,7 +146,7 @@ impl GroupRow {
 
     /// Replaces key values by equal ones whose representation takes precedence (`1` over `1.0`), so
     /// that results do not depend on the order of rows.
-    fn take_forms(&mut self, keys: &[Evaluated<'_>]) {
+    fn keep_preferred_forms(&mut self, keys: &[Evaluated<'_>]) {
         for (known, key) in self.keys.iter_mut().zip(keys) {
             if let (Some(known), Some(key)) = (known, key.value())
                 && takes_precedence(key, known.as_ref())

@@ -27,8 +27,8 @@ impl Run {
     /// Makes results of a document, in the order of results. A row before the resume position is
     /// skipped; a row after the page only decides whether there is a next page.
     ///
-    /// `gate` returns the ordinal (index among the rows of this document) from which on its rows
-    /// come after the resume position; the rows before it were in the previous page.
+    /// `resume_filter` returns the ordinal (index among the rows of this document) from which on
+    /// its rows come after the resume position; the rows before it were in the previous page.
     pub(super) fn take_row_in_order<'a>(
         &mut self,
         plan: &'a Select,
@@ -38,12 +38,12 @@ impl Run {
         let clauses = plan.clauses();
         // The sort position is the row key, or the sort key followed by the row key.
         let from = if clauses.order.is_empty() {
-            self.gate.first_ordinal_after(position)
+            self.resume_filter.first_ordinal_after(position)
         } else {
             let mut sort_position = Vec::new();
             clauses.order_key(env, &mut sort_position)?;
             clauses.push_position(position, &mut sort_position);
-            self.gate.first_ordinal_after(&sort_position)
+            self.resume_filter.first_ordinal_after(&sort_position)
         };
         // A document that makes at most one row needs no ordinals. If the previous page was made
         // from unsorted rows, its resume position has an ordinal, which is ignored.
@@ -80,7 +80,7 @@ impl Run {
             if self.is_over() {
                 return Ok(Flow::Enough);
             }
-            let resume_position = self.gate.resume_of_last(self.ordinal, self.done);
+            let resume_position = self.resume_filter.resume_of_last(self.ordinal, self.done);
             self.ahead = Some(LookAhead::new(resume_position, clauses.look_ahead()));
             Ok(if one { Flow::Enough } else { Flow::More })
         });
@@ -103,11 +103,11 @@ impl Run {
         } else if all {
             None
         } else if self.passed {
-            self.gate.resume_of_last(self.ordinal, self.done)
+            self.resume_filter.resume_of_last(self.ordinal, self.done)
         } else {
             // The driver stopped before any row after the previous page: the next page starts where
             // this one started.
-            Some(self.resume.unwrap_or_else(|| Resume::at_place(b"", u64::MAX, 1, 0)))
+            Some(self.resume.unwrap_or_else(|| Resume::at_position(b"", u64::MAX, 1, 0)))
         };
         Page { values: self.page, resume, held: self.held, rest: None }
     }

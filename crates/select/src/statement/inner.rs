@@ -92,7 +92,7 @@ impl<'a> FoundResults<'a> {
             return Ok(Flow::More);
         }
         let mut bytes = size_of::<Evaluated<'_>>();
-        if let Evaluated::Own(value) = &value {
+        if let Evaluated::Owned(value) = &value {
             bytes += memory_of(value.as_ref());
         }
         if clauses.distinct {

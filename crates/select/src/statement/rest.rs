@@ -13,22 +13,22 @@ use crate::plan::Window;
 pub struct RemainingResults {
     results: BufferedResults,
     /// Decides which results come after the end of the previous page.
-    gate: ResumeFilter,
+    resume_filter: ResumeFilter,
     window: Window,
     /// Results returned or skipped since the first page.
     done: u64,
 }
 
 impl RemainingResults {
-    /// Creates the remaining results from all kept results, the filter (`gate`) of the page before
-    /// them and the number of results up to that page's end.
+    /// Creates the remaining results from all kept results, the filter (`resume_filter`) of the
+    /// page before them and the number of results up to that page's end.
     pub(super) fn new(
         results: BufferedResults,
-        gate: ResumeFilter,
+        resume_filter: ResumeFilter,
         window: Window,
         done: u64,
     ) -> Self {
-        Self { results, gate, window, done }
+        Self { results, resume_filter, window, done }
     }
 
     /// Returns the approximate memory in use, in bytes.
@@ -54,7 +54,11 @@ impl RemainingResults {
         let mut full = self.is_over();
         let mut resume: Option<Resume> = None;
         while !full && let Some(((sort_position, ordinal), value)) = self.results.pop_first() {
-            if self.gate.first_ordinal_after(&sort_position).is_none_or(|from| ordinal < from) {
+            if self
+                .resume_filter
+                .first_ordinal_after(&sort_position)
+                .is_none_or(|from| ordinal < from)
+            {
                 continue;
             }
             self.done += 1;
@@ -67,7 +71,7 @@ impl RemainingResults {
             full = limit.items <= values.len() || limit.bytes <= bytes || self.is_over();
             let goes_on = self.results.has_dropped() || 0 < self.results.len();
             if full && goes_on && !self.is_over() {
-                resume = self.gate.resume_of_last(ordinal, self.done);
+                resume = self.resume_filter.resume_of_last(ordinal, self.done);
             }
         }
         let rest = resume.is_some().then_some(self).filter(|rest| 0 < rest.results.len());

@@ -82,7 +82,7 @@ impl Resume {
 
     /// Creates the position after a result, at which the next page resumes. `ties` is the number of
     /// sort positions so far that share its prefix, and `done` the number of results so far.
-    pub(super) fn at_place(sort_position: &[u8], ordinal: u64, ties: u64, done: u64) -> Self {
+    pub(super) fn at_position(sort_position: &[u8], ordinal: u64, ties: u64, done: u64) -> Self {
         let (sort_position, is_whole) = match truncate_sort_position(sort_position) {
             Some(cut) => (cut, false),
             None => (sort_position.to_vec(), true),
@@ -213,7 +213,7 @@ impl ResumeFilter {
     /// Returns the resume position after the row with this ordinal at the last sort position seen.
     pub(super) fn resume_of_last(&self, ordinal: u64, done: u64) -> Option<Resume> {
         let (sort_position, _) = self.last.as_ref()?;
-        Some(Resume::at_place(sort_position, ordinal, self.ties, done))
+        Some(Resume::at_position(sort_position, ordinal, self.ties, done))
     }
 }
 
@@ -225,14 +225,14 @@ mod tests {
     fn tokens_come_back_and_nothing_else_does() {
         let long = vec![7; 5_000];
         for sort_position in [&b""[..], b"abc", &long[..RESUME_BYTES + HASH_BYTES], &long] {
-            let resume = Resume::at_place(sort_position, u64::MAX, 3, 12);
+            let resume = Resume::at_position(sort_position, u64::MAX, 3, 12);
             let bytes = resume.to_bytes();
             assert!(bytes.len() < 600);
             assert_eq!(Resume::from_bytes(&bytes), Some(resume.clone()));
             let short = Resume::from_bytes(&bytes[..bytes.len() - 1]);
             assert_eq!(short.is_some(), !sort_position.is_empty() && resume.is_whole);
         }
-        let bytes = Resume::at_place(b"abc", 0, 1, 0).to_bytes();
+        let bytes = Resume::at_position(b"abc", 0, 1, 0).to_bytes();
         for (at, value) in [(0, 0), (0, 2), (1, 2), (1, 0)] {
             let mut other = bytes.clone();
             other[at] = value;
@@ -243,8 +243,10 @@ mod tests {
     }
 
     fn passed(places: &[Vec<u8>], resume_position: Option<Resume>) -> Vec<usize> {
-        let mut gate = ResumeFilter::new(resume_position);
-        (0..places.len()).filter(|at| gate.first_ordinal_after(&places[*at]).is_some()).collect()
+        let mut resume_filter = ResumeFilter::new(resume_position);
+        (0..places.len())
+            .filter(|at| resume_filter.first_ordinal_after(&places[*at]).is_some())
+            .collect()
     }
 
     #[test]
@@ -255,11 +257,11 @@ mod tests {
                 .map(<[u8]>::to_vec)
                 .to_vec();
         for at in 0..places.len() {
-            let mut gate = ResumeFilter::new(None);
+            let mut resume_filter = ResumeFilter::new(None);
             for sort_position in &places[..=at] {
-                gate.first_ordinal_after(sort_position);
+                resume_filter.first_ordinal_after(sort_position);
             }
-            let resume_position = gate.resume_of_last(u64::MAX, 0);
+            let resume_position = resume_filter.resume_of_last(u64::MAX, 0);
             let behind: Vec<usize> = (at + 1..places.len()).collect();
             assert_eq!(passed(&places, resume_position.clone()), behind);
             // If the row at the resume position is deleted, the results after it stay the same.

@@ -52,7 +52,7 @@ pub struct Run {
     /// The subquery that FROM collects first; rows are fed to it instead of to this run.
     pub(super) inner: Option<Box<Run>>,
     /// Decides which rows come after the end of the previous page.
-    pub(super) gate: ResumeFilter,
+    pub(super) resume_filter: ResumeFilter,
     /// Results of the page so far, in order.
     pub(super) page: Vec<Output>,
     /// Bytes of the results in `page`.
@@ -120,7 +120,7 @@ impl Run {
             keep: limit,
             sorted,
             inner,
-            gate: ResumeFilter::new(resume.clone()),
+            resume_filter: ResumeFilter::new(resume.clone()),
             resume,
             page: Vec::new(),
             bytes: 0,
@@ -184,7 +184,7 @@ impl Run {
     /// Discards everything since the run was created, because the driver scans again, in another
     /// view or through another index.
     pub fn start_over(&mut self) {
-        self.gate = ResumeFilter::new(self.resume.clone());
+        self.resume_filter = ResumeFilter::new(self.resume.clone());
         self.page.clear();
         self.bytes = 0;
         self.done = self.resume.as_ref().map_or(0, |resume| resume.done);
@@ -294,7 +294,7 @@ impl Run {
         buffered.shrink_to(most, bytes);
         let held = self.held;
         let window = plan.clauses().window;
-        let page = RemainingResults::new(buffered, self.gate, window, self.done)
+        let page = RemainingResults::new(buffered, self.resume_filter, window, self.done)
             .cut_page(self.limit, held);
         // Without `keep_ahead`, too few results after the page were kept to make the next page.
         let rest = page.rest.filter(|_| self.keep != self.limit);

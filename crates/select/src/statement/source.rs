@@ -50,13 +50,13 @@ pub(super) fn expand_rows<'a>(
             }
             // The elements of a computed array are moved into the slot one by one, while the
             // remaining ones are held.
-            got @ Evaluated::Own(document::Value::Array(_)) => {
+            got @ Evaluated::Owned(document::Value::Array(_)) => {
                 let held = owned_bytes(&got);
                 env.hold_bytes(held)?;
-                let Evaluated::Own(document::Value::Array(values)) = got else {
+                let Evaluated::Owned(document::Value::Array(values)) = got else {
                     return Ok(Flow::More);
                 };
-                let values = values.into_iter().map(Evaluated::Own);
+                let values = values.into_iter().map(Evaluated::Owned);
                 let flow = expand_each(values, source.slot, rest, env, visit);
                 env.release_bytes(held);
                 flow

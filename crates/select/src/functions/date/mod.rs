@@ -61,7 +61,7 @@ fn part_named(call: &Call<'_, '_>, at: usize) -> Option<DatePart> {
 fn written(ticks: Option<i64>) -> Evaluated<'static> {
     ticks
         .and_then(text::format_iso)
-        .map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text)))
+        .map_or(Evaluated::Missing, |text| Evaluated::Owned(Value::String(text)))
 }
 
 /// Applies a function to the first argument, an instant in ticks.
@@ -134,7 +134,7 @@ fn format<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     };
     call.new_growth().add_size(format::largest_text(pattern))?;
     let text = format::format_instant(ticks, pattern);
-    Ok(text.map_or(Evaluated::Missing, |text| Evaluated::Own(Value::String(text))))
+    Ok(text.map_or(Evaluated::Missing, |text| Evaluated::Owned(Value::String(text))))
 }
 
 /// `DATETIMEBIN(date, "hour", 6)`: the start of the bin that contains a date.

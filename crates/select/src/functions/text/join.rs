@@ -91,7 +91,7 @@ fn split_text<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
         return UNDEFINED;
     };
     if separator.is_empty() {
-        return Ok(Evaluated::Own(Value::Array(vec![Value::from(text)])));
+        return Ok(Evaluated::Owned(Value::Array(vec![Value::from(text)])));
     }
     string_array(call, text.split(separator).map(Ok))
 }

@@ -21,7 +21,7 @@ use evaluation::{Error, Evaluated, Size};
 use super::Call;
 
 fn string_value(text: impl Into<String>) -> Evaluated<'static> {
-    Evaluated::Own(Value::String(text.into()))
+    Evaluated::Owned(Value::String(text.into()))
 }
 
 /// Returns an array of strings, checking its size while it is built.
@@ -36,9 +36,9 @@ fn string_array<'t>(
         growth.add_size(Size::of_text(text.len()))?;
         growth.push_value(&mut all, Value::from(text))?;
     }
-    Ok(Evaluated::Own(Value::Array(all)))
+    Ok(Evaluated::Owned(Value::Array(all)))
 }
 
 fn bool_value(value: bool) -> Evaluated<'static> {
-    Evaluated::Own(Value::Bool(value))
+    Evaluated::Owned(Value::Bool(value))
 }
