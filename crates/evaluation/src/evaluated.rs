@@ -18,7 +18,7 @@ pub enum Evaluated<'a> {
     /// A borrowed value: a part of the document, of a variable or of the expression itself.
     Ref(ValueRef<'a>),
     /// A computed value, which is owned.
-    Own(Value),
+    Owned(Value),
 }
 
 impl<'a> Evaluated<'a> {
@@ -27,7 +27,7 @@ impl<'a> Evaluated<'a> {
         match self {
             Self::Absent | Self::Missing => None,
             Self::Ref(value) => Some(*value),
-            Self::Own(value) => Some(value.as_ref()),
+            Self::Owned(value) => Some(value.as_ref()),
         }
     }
 
@@ -36,7 +36,7 @@ impl<'a> Evaluated<'a> {
         match self {
             Self::Absent | Self::Missing => None,
             Self::Ref(value) => Some(value.to_value()),
-            Self::Own(value) => Some(value),
+            Self::Owned(value) => Some(value),
         }
     }
 
@@ -75,7 +75,7 @@ impl<'a> Evaluated<'a> {
 /// Scalars and borrowed values count 0.
 pub fn owned_bytes(got: &Evaluated<'_>) -> usize {
     match got {
-        Evaluated::Own(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
+        Evaluated::Owned(value @ (Value::String(_) | Value::Array(_) | Value::Document(_))) => {
             Size::of_value(value.as_ref()).memory
         }
         _ => 0,
@@ -84,7 +84,7 @@ pub fn owned_bytes(got: &Evaluated<'_>) -> usize {
 
 impl From<Option<Value>> for Evaluated<'_> {
     fn from(value: Option<Value>) -> Self {
-        value.map_or(Self::Missing, Self::Own)
+        value.map_or(Self::Missing, Self::Owned)
     }
 }
 

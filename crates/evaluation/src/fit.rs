@@ -13,7 +13,7 @@ const SPARE: usize = 4 * 1024;
 /// because allocators do not move a block that shrinks a little.
 pub fn without_spare_room(got: Evaluated<'_>) -> Evaluated<'_> {
     match got {
-        Evaluated::Own(value) => Evaluated::Own(value_without_spare_room(value)),
+        Evaluated::Owned(value) => Evaluated::Owned(value_without_spare_room(value)),
         other => other,
     }
 }
@@ -54,8 +54,8 @@ mod tests {
         {
             let mut text = String::with_capacity(room);
             text.push_str(&"x".repeat(len));
-            let Evaluated::Own(Value::String(text)) =
-                without_spare_room(Evaluated::Own(Value::String(text)))
+            let Evaluated::Owned(Value::String(text)) =
+                without_spare_room(Evaluated::Owned(Value::String(text)))
             else {
                 panic!("it is a text")
             };

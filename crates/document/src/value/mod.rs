@@ -11,7 +11,7 @@
 mod borrowed;
 mod builder;
 mod encoded_len;
-mod places;
+mod field_index;
 pub(crate) mod raw;
 mod tree;
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, fmt};
 
-use super::{DocBuf, DocBuilder, Value, places::FieldPositions};
+use super::{DocBuf, DocBuilder, Value, field_index::FieldPositions};
 
 /// An ordered list of fields. Names are unique, unless the document was decoded from bytes that
 /// repeat one. Fields are found by a linear search, because most documents have few; a wide
@@ -10,7 +10,7 @@ use super::{DocBuf, DocBuilder, Value, places::FieldPositions};
 #[derive(Clone, Default)]
 pub struct Document {
     fields: Vec<(String, Value)>,
-    places: FieldPositions,
+    positions: FieldPositions,
 }
 
 impl Document {
@@ -36,13 +36,13 @@ impl Document {
 
     /// Returns the value of the first field with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let at = self.places.find(&self.fields, name)?;
+        let at = self.positions.find(&self.fields, name)?;
         self.fields.get(at).map(|(_, value)| value)
     }
 
     /// Returns the value of the first field with this name for changing it in place.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        let at = self.places.find_and_learn(&self.fields, name)?;
+        let at = self.positions.find_and_learn(&self.fields, name)?;
         self.fields.get_mut(at).map(|(_, value)| value)
     }
 
@@ -58,27 +58,27 @@ impl Document {
     /// Appends a field without checking whether the name already exists.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.fields.push((name.into(), value.into()));
-        self.places.note_last(&self.fields);
+        self.positions.note_last(&self.fields);
     }
 
     /// Removes the first field with this name and returns its value. The other fields keep their
     /// order, so all fields after it are moved.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        let at = self.places.find(&self.fields, name)?;
-        self.places.forget();
+        let at = self.positions.find(&self.fields, name)?;
+        self.positions.forget();
         Some(self.fields.remove(at).1)
     }
 
     /// Removes the first field of each of these names in a single pass.
     pub fn remove_all(&mut self, mut names: HashSet<&str>) {
-        self.places.forget();
+        self.positions.forget();
         self.fields.retain(|(name, _)| !names.remove(name.as_str()));
     }
 
     /// Inserts a field at an index (clamped to the end) without checking whether the name already
     /// exists.
     pub fn insert_at(&mut self, at: usize, name: impl Into<String>, value: impl Into<Value>) {
-        self.places.forget();
+        self.positions.forget();
         self.fields.insert(at.min(self.fields.len()), (name.into(), value.into()));
     }
 
@@ -113,7 +113,7 @@ impl fmt::Debug for Document {
 
 impl FromIterator<(String, Value)> for Document {
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(fields: I) -> Self {
-        Self { fields: fields.into_iter().collect(), places: FieldPositions::default() }
+        Self { fields: fields.into_iter().collect(), positions: FieldPositions::default() }
     }
 }
 
