@@ -156,7 +156,7 @@ pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
 
 /// Parses the stages that follow the first stage, which the caller has parsed.
 pub fn parse_rest(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
-    as_program(|| parse_behind(pipeline, Scope::TOP, true))
+    as_program(|| parse_stage_list(pipeline, Scope::TOP, true))
 }
 
 /// Parses a pipeline in its context.
@@ -164,12 +164,16 @@ pub fn parse_rest(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
 /// Errors: 9 too many stages, 40602 a stage that must be the first one but is not, and those of the
 /// stages.
 pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
-    parse_behind(pipeline, scope, false)
+    parse_stage_list(pipeline, scope, false)
 }
 
-/// Parses the stages of a pipeline in its context. `behind` states whether another stage precedes
-/// them.
-fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Vec<Stage>, Error> {
+/// Parses the stages of a pipeline in its context. `has_predecessor` states whether another stage
+/// precedes them.
+fn parse_stage_list(
+    pipeline: ArrayRef<'_>,
+    scope: Scope,
+    has_predecessor: bool,
+) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {
         if MAX_STAGES <= at {
@@ -177,7 +181,7 @@ fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Ve
             return Err(Error::new(9, text));
         }
         let (name, value) = split_stage(value)?;
-        if (behind || 0 < at) && FIRST_ONLY.contains(&name) {
+        if (has_predecessor || 0 < at) && FIRST_ONLY.contains(&name) {
             // Errors in the stage's value and context take precedence over that of its position.
             match is_known(name) {
                 true => drop(parse_stage(name, value, scope)?),

@@ -136,7 +136,7 @@ impl Pull {
         let before = values.len();
         let mut kept = Vec::with_capacity(before);
         for value in std::mem::take(values) {
-            if !self.takes_out(&value, context)? {
+            if !self.is_pulled(&value, context)? {
                 kept.push(value);
             }
         }
@@ -148,7 +148,7 @@ impl Pull {
     /// element that is an array is removed if the array or one of its elements meets the condition.
     /// A filter (`{a: 1}`) removes only documents. A plain value removes elements that are equal in
     /// BSON's order, so that `1` removes `1.0`.
-    fn takes_out(&self, value: &Value, context: &Context) -> Result<bool, Error> {
+    fn is_pulled(&self, value: &Value, context: &Context) -> Result<bool, Error> {
         match (self, value) {
             (Self::Equal(wanted), value) => Ok(wanted == value),
             (Self::Filter(filter), Value::Document(fields)) => {

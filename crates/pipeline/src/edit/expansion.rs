@@ -32,7 +32,7 @@ pub struct ElementFilter {
 
 /// Approximate memory of one name of a path in addition to its bytes, and of a path in addition to
 /// its names.
-const PLACE: usize = 32;
+const NAME_OVERHEAD: usize = 32;
 
 /// The input for the expansion of one path: the path, and the array elements that it may select.
 pub(super) struct Expansion<'a> {
@@ -67,9 +67,9 @@ impl Expansion<'_> {
         found: &mut Found<'_>,
     ) -> Result<(), Error> {
         let Some(step) = self.path.steps().get(before.len()) else {
-            let names: usize = before.iter().map(|name| PLACE + name.len()).sum();
+            let names: usize = before.iter().map(|name| NAME_OVERHEAD + name.len()).sum();
             self.context.budget.spend_bounded(names)?;
-            found.named.grow(PLACE + names)?;
+            found.named.grow(NAME_OVERHEAD + names)?;
             if MAX_NAMED_BYTES < found.named.held_bytes() {
                 let text = "the positional operators of an update select too many paths";
                 return Err(Error::new(Kind::TooLarge, 146, text));

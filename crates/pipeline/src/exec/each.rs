@@ -113,7 +113,7 @@ fn replaced_root(
                 room_for(readable_bytes(ValueRef::Document(fields)), &context.operation_memory)?;
             checked_size(fields.to_buf())
         }
-        Evaluated::Own(Value::Document(fields)) => {
+        Evaluated::Owned(Value::Document(fields)) => {
             let bytes = ValueRef::Document(DocRef::Tree(&fields)).encoded_len();
             let _room = room_for(bytes, &context.operation_memory)?;
             checked_size(fields.to_buf())

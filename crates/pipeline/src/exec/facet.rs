@@ -18,7 +18,7 @@ use super::{
 use crate::exec::meter::MAX_STAGE_BYTES;
 
 /// Memory charged for a result row in addition to its bytes.
-const PLACE: usize = 64;
+const ROW_OVERHEAD: usize = 64;
 
 /// One pipeline of a facet; all of them run in the context `FacetOperator::inner`.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl FacetOperator {
                         // A copy, so that the kept row does not keep a block of the store in
                         // memory.
                         let document = row.document.detached();
-                        self.meter.add_bytes(document.bytes().len() + PLACE)?;
+                        self.meter.add_bytes(document.bytes().len() + ROW_OVERHEAD)?;
                         part.rows.push(document);
                     }
                     // The part has consumed all input offered so far.

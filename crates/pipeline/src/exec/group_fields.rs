@@ -28,16 +28,16 @@ impl GroupFields {
     /// Finds the fields that a group reads.
     pub(super) fn of_group(group: Group) -> Self {
         let mut names = Vec::new();
-        let id = place_of_field(&group.id, &mut names);
+        let id = index_of_field(&group.id, &mut names);
         let inputs = group.fields.iter().map(|field| &field.arguments.input);
-        let inputs = inputs.map(|input| place_of_field(input, &mut names)).collect();
+        let inputs = inputs.map(|input| index_of_field(input, &mut names)).collect();
         Self { group, names, id, inputs }
     }
 }
 
 /// Returns the index of an expression's field among the names, adding it; `None` if it is no
 /// top-level field, or if there are too many.
-fn place_of_field(expr: &Expr, names: &mut Vec<String>) -> Option<usize> {
+fn index_of_field(expr: &Expr, names: &mut Vec<String>) -> Option<usize> {
     let Expr::Field(path) = expr else { return None };
     let name = path.part(0);
     if path.len() != 1 {

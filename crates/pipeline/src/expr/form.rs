@@ -56,18 +56,18 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
         Expr::And(parts) => {
             for part in parts {
                 if !part.is_true(env)? {
-                    return Ok(Evaluated::Own(Value::Bool(false)));
+                    return Ok(Evaluated::Owned(Value::Bool(false)));
                 }
             }
-            Ok(Evaluated::Own(Value::Bool(true)))
+            Ok(Evaluated::Owned(Value::Bool(true)))
         }
         Expr::Or(parts) => {
             for part in parts {
                 if part.is_true(env)? {
-                    return Ok(Evaluated::Own(Value::Bool(true)));
+                    return Ok(Evaluated::Owned(Value::Bool(true)));
                 }
             }
-            Ok(Evaluated::Own(Value::Bool(false)))
+            Ok(Evaluated::Owned(Value::Bool(false)))
         }
         Expr::Cond(parts) => {
             let [condition, yes, no] = &**parts;
@@ -98,7 +98,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
         Expr::SortArray(input, by) => {
             let input = input.evaluate_borrowed(env)?;
             if input.is_nullish() {
-                return Ok(Evaluated::Own(Value::Null));
+                return Ok(Evaluated::Owned(Value::Null));
             }
             let Some(ValueRef::Array(values)) = input.value() else {
                 return Err(type_mismatch(
@@ -114,7 +114,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
             let mut values = growth.copy_values(values.iter())?;
             env.context.budget.spend_bounded(growth.memory_bytes().saturating_mul(4))?;
             sort_values(&mut values, by);
-            Ok(Evaluated::Own(Value::Array(values)))
+            Ok(Evaluated::Owned(Value::Array(values)))
         }
         _ => Ok(Evaluated::Missing),
     }
@@ -153,7 +153,7 @@ fn build_array<'e>(items: &'e [Expr], env: &Env<'e>) -> Result<Evaluated<'e>, Er
 /// since an outer one may multiply it.
 fn checked_value<'e>(built: Value, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
     env.context.budget.spend_bounded(check_built(built.as_ref())?.memory)?;
-    Ok(Evaluated::Own(built))
+    Ok(Evaluated::Owned(built))
 }
 
 /// `$switch`: the first branch whose case is true, else the default; an error without a default.
@@ -200,7 +200,7 @@ fn let_in<'e>(
     env.context.budget.spend_bounded(variables.len() * STEP)?;
     for (name, expr) in variables {
         let got = expr.evaluate_borrowed(&env.with_held(held)?)?;
-        if let Evaluated::Own(value) = &got {
+        if let Evaluated::Owned(value) = &got {
             held += Size::of_value(value.as_ref()).memory;
         }
         values.push((name, got));
@@ -232,7 +232,7 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
     let otherwise =
         type_mismatch(16883, format!("input to $map must be an array not {}", input.type_name()));
     let Some(values) = array_elements(&input, otherwise)? else {
-        return Ok(Evaluated::Own(Value::Null));
+        return Ok(Evaluated::Owned(Value::Null));
     };
     let whole = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
     let mut built = Vec::new();
@@ -256,7 +256,7 @@ fn eval_map<'e>(mapping: &'e Mapping, env: &Env<'e>) -> Result<Evaluated<'e>, Er
 
 /// Returns the memory of a computed value; a borrowed one is counted elsewhere.
 fn owned_memory(got: &Evaluated<'_>) -> usize {
-    if let Evaluated::Own(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
+    if let Evaluated::Owned(value) = got { Size::of_value(value.as_ref()).memory } else { 0 }
 }
 
 /// `$filter`: the elements for which the condition is true, up to a limit. Elements after the last
@@ -268,7 +268,7 @@ fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<
         format!("input to $filter must be an array not {}", input.type_name()),
     );
     let Some(values) = array_elements(&input, otherwise)? else {
-        return Ok(Evaluated::Own(Value::Null));
+        return Ok(Evaluated::Owned(Value::Null));
     };
     // Before the loop, so that a wrong limit is an error for an empty array, too.
     let most = filter_limit(&filtering.limit.evaluate_borrowed(env)?)?;
@@ -288,7 +288,7 @@ fn eval_filter<'e>(filtering: &'e Filtering, env: &Env<'e>) -> Result<Evaluated<
         }
     }
     env.context.budget.spend_bounded(growth.memory_bytes())?;
-    Ok(Evaluated::Own(Value::Array(kept)))
+    Ok(Evaluated::Owned(Value::Array(kept)))
 }
 
 /// Parses the limit of `$filter`: a whole number above 0, such as `2.0`; null is no limit.
@@ -326,7 +326,7 @@ fn eval_reduce<'e>(parts: &'e [Expr; 3], env: &Env<'e>) -> Result<Evaluated<'e>,
         format!("$reduce requires that 'input' be an array, found: {}", shown(input.or_null())),
     );
     let Some(values) = array_elements(&input, otherwise)? else {
-        return Ok(Evaluated::Own(Value::Null));
+        return Ok(Evaluated::Owned(Value::Null));
     };
     let whole = env.for_repetitions(values.len())?.with_held(owned_memory(&input))?;
     let mut value = initial.evaluate(&whole)?;

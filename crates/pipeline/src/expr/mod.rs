@@ -117,9 +117,9 @@ impl Expr {
             Self::Variable(name, path) => {
                 checked_found(env.read_variable(name, path.as_ref())?, env)
             }
-            Self::Now => Ok(Evaluated::Own(Value::DateTime(env.context.now_ms))),
+            Self::Now => Ok(Evaluated::Owned(Value::DateTime(env.context.now_ms))),
             Self::ClusterTime => {
-                Ok(Evaluated::Own(Value::Timestamp(env.context.operation_timestamp())))
+                Ok(Evaluated::Owned(Value::Timestamp(env.context.operation_timestamp())))
             }
             Self::Remove => Ok(Evaluated::Missing),
             Self::Call(function, args) => function.call_with(args, env),
@@ -136,7 +136,7 @@ impl Expr {
 /// Charges work for a value that was built and not borrowed, as when a path goes through an array:
 /// as much as the memory of the value.
 fn checked_found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>, Error> {
-    if let Evaluated::Own(value) = &got {
+    if let Evaluated::Owned(value) = &got {
         env.context.budget.spend_bounded(Size::of_value(value.as_ref()).memory)?;
     }
     Ok(got)

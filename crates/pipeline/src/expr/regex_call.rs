@@ -84,7 +84,7 @@ impl RegexCall {
             }
         };
         let (Some(text), Some(Compiled(pattern))) = (text, compiled) else {
-            return Ok(Evaluated::Own(match self.form {
+            return Ok(Evaluated::Owned(match self.form {
                 RegexForm::Match => Value::Bool(false),
                 RegexForm::Find => Value::Null,
                 RegexForm::FindAll => Value::Array(Vec::new()),
@@ -100,7 +100,7 @@ impl RegexCall {
             }
             RegexForm::FindAll => find_all(&pattern, text, env)?,
         };
-        Ok(Evaluated::Own(value))
+        Ok(Evaluated::Owned(value))
     }
 
     /// Compiles the pattern; `None` if it is null or missing. Options may be in the pattern or an

@@ -33,7 +33,7 @@ pub use types::TypeSet;
 pub use validator::{Clause, DetailLimits, FieldTest, Logic};
 
 /// Bytes of a document that are searched per unit of work.
-const LOOKED: usize = 8;
+const BYTES_PER_UNIT: usize = 8;
 
 /// A condition on a document. The planner searches it for tests on indexed paths.
 #[derive(Clone, Debug)]
@@ -136,7 +136,7 @@ impl Filter {
                 // Counted before the search, since a document costs work even if the path does not
                 // exist. A wide document costs more, as the first name of the path is searched
                 // among all fields.
-                let looked = readable_bytes(ValueRef::Document(document)) / LOOKED;
+                let looked = readable_bytes(ValueRef::Document(document)) / BYTES_PER_UNIT;
                 context.budget.spend(test.work_units() + looked)?;
                 test.meets_at(path, document, context, index)
             }

@@ -41,7 +41,7 @@ pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<
 /// the array are not traversed.
 pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let documents = values.iter().filter_map(ValueRef::as_document);
-    Evaluated::Own(Value::Array(
+    Evaluated::Owned(Value::Array(
         documents.filter_map(|fields| read_path(fields, path, from).into_value()).collect(),
     ))
 }

@@ -24,7 +24,7 @@ use crate::exec::{
 
 /// Number of the most recent stages and contexts in memory that are compared with a new one. A
 /// pipeline has few stages and one context, which repeat.
-const LOOKED_AT: usize = 16;
+const SEARCHED_ITEMS: usize = 16;
 
 /// Record type of a step that is a join.
 const JOIN: u8 = 0;
@@ -36,18 +36,18 @@ const TAKE: u8 = 2;
 /// The stages and contexts of the sources of rows in a temporary file, each once. Records refer to
 /// them by index, so none is removed while the file is read.
 #[derive(Debug, Default)]
-pub(in crate::exec) struct Shared(Vec<MemoryPart>);
+pub(in crate::exec) struct Shared(Vec<SharedItem>);
 
 /// A part of a row's source that is kept in memory, because it cannot be encoded.
 #[derive(Debug)]
-enum MemoryPart {
+enum SharedItem {
     /// A stage of a pipeline, and its context.
     Each(Arc<[Stage]>, usize, Arc<Context>),
     /// An `$unwind`, and its context.
     Take(Arc<Unwind>, Arc<Context>),
 }
 
-impl MemoryPart {
+impl SharedItem {
     /// Returns whether two stages, and their contexts, are the same objects in memory.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -95,14 +95,14 @@ impl Shared {
             }
             RowStep::Each(stages, at, context) => {
                 out.push(EACH);
-                self.write_kept(MemoryPart::Each(Arc::clone(stages), *at, Arc::clone(context)), out)
+                self.write_kept(SharedItem::Each(Arc::clone(stages), *at, Arc::clone(context)), out)
             }
             RowStep::Take { unwind, at, of, context } => {
                 out.push(TAKE);
                 // The original index, since it was written to the row's index field.
-                put_place(*at, out);
-                put_place(*of, out);
-                self.write_kept(MemoryPart::Take(Arc::clone(unwind), Arc::clone(context)), out)
+                put_index(*at, out);
+                put_index(*of, out);
+                self.write_kept(SharedItem::Take(Arc::clone(unwind), Arc::clone(context)), out)
             }
         }
     }
@@ -113,7 +113,7 @@ impl Shared {
     fn write_join(&mut self, join: &Join, out: &mut Vec<u8>) -> usize {
         put_bytes(join.path.as_str().as_bytes(), out);
         // The only element written has index 0.
-        put_place(join.only.map(|_| 0), out);
+        put_index(join.only.map(|_| 0), out);
         match join.only.and_then(|only| only_element(join, only)) {
             // If the element cannot be extracted, the whole array is written.
             Some(joined) => put_bytes(joined.bytes(), out),
@@ -125,9 +125,9 @@ impl Shared {
 
     /// Writes the index of a stage and its context among those in memory, and adds them if they are
     /// new. Returns by how many bytes they have grown.
-    fn write_kept(&mut self, kept: MemoryPart, out: &mut Vec<u8>) -> usize {
+    fn write_kept(&mut self, kept: SharedItem, out: &mut Vec<u8>) -> usize {
         // Contexts made for one row never repeat, so searching all items would be slow.
-        let last = self.0.iter().enumerate().rev().take(LOOKED_AT);
+        let last = self.0.iter().enumerate().rev().take(SEARCHED_ITEMS);
         let same = last.into_iter().find(|(_, other)| other.is_same(&kept)).map(|(at, _)| at);
         put_number(same.unwrap_or(self.0.len()), out);
         if same.is_some() {
@@ -154,26 +154,26 @@ impl Shared {
         match bytes.read_byte()? {
             JOIN => {
                 let path = Path::new(std::str::from_utf8(bytes.read_bytes()?).ok()?);
-                let (only, joined) = (read_place(bytes)?, read_document(bytes)?);
+                let (only, joined) = (read_index(bytes)?, read_document(bytes)?);
                 let count = bytes.read_number()?;
                 let from = (0..count).map(|_| self.read_source(bytes)).collect::<Option<_>>()?;
                 Some(RowStep::Join(Join { joined, path, from, only }))
             }
             EACH => match self.0.get(bytes.read_number()?)? {
-                MemoryPart::Each(stages, at, context) => {
+                SharedItem::Each(stages, at, context) => {
                     Some(RowStep::Each(Arc::clone(stages), *at, Arc::clone(context)))
                 }
                 // An item of the other type: the record is damaged.
-                MemoryPart::Take(..) => None,
+                SharedItem::Take(..) => None,
             },
             TAKE => {
-                let (at, of) = (read_place(bytes)?, read_place(bytes)?);
+                let (at, of) = (read_index(bytes)?, read_index(bytes)?);
                 match self.0.get(bytes.read_number()?)? {
-                    MemoryPart::Take(unwind, context) => {
+                    SharedItem::Take(unwind, context) => {
                         let (unwind, context) = (Arc::clone(unwind), Arc::clone(context));
                         Some(RowStep::Take { unwind, at, of, context })
                     }
-                    MemoryPart::Each(..) => None,
+                    SharedItem::Each(..) => None,
                 }
             }
             _ => None,
@@ -195,10 +195,10 @@ fn read_document(bytes: &mut RecordBytes<'_>) -> Option<DocBuf> {
 }
 
 /// Encodes an optional index as its value plus one; 0 is `None`.
-fn put_place(place: Option<usize>, out: &mut Vec<u8>) {
-    put_number(place.map_or(0, |place| place + 1), out);
+fn put_index(index: Option<usize>, out: &mut Vec<u8>) {
+    put_number(index.map_or(0, |index| index + 1), out);
 }
 
-fn read_place(bytes: &mut RecordBytes<'_>) -> Option<Option<usize>> {
+fn read_index(bytes: &mut RecordBytes<'_>) -> Option<Option<usize>> {
     Some(bytes.read_number()?.checked_sub(1))
 }

@@ -64,7 +64,7 @@ pub(in crate::exec) struct Sorter {
     limit: Option<usize>,
     /// With a limit: the sort key of the last of the first `limit` rows so far. A later row has to
     /// sort before it.
-    bar: Option<SortKey>,
+    cutoff: Option<SortKey>,
     /// Rows in memory with their sort keys, in the order of their arrival.
     held: Vec<Entry>,
     /// Memory of `held` in bytes. The meter also counts the stages and contexts of spilled rows.
@@ -108,7 +108,7 @@ impl Sorter {
         Self {
             sort,
             limit,
-            bar: None,
+            cutoff: None,
             held: Vec::new(),
             bytes: 0,
             meter: Meter::new(stage, operation_memory),
@@ -146,8 +146,8 @@ impl Sorter {
         self.bytes += bytes;
         self.held.push(entry);
         // With a limit, at most about twice that number of rows is held. The first time, rows are
-        // sorted as soon as the limit is reached, which sets `bar`.
-        let spare = |limit: usize| if self.bar.is_none() { 0 } else { limit.max(MIN_SPARE) };
+        // sorted as soon as the limit is reached, which sets `cutoff`.
+        let spare = |limit: usize| if self.cutoff.is_none() { 0 } else { limit.max(MIN_SPARE) };
         if self.limit.is_some_and(|limit| limit.saturating_add(spare(limit)) <= self.held.len()) {
             self.sort_held(context)?;
         }
@@ -156,7 +156,9 @@ impl Sorter {
 
     /// Returns whether a row, if added now, would be beyond the limit.
     pub(in crate::exec) fn is_beyond(&self, document: DocRef<'_>) -> bool {
-        self.bar.as_ref().is_some_and(|bar| self.sort.compare_with_key(document, bar).is_ge())
+        self.cutoff
+            .as_ref()
+            .is_some_and(|cutoff| self.sort.compare_with_key(document, cutoff).is_ge())
     }
 
     /// Ends the input. If rows were spilled, merges runs until the remaining ones can be read at
@@ -233,9 +235,9 @@ impl Sorter {
             self.meter.free_bytes(dropped);
         }
         if self.limit.is_some_and(|limit| limit == self.held.len()) {
-            // Entries added since the last time sorted before the old bar, so the new one is not
+            // Entries added since the last time sorted before the old cutoff, so the new one is not
             // greater.
-            self.bar = self.held.last().map(|entry| entry.key.clone());
+            self.cutoff = self.held.last().map(|entry| entry.key.clone());
         }
         Ok(())
     }

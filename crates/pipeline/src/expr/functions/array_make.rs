@@ -89,9 +89,9 @@ fn to_object(call: &Call<'_>) -> OptionalValue {
         }
     };
     let mut built = Fields::new(call);
-    let mut of_arrays = None;
+    let mut are_arrays = None;
     for element in values.iter() {
-        let (name, value) = pair(element, &mut of_arrays)?;
+        let (name, value) = pair(element, &mut are_arrays)?;
         if name.contains('\0') {
             return Err(invalid_request(
                 4_940_400,
@@ -103,11 +103,11 @@ fn to_object(call: &Call<'_>) -> OptionalValue {
     Ok(Some(built.into_document()))
 }
 
-/// Returns name and value of a pair. All pairs must have the same form; `of_arrays` is set to the
+/// Returns name and value of a pair. All pairs must have the same form; `are_arrays` is set to the
 /// form of the first pair.
 fn pair<'a>(
     element: ValueRef<'a>,
-    of_arrays: &mut Option<bool>,
+    are_arrays: &mut Option<bool>,
 ) -> Result<(&'a str, ValueRef<'a>), Error> {
     let mixed = |code: i32, was: &str| {
         let kind = element.kind().name();
@@ -116,13 +116,13 @@ fn pair<'a>(
             format!("all be arrays or all be objects. {was} was detected, now found: {kind}");
         invalid_request(code, format!("{text}{rest}"))
     };
-    match (element, *of_arrays) {
+    match (element, *are_arrays) {
         (ValueRef::Array(values), None | Some(true)) => {
-            *of_arrays = Some(true);
+            *are_arrays = Some(true);
             array_pair(values)
         }
         (ValueRef::Document(fields), None | Some(false)) => {
-            *of_arrays = Some(false);
+            *are_arrays = Some(false);
             object_pair(fields)
         }
         (_, Some(true)) => Err(mixed(40396, "Array")),

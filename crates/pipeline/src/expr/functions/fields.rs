@@ -16,7 +16,7 @@ const FEW: usize = 16;
 /// Units of work charged for a new field, in addition to copying it.
 const FIELD: usize = 64;
 /// Memory charged for an entry of the index of names.
-const PLACE: Size = Size { bytes: 0, memory: 48 };
+const ENTRY_SIZE: Size = Size { bytes: 0, memory: 48 };
 
 /// Fields under construction, with size checks.
 pub(super) struct Fields<'a> {
@@ -28,7 +28,7 @@ pub(super) struct Fields<'a> {
     /// hashes.
     state: RandomState,
     /// Index into `fields` by the hash of the name, for names after the first few.
-    places: HashMap<u64, usize>,
+    indexes: HashMap<u64, usize>,
     /// Indexes of the few fields whose name has the same hash as an earlier one.
     others: Vec<usize>,
 }
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
             growth: call.new_growth(),
             fields: Vec::new(),
             state: RandomState::new(),
-            places: HashMap::new(),
+            indexes: HashMap::new(),
             others: Vec::new(),
         }
     }
@@ -49,7 +49,7 @@ impl<'a> Fields<'a> {
     /// memory exceeds the limits of one evaluation.
     pub(super) fn insert_field(&mut self, name: &str, value: ValueRef<'_>) -> Result<(), Error> {
         let hash = if self.fields.len() < FEW { 0 } else { self.state.hash_one(name) };
-        match self.place_of(name, hash) {
+        match self.index_of(name, hash) {
             Some(at) => {
                 // The replaced value stays counted, since it was built.
                 let value = self.growth.copy_value(value)?;
@@ -62,7 +62,7 @@ impl<'a> Fields<'a> {
                 self.growth.add_name(name)?;
                 let value = self.growth.copy_value(value)?;
                 if FEW <= self.fields.len() {
-                    self.growth.add_size(PLACE)?;
+                    self.growth.add_size(ENTRY_SIZE)?;
                     self.record_hash(hash);
                 }
                 self.fields.push((name.to_owned(), value));
@@ -74,7 +74,7 @@ impl<'a> Fields<'a> {
     /// Records the hash of the name of the field that is appended next.
     fn record_hash(&mut self, hash: u64) {
         let at = self.fields.len();
-        match self.places.entry(hash) {
+        match self.indexes.entry(hash) {
             Entry::Vacant(vacant) => {
                 vacant.insert(at);
             }
@@ -84,11 +84,11 @@ impl<'a> Fields<'a> {
 
     /// Returns the index of a field: the first few names by linear search, others by their hash.
     /// `hash` is unused if there are only a few.
-    fn place_of(&self, name: &str, hash: u64) -> Option<usize> {
+    fn index_of(&self, name: &str, hash: u64) -> Option<usize> {
         let is = |at: &usize| self.fields.get(*at).is_some_and(|(held, _)| held == name);
         let first = (0..self.fields.len().min(FEW)).find(is);
         first
-            .or_else(|| self.places.get(&hash).copied().filter(is))
+            .or_else(|| self.indexes.get(&hash).copied().filter(is))
             .or_else(|| self.others.iter().copied().find(is))
     }
 

@@ -43,7 +43,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 type Set = BTreeSet<BsonOrder>;
 
 /// Units of work charged for finding the position of a value in a set.
-const PLACE: usize = 256;
+const SEARCH_WORK: usize = 256;
 
 /// Adds values to a set. Only new values cost memory, but each is counted as work, since comparing
 /// long values is work.
@@ -56,7 +56,7 @@ fn join_sets(
     for value in values.iter() {
         let size = Size::of_value(value);
         // For the search in the set and the copy made for it.
-        call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
+        call.env.context.budget.spend_bounded(SEARCH_WORK + size.bytes)?;
         if set.insert(BsonOrder(value.to_value())) {
             growth.add_size(size)?;
         }
@@ -146,7 +146,7 @@ fn difference(call: &Call<'_>) -> OptionalValue {
     let mut kept = Vec::new();
     for value in left.iter() {
         let size = Size::of_value(value);
-        call.env.context.budget.spend_bounded(PLACE + size.bytes)?;
+        call.env.context.budget.spend_bounded(SEARCH_WORK + size.bytes)?;
         if seen.insert(BsonOrder(value.to_value())) {
             growth.add_size(size)?;
             kept.push(growth.copy_value(value)?);

@@ -10,7 +10,7 @@ use super::{
 use crate::filter::meets_comparison;
 
 /// Bytes of a document or string that are searched per unit of work.
-const LOOKED: usize = 8;
+const BYTES_PER_UNIT: usize = 8;
 /// Units of work of an exact division: decimals of very different magnitudes have thousands of
 /// digits.
 const DIVISION: usize = 4096;
@@ -62,7 +62,7 @@ impl Rule {
 
     fn is_met_by_text(&self, text: &str, context: &Context) -> Result<bool, Error> {
         let length = || {
-            context.budget.spend(text.len() / LOOKED)?;
+            context.budget.spend(text.len() / BYTES_PER_UNIT)?;
             Ok::<_, Error>(count_of(text.chars().count()))
         };
         match self {
@@ -75,7 +75,7 @@ impl Rule {
 
     fn is_met_by_array(&self, array: ArrayRef<'_>, context: &Context) -> Result<bool, Error> {
         let length = || {
-            context.budget.spend(readable_bytes(ValueRef::Array(array)) / LOOKED)?;
+            context.budget.spend(readable_bytes(ValueRef::Array(array)) / BYTES_PER_UNIT)?;
             Ok::<_, Error>(count_of(array.len()))
         };
         match self {
@@ -179,7 +179,7 @@ pub(super) fn find_property<'a>(
 
 /// Charges the work of a search for a field, which grows with the size of the document.
 fn count_lookup(document: DocRef<'_>, context: &Context) -> Result<(), Error> {
-    context.budget.spend(STEP / 4 + readable_bytes(ValueRef::Document(document)) / LOOKED)
+    context.budget.spend(STEP / 4 + readable_bytes(ValueRef::Document(document)) / BYTES_PER_UNIT)
 }
 
 /// Returns whether a condition holds for all elements; stops at the first for which it does not.
