@@ -119,14 +119,14 @@ pub(crate) fn find_lot(collection: &str, lot: i64) -> impl FnOnce(&mut DocBuilde
     }
 }
 
-/// Counts the events whose `place` is in this range and sums their amounts, grouped by kind.
+/// Counts the events whose `shuffled` is in this range and sums their amounts, grouped by kind.
 pub(crate) fn group_events(collection: &str, places: Range<i64>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);
         body.array("pipeline", |stages| {
             stages.document(|stage| {
                 stage.document("$match", |filter| {
-                    filter.document("place", |range| {
+                    filter.document("shuffled", |range| {
                         range.append("$gte", ValueRef::Int64(places.start));
                         range.append("$lt", ValueRef::Int64(places.end));
                     });

@@ -86,16 +86,16 @@ pub(crate) fn make_sale(number: u64, rng: &mut Rng) -> DocBuf {
 /// therefore a permutation.
 const STRIDE: u64 = 2_147_483_647;
 
-/// Returns one of `count` events, about 1 KB. Its `place` is a unique number in 0..count that is
-/// independent of the `_id`, so that neighbors in an index on `place` are scattered over the
+/// Returns one of `count` events, about 1 KB. Its `shuffled` is a unique number in 0..count that is
+/// independent of the `_id`, so that neighbors in an index on `shuffled` are scattered over the
 /// collection.
 pub(crate) fn make_event(number: u64, count: u64, rng: &mut Rng) -> DocBuf {
-    let place = u128::from(number) * u128::from(STRIDE) % u128::from(count.max(1));
-    let place = i64::try_from(place).unwrap_or(i64::MAX);
+    let shuffled = u128::from(number) * u128::from(STRIDE) % u128::from(count.max(1));
+    let shuffled = i64::try_from(shuffled).unwrap_or(i64::MAX);
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(1100));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));
-    builder.append("place", ValueRef::Int64(place));
-    builder.append("lot", ValueRef::Int64(place / LOT.cast_signed()));
+    builder.append("shuffled", ValueRef::Int64(shuffled));
+    builder.append("lot", ValueRef::Int64(shuffled / LOT.cast_signed()));
     builder.append("rank", ValueRef::Int32(rng.i32(0..1_000_000)));
     builder.append("kind", ValueRef::String(&format!("kind of event {}", rng.usize(..KINDS))));
     builder.append("amount", ValueRef::Double(f64::from(rng.i32(1..100_000)) / 100.0));
@@ -139,14 +139,14 @@ mod tests {
     #[test]
     fn each_place_has_one_event() {
         for count in [1, 2, 100, 1000] {
-            let place = |number| {
+            let shuffled = |number| {
                 let event = make_event(number, count, &mut Rng::with_seed(1));
-                let Some(ValueRef::Int64(place)) = event.get("place") else {
-                    panic!("{event:?} has no place");
+                let Some(ValueRef::Int64(shuffled)) = event.get("shuffled") else {
+                    panic!("{event:?} has no field shuffled");
                 };
-                place
+                shuffled
             };
-            let mut places: Vec<i64> = (0..count).map(place).collect();
+            let mut places: Vec<i64> = (0..count).map(shuffled).collect();
             places.sort_unstable();
             assert_eq!(places, (0..count.cast_signed()).collect::<Vec<_>>());
         }

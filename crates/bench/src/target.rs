@@ -22,7 +22,7 @@ pub(crate) enum Dataset {
     Orders,
     /// Sales records, which the workload sums.
     Sales,
-    /// Events with an index on `place` and one on `lot`.
+    /// Events with an index on `shuffled` and one on `lot`.
     Events,
 }
 
@@ -112,7 +112,7 @@ impl Target {
             }
             Dataset::Events => {
                 let mut link = self.connect_link().await?;
-                for keys in [[("place", 1)], [("lot", 1)]] {
+                for keys in [[("shuffled", 1)], [("lot", 1)]] {
                     let index = commands::create_index(collection, &keys, None);
                     link.call_command(index).await?;
                 }

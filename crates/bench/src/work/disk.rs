@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The collection that is filled and expires.
-const COLLECTION: &str = "ashes";
+const COLLECTION: &str = "expiring";
 /// Time allowed for building a TTL index before documents expire.
 const MARGIN: Duration = Duration::from_secs(10);
 /// Fraction of its initial size to which the directory has to shrink.

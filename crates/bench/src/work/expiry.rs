@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// The collection whose documents with odd numbers expire.
-const COLLECTION: &str = "mortals";
+const COLLECTION: &str = "expiring";
 /// Time allowed for building a TTL index before the quiet window.
 const MARGIN: Duration = Duration::from_secs(5);
 

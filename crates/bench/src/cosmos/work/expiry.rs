@@ -35,7 +35,7 @@ const MARGIN: Duration = Duration::from_secs(5);
 /// Maximum interval of checks for expired items.
 const CHECK_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// The container whose items with odd numbers expire.
-const CONTAINER: &str = "mortals";
+const CONTAINER: &str = "expiring";
 /// Status of an existing item.
 const FOUND: u16 = 200;
 /// Status of a missing item.
@@ -76,7 +76,7 @@ async fn check_by_queries(
         let first = rng.u64(..items) / PARTITION_ITEMS * PARTITION_ITEMS;
         let partition = items::partition_key(first);
         let there = first..items.min(first + PARTITION_ITEMS);
-        let (all, mortals) =
+        let (all, expiring) =
             (there.end - there.start, there.filter(|number| is_expiring(*number)).count() as u64);
 
         let body = query::query_body("SELECT VALUE c.id", &partition, "");
@@ -90,7 +90,7 @@ async fn check_by_queries(
         let sent = clock::monotonic_time();
         let answer = query::ask_query(&mut link, &container, Some(&partition), &body, None).await?;
         let count = query::sum_numbers(&answer.parse_json()?)?;
-        let beyond = count.saturating_sub(all - mortals);
+        let beyond = count.saturating_sub(all - expiring);
         expiry_observer.judge_request(
             sent,
             clock::monotonic_time(),
@@ -132,8 +132,8 @@ async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Conta
     let wait = took * 2 + MARGIN + before;
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
     let second = clock::wall_ms().saturating_add(wait).div_euclid(1000) + 1;
-    let mortals = ItemRange { count: items / 2, first: 1, step: 2, life: Lifetime::Until(second) };
-    load::load_items(target, &container, mortals).await?;
+    let expiring = ItemRange { count: items / 2, first: 1, step: 2, life: Lifetime::Until(second) };
+    load::load_items(target, &container, expiring).await?;
     let left = second.saturating_mul(1000) - clock::wall_ms();
     let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
     // The quiet window would not end before the items expire.
