@@ -156,7 +156,7 @@ pub(crate) async fn prepare_rights(call: &Call<'_>, row: &'static CommandRow) ->
     if !api.asks_for_login(connection) {
         return Ok(());
     }
-    if !connection.logins.lock().is_anybody() {
+    if !connection.logins.lock().is_logged_in() {
         return Ok(());
     }
     if let Some(copy) = api.users.copy()

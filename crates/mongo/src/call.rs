@@ -151,7 +151,7 @@ impl<'a> Call<'a> {
 
     /// Returns whether the command is a retryable write: it has a `txnNumber` and is executed once,
     /// however often it is sent.
-    pub(crate) fn has_number(&self) -> bool {
+    pub(crate) fn is_retryable_write(&self) -> bool {
         self.api.settings.topology == Topology::Router
             && self.known.is_some_and(|known| known.row.retryable)
             && self.body.get("txnNumber").is_some()
@@ -213,7 +213,9 @@ impl<'a> Call<'a> {
     /// Returns whether a write failed because its collection was dropped after the name was
     /// resolved. The writer then resolves the name again: the write is ordered after the drop, and
     /// may create the collection anew.
-    pub(crate) fn came_late<T>(written: &std::result::Result<T, engine::Error>) -> bool {
+    pub(crate) fn collection_was_dropped<T>(
+        written: &std::result::Result<T, engine::Error>,
+    ) -> bool {
         written.as_ref().is_err_and(|error| {
             matches!(
                 error.kind,

@@ -42,7 +42,7 @@ use crate::{
     pause::sleep,
     peer::Peer,
     pre_login_throttle::PreLoginThrottle,
-    repeatable::{introduction_of, is_introduction, is_repeatable, says_moved},
+    repeatable::{indicates_move, introduction_of, is_introduction, is_repeatable},
     run_call::run_call,
     wire::{
         self, Header, Malformed, Message, Shape, msg_reply, payload::PayloadRead, query_reply,
@@ -118,7 +118,7 @@ async fn serve_messages<C: AsyncRead + AsyncWrite + Unpin + Send>(
         let header = tokio::select! {
             biased;
             header = read_header(stream, MESSAGE_TIMEOUT) => header?,
-            () = until_cut(&mut stop, moves) => return Err(()),
+            () = until_abandoned(&mut stop, moves) => return Err(()),
         };
         let header = understood_header(api, connection, header, is_known)?;
         let account = account_of(api, is_known);
@@ -126,7 +126,7 @@ async fn serve_messages<C: AsyncRead + AsyncWrite + Unpin + Send>(
         let arrived = tokio::select! {
             biased;
             arrived = read_payload(stream, &header, account, &mut held) => arrived?,
-            () = until_cut(&mut stop, moves) => return Err(()),
+            () = until_abandoned(&mut stop, moves) => return Err(()),
         };
         let (payload, refused) = taken(arrived, is_known)?;
         if moves && refused.is_none() {
@@ -190,7 +190,7 @@ fn taken(
 /// Returns whether a client counts as known after an answered message: where authentication is
 /// required it must have logged in.
 fn is_known_client(api: &MongoApi, connection: &Connection) -> bool {
-    !api.asks_for_login(connection) || connection.logins.lock().is_anybody()
+    !api.asks_for_login(connection) || connection.logins.lock().is_logged_in()
 }
 
 fn log_malformed(api: &MongoApi, connection: &Connection, malformed: &Malformed) {
@@ -231,7 +231,7 @@ fn understood_header(
 
 /// Waits until an incomplete message has to be abandoned: until the server stops or, for a movable
 /// client, for `MOVE_TIME` after that.
-async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
+async fn until_abandoned(stop: &mut watch::Receiver<bool>, moves: bool) {
     let _ = stop.wait_for(|stop| *stop).await;
     if moves {
         sleep(MOVE_TIME).await;
@@ -356,7 +356,7 @@ async fn moves(
     stop: &mut watch::Receiver<bool>,
 ) -> bool {
     let stops = match reply {
-        commands::Response::Reply(body) => says_moved(body),
+        commands::Response::Reply(body) => indicates_move(body),
         commands::Response::CloseConnection => *stop.borrow(),
     };
     let is_kept = message.bytes.len() <= MAX_KEPT_BYTES;

@@ -30,7 +30,7 @@ const SHORTEST_WAIT_MS: u64 = 100;
 /// server's state. Drivers take the end of a handshake stream for the loss of the server, so these
 /// streams do not end.
 pub(crate) fn is_followed(api: &MongoApi, message: &Message, reply: &DocBuf) -> bool {
-    has_open_cursor(reply) || (waits_for_news(api, message) && says_version(reply))
+    has_open_cursor(reply) || (waits_for_state_change(api, message) && has_topology_version(reply))
 }
 
 /// Returns whether the reply is a `getMore` batch of an open cursor. First batches are not
@@ -43,7 +43,7 @@ fn has_open_cursor(reply: &DocBuf) -> bool {
     })
 }
 
-fn waits_for_news(api: &MongoApi, message: &Message) -> bool {
+fn waits_for_state_change(api: &MongoApi, message: &Message) -> bool {
     let args = Args::new("hello", message.body());
     let known = args.document("topologyVersion").ok().flatten();
     let process = known.and_then(|known| known.get("processId"));
@@ -54,7 +54,7 @@ fn waits_for_news(api: &MongoApi, message: &Message) -> bool {
 
 /// Returns whether the reply to a handshake has a `topologyVersion`, with which the client can wait
 /// for the next change of the server's state.
-fn says_version(reply: &DocBuf) -> bool {
+fn has_topology_version(reply: &DocBuf) -> bool {
     reply.get("topologyVersion").is_some()
 }
 

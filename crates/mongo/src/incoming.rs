@@ -12,7 +12,7 @@ use tokio::{
 use crate::{
     api::MongoApi,
     errors::TemporarilyUnavailable,
-    limits::{LONG_BYTES, MESSAGE_TIMEOUT, ROOM_LOOK, ROOM_WAIT},
+    limits::{LONG_BYTES, MEMORY_POLL, MEMORY_WAIT, MESSAGE_TIMEOUT},
     parsed_command,
     pause::sleep,
     wire::{
@@ -58,13 +58,13 @@ pub(crate) async fn read_header(
 /// that many concurrent inserts are throttled instead of refused. Nothing is reserved while it
 /// waits, which prevents deadlocks. If other operations take the memory before the message is read,
 /// the message is refused.
-async fn wait_for_room(account: &Account, header: &Header) {
-    let looks = ROOM_WAIT.as_millis() / ROOM_LOOK.as_millis();
-    for _ in 0..looks {
+async fn wait_for_memory(account: &Account, header: &Header) {
+    let polls = MEMORY_WAIT.as_millis() / MEMORY_POLL.as_millis();
+    for _ in 0..polls {
         if header.len <= memory::SMALL || account.has_room(header.len.saturating_mul(2)) {
             return;
         }
-        sleep(ROOM_LOOK).await;
+        sleep(MEMORY_POLL).await;
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn read_payload(
     account: &Account,
     held: &mut Share,
 ) -> Result<PayloadRead, ConnectionEnded> {
-    wait_for_room(account, header).await;
+    wait_for_memory(account, header).await;
     let len = header.len - HEADER_BYTES;
     let read = payload::read_payload(stream, len, held);
     let read = tokio::time::timeout(MESSAGE_TIMEOUT, read).await.map_err(|_| ())?;

@@ -52,7 +52,7 @@ pub(crate) const SHOWN_BYTES: usize = 1024;
 pub(crate) const MAX_WHOLE_COMMANDS: usize = MAX_DOCUMENT_BYTES - 64 * 1024;
 /// Application name of clients that also read the reserved property `_ts`, the time of a document's
 /// last write, while the setting `carry_timestamps` is on.
-pub(crate) const DUMPING: &str = "mongodump";
+pub(crate) const DUMP_APP_NAME: &str = "mongodump";
 /// Maximum number of connections, as `serverStatus` reports it.
 pub(crate) const MAX_CONNECTIONS: i32 = 50_000;
 /// Session timeout in minutes. Receipts of the session's writes expire after the same time.
@@ -62,15 +62,15 @@ const _: () = assert!(SESSION_MINUTES as i64 * 60 == engine::limits::RECEIPT_SEC
 pub(crate) const MAX_RECEIPT_BYTES: usize = MAX_DOCUMENT_BYTES + 64 * 1024;
 /// Maximum number of times that a retryable write restarts because another attempt of it was
 /// committed first.
-pub(crate) const MAX_BEGINNINGS: usize = 100;
+pub(crate) const MAX_RETRYABLE_RESTARTS: usize = 100;
 /// Maximum size of client metadata, in bytes.
 pub(crate) const MAX_CLIENT_BYTES: usize = 512;
 /// Time within which the rest of a message must arrive once it has begun.
 pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
-/// Maximum time that a long message waits for memory before it is read; `ROOM_LOOK` is the polling
-/// interval.
-pub(crate) const ROOM_WAIT: Duration = Duration::from_secs(2);
-pub(crate) const ROOM_LOOK: Duration = Duration::from_millis(10);
+/// Maximum time that a long message waits for memory before it is read; `MEMORY_POLL` is the
+/// polling interval.
+pub(crate) const MEMORY_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const MEMORY_POLL: Duration = Duration::from_millis(10);
 /// Grace period after which a stopping server interrupts running commands.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
 /// Time after which a client that does not read its reply is disconnected.

@@ -104,7 +104,7 @@ impl Logins {
     }
 
     /// Returns whether a user is logged in.
-    pub(crate) fn is_anybody(&self) -> bool {
+    pub(crate) fn is_logged_in(&self) -> bool {
         self.current.is_some() || self.known.is_some()
     }
 

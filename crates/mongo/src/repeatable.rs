@@ -45,7 +45,7 @@ pub(crate) fn is_of_login(argument: &str) -> bool {
 
 /// Returns whether a reply of this server indicates that it stops or has lost its shard, so that
 /// another server may answer.
-pub(crate) fn says_moved(reply: &DocBuf) -> bool {
+pub(crate) fn indicates_move(reply: &DocBuf) -> bool {
     let code = reply.get("code").and_then(Number::of).and_then(Number::to_i64_exact);
     code.is_some_and(|code| {
         [ShutdownInProgress, InterruptedAtShutdown].map(i64::from).contains(&code)

@@ -20,7 +20,7 @@ const LATEST: i64 = 253_402_300_799;
 
 /// Reads the time of a restored document's last write, in seconds since 1970. A wrong number would
 /// expire the document at a wrong time, so it is refused and not coerced.
-pub(crate) fn carried_second(value: ValueRef<'_>) -> Result<i64> {
+pub(crate) fn restored_second(value: ValueRef<'_>) -> Result<i64> {
     let second = Number::of(value).and_then(Number::to_i64_exact);
     second.filter(|second| (0..=LATEST).contains(second)).ok_or_else(|| {
         let message = format!(

@@ -279,8 +279,8 @@ impl Run<'_> {
     ) -> Result<(ParsedOperation<'d>, &Namespace)> {
         let kind = operation.iter().next().map_or("", |(name, _)| name);
         let args = Args::new(kind, operation);
-        let position = namespace_place(&args, self.namespaces.len())?;
-        let namespace = self.namespaces.get(position).ok_or_else(no_place)?;
+        let position = namespace_index(&args, self.namespaces.len())?;
+        let namespace = self.namespaces.get(position).ok_or_else(invalid_namespace_index)?;
         let planned = match kind {
             "insert" => ParsedOperation::Insert(args.need_document("document")?),
             "update" => {
@@ -319,7 +319,7 @@ fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
         }
         other => return Err(unknown_kind(other)),
     }
-    namespace_place(&args, namespaces).map(|_| ())
+    namespace_index(&args, namespaces).map(|_| ())
 }
 
 /// Returns the error of an operation that is not an insert, update or delete.
@@ -328,14 +328,14 @@ fn unknown_kind(kind: &str) -> Error {
 }
 
 /// Returns the error of an operation whose namespace index is out of range.
-fn no_place() -> Error {
+fn invalid_namespace_index() -> Error {
     Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index.")
 }
 
 /// Returns the index into `nsInfo` in an operation's first field.
-fn namespace_place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
+fn namespace_index(args: &Args<'_>, namespaces: usize) -> Result<usize> {
     let at = args.int(args.of)?.and_then(|at| usize::try_from(at).ok());
-    at.filter(|at| *at < namespaces).ok_or_else(no_place)
+    at.filter(|at| *at < namespaces).ok_or_else(invalid_namespace_index)
 }
 
 /// Inserts the document of an operation.

@@ -58,7 +58,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         as_held(spec, held);
     }
     engine::missing_indexes(&namespace, held, &wanted)?;
-    refuse_twins(there.as_deref(), &wanted)?;
+    refuse_duplicates(there.as_deref(), &wanted)?;
     let (collection, made) = call.ensure_collection(&namespace).await?;
     let created = call.api.engine.create_indexes(&collection, wanted).await;
     let (before, after) = created.map_err(|error| Error::from(error).with_namespace(&namespace))?;
@@ -88,7 +88,7 @@ fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
 
 /// Refuses an index that occurs twice in one command. mongod's error depends on whether the
 /// collection exists. Two equal specifications of an existing index are accepted.
-fn refuse_twins(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result<()> {
+fn refuse_duplicates(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result<()> {
     let mut seen: Vec<&IndexSpec> = Vec::new();
     for spec in wanted {
         if !seen.contains(&spec) {

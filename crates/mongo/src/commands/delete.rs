@@ -149,7 +149,7 @@ pub(super) async fn stage_removal(
     };
     let removed = group.remove(at, &collection, &removal.find, removal.many, context).await;
     // The collection was dropped after the lookup; the statement is run alone and repeats it.
-    if Call::came_late(&removed) {
+    if Call::collection_was_dropped(&removed) {
         return Ok(Staged::Left);
     }
     Ok(removed?.map_or(Staged::Left, Staged::Added))
@@ -191,7 +191,7 @@ pub(super) async fn remove_documents(
             }
             None => engine.remove(&collection, find, *many, context).await.map(|it| it.count),
         };
-        if !Call::came_late(&removed) {
+        if !Call::collection_was_dropped(&removed) {
             let count = removed?;
             record_removed(call, slot, count);
             return Ok(count);

@@ -225,8 +225,10 @@ async fn list_next(
     })?;
     let after = match call.args().get("after") {
         None | Some(ValueRef::Null) => None,
-        Some(ValueRef::String(text)) => Some(ExpiryPosition::parse(text).ok_or_else(bad_place)?),
-        Some(_) => return Err(bad_place()),
+        Some(ValueRef::String(text)) => {
+            Some(ExpiryPosition::parse(text).ok_or_else(invalid_position)?)
+        }
+        Some(_) => return Err(invalid_position()),
     };
     let context = call.evaluation_context().await?;
     let engine = &call.api.engine;
@@ -236,12 +238,12 @@ async fn list_next(
     ok(doc! {
         "default": default_of(default),
         "documents": Value::Array(documents.collect()),
-        "after": next.after.map_or(Value::Null, |place| Value::String(place.to_text())),
+        "after": next.after.map_or(Value::Null, |position| Value::String(position.to_text())),
     })
 }
 
 /// Returns the error for an invalid `after`, the position in a list of expiring documents.
-fn bad_place() -> Error {
+fn invalid_position() -> Error {
     Error::new(BadValue, "'after' must be the value of an earlier reply")
 }
 

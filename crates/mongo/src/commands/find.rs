@@ -17,7 +17,7 @@ use crate::{
     call::Call,
     counters::Counters,
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
-    limits::DUMPING,
+    limits::DUMP_APP_NAME,
     parsers::hint::{natural_order, parse_hint},
     query::begin_query,
     replies::cursor::{FirstBatch, reply_with_cursor},
@@ -50,9 +50,9 @@ pub(super) const FIELDS: &[&str] = &[
 
 /// Runs `find`: replies with the first batch, and a cursor for the rest.
 ///
-/// A client whose application name is [`DUMPING`] also gets the `_ts` of each document while the
-/// setting `carry_timestamps` is on: a dump without `_ts` would restart every document's time to
-/// live when it is restored.
+/// A client whose application name is [`DUMP_APP_NAME`] also gets the `_ts` of each document while
+/// the setting `carry_timestamps` is on: a dump without `_ts` would restart every document's time
+/// to live when it is restored.
 ///
 /// Fails with the errors of the arguments, of filter, sort and projection, and with 115 for
 /// unsupported options; all of them before the first document is read, even if `batchSize` is 0.
@@ -70,7 +70,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         sorts: plan.sorts(),
     };
     let mut cursor = begin_query(call, &namespace, plan, context)?;
-    let dumps = || call.connection.app_name().as_deref() == Some(DUMPING);
+    let dumps = || call.connection.app_name().as_deref() == Some(DUMP_APP_NAME);
     if call.api.carries_timestamps() && dumps() {
         cursor.add_write_second();
     }

@@ -129,7 +129,7 @@ async fn remove_document(
         let receipts = slot.map(|slot| slot.begin(&[0]));
         let removed = call.api.engine.find_and_remove_with(&collection, find, context, receipts);
         let removed = removed.await;
-        if !Call::came_late(&removed) {
+        if !Call::collection_was_dropped(&removed) {
             break removed?;
         }
     };
@@ -190,7 +190,7 @@ async fn change_document(
         };
         let receipts = slot.map(|slot| slot.begin(&[0]));
         let edited = call.api.engine.find_and_update_with(&collection, &update, receipts).await;
-        if !Call::came_late(&edited) {
+        if !Call::collection_was_dropped(&edited) {
             return edited.map_err(|error| Error::from(error).with_namespace(namespace));
         }
     }

@@ -1,6 +1,6 @@
-//! `hello` and its old names: the server's role and capabilities. Drivers decide by the reply how
-//! to use the server: batch sizes, wire versions, compressors, sessions. The server reports itself
-//! as a standalone server or a router, both of which always accept writes.
+//! `hello` and its former names: the server's role and capabilities. Drivers decide by the reply
+//! how to use the server: batch sizes, wire versions, compressors, sessions. The server reports
+//! itself as a standalone server or a router, both of which always accept writes.
 //!
 //! ```text
 //! {hello: 1, client: {application: {name: ..}, driver: {..}}, compression: ["zstd"]}
@@ -59,7 +59,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Maximum length of the application name in bytes, from the handshake's specification.
 const MAX_APP_NAME: usize = 128;
 
-/// Runs a handshake. `hello` and its old names differ in one field of the reply.
+/// Runs a handshake. `hello` and its former names differ in one field of the reply.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     if let Some(client) = call.args().document("client")? {
         record_client(call, client)?;

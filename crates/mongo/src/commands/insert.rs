@@ -19,7 +19,7 @@ use crate::{
     document_writer::{CheckedDocument, DocumentWriter, with_id},
     errors::{BSONObjectTooLarge, Error, Overflow, Result, WriteConflict},
     replies::{numbers::saturated_int, ok},
-    reserved_property::{RESERVED, carried_second},
+    reserved_property::{RESERVED, restored_second},
     retryable::ReceiptSlot,
     rights::{CommandRequest, Requirement},
     utf8,
@@ -156,7 +156,7 @@ pub(super) async fn insert_documents(
         let receipts = slot.map(|slot| slot.begin(&positions));
         let inserted =
             call.api.engine.insert_since(&collection, ready, ordering, receipts, rule).await;
-        if !Call::came_late(&inserted) {
+        if !Call::collection_was_dropped(&inserted) {
             break inserted?;
         }
         if slot.is_some() {
@@ -202,7 +202,7 @@ pub(super) async fn stage_insert(
     let (collection, _) = call.ensure_collection(namespace).await?;
     let inserted = group.insert(at, &collection, new, checks.rule()).await;
     // The collection was dropped after the lookup; the statement is run alone and repeats it.
-    if Call::came_late(&inserted) {
+    if Call::collection_was_dropped(&inserted) {
         return Ok(Staged::Left);
     }
     let inserted = inserted.map_err(|error| Error::from(error).with_namespace(namespace))?;
@@ -233,7 +233,7 @@ fn prepare_document(
     if call.api.carries_timestamps()
         && let Some(since) = document.get(RESERVED)
     {
-        let since = carried_second(since)?;
+        let since = restored_second(since)?;
         let rest = without_field(document, RESERVED);
         return as_stored(call, rest.as_ref(), writer, Some(since));
     }

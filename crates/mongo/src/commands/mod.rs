@@ -92,7 +92,7 @@ use crate::{
     command_table::{Known, NotYet},
     counters::Counters,
     errors::{CommandNotFound, Error, Result, WriteConflict},
-    limits::MAX_BEGINNINGS,
+    limits::MAX_RETRYABLE_RESTARTS,
     operation::Running,
     parsers::{api_version, shared_arguments::check_shared},
     pause::sleep,
@@ -133,7 +133,7 @@ pub(crate) async fn run(call: &Call<'_>) -> Response {
 
 /// Adds the label by which a driver retries a failed retryable write.
 fn labelled(call: &Call<'_>, reply: DocBuf) -> DocBuf {
-    if call.has_number() { label::with_label(reply) } else { reply }
+    if call.is_retryable_write() { label::with_label(reply) } else { reply }
 }
 
 /// Finds the row of a command, makes the checks that all commands share, and runs the command.
@@ -178,10 +178,10 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
     // Another attempt of the same write was committed first, so its receipts (the results of its
     // statements) are visible now. Statements that this attempt has executed have receipts as well,
     // so none is executed twice.
-    let mut beginnings = 1..MAX_BEGINNINGS;
-    while call.has_number()
+    let mut restarts = 1..MAX_RETRYABLE_RESTARTS;
+    while call.is_retryable_write()
         && reply.as_ref().is_err_and(|error| error.code == WriteConflict)
-        && beginnings.next().is_some()
+        && restarts.next().is_some()
     {
         reply = run(call).await;
     }

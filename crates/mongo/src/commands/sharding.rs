@@ -97,7 +97,7 @@ async fn store_key(call: &Call<'_>, namespace: &Namespace, key: &Document) -> Re
         Ok(Definition { options: provisioning.in_options(&record.options), indexes: None })
     };
     let changed = engine.redefine_collection(&collection, Arc::new(redefine)).await;
-    if Call::came_late(&changed) {
+    if Call::collection_was_dropped(&changed) {
         return Ok(false);
     }
     changed?;

@@ -50,7 +50,7 @@ pub(super) async fn open_receipts<'a>(
     call: &Call<'a>,
     statements: usize,
 ) -> Result<Option<WriteReceipts<'a>>> {
-    if !call.has_number() {
+    if !call.is_retryable_write() {
         return Ok(None);
     }
     match parse_retryable_write(&call.args(), statements)? {
@@ -65,7 +65,7 @@ pub(super) async fn open_receipts<'a>(
 /// transaction number.
 pub(super) fn ends_command(call: &Call<'_>, error: &Error) -> bool {
     call.api.settings.topology == Topology::Router && may_repeat(error.code)
-        || call.has_number() && [WriteConflict, TransactionTooOld].contains(&error.code)
+        || call.is_retryable_write() && [WriteConflict, TransactionTooOld].contains(&error.code)
 }
 
 /// Checks that a statement of a retryable write affects only one document; otherwise fails with 72:

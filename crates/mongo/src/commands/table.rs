@@ -81,16 +81,16 @@ rows! {
     "hello" => handshake::run, handshake::FIELDS, "describes the server",
         CommandRow::reads(Rights::Open).handshake().in_api(&[]).no_write_concern()
             .without_documents();
-    "isMaster" => handshake::run, handshake::FIELDS, "describes the server, old name",
+    "isMaster" => handshake::run, handshake::FIELDS, "same as `hello`, under its former name",
         CommandRow::reads(Rights::Open).handshake().without_documents();
-    "ismaster" => handshake::run, handshake::FIELDS, "describes the server, old name",
+    "ismaster" => handshake::run, handshake::FIELDS, "same as `hello`, under its former name",
         CommandRow::reads(Rights::Open).handshake().without_documents().alias_of("isMaster");
     "ping" => diagnosis::ping, &[], "replies without doing anything",
         CommandRow::reads(Rights::Open).in_api(&[]).ends_with_client().no_write_concern()
             .without_documents().home(Home::Any);
     "buildInfo" => diagnosis::build_info, &[ANY_ARGUMENT], "shows the server's versions",
         CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any);
-    "buildinfo" => diagnosis::build_info, &[ANY_ARGUMENT], "shows the server's versions, old name",
+    "buildinfo" => diagnosis::build_info, &[ANY_ARGUMENT], "same as `buildInfo`, under its former name",
         CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any).alias_of("buildInfo");
     "whatsmyuri" => diagnosis::whats_my_uri, &[ANY_ARGUMENT], "shows the client's address",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
@@ -102,7 +102,7 @@ rows! {
         CommandRow::reads(Rights::Server(&[Action::GetLog])).on_admin().without_documents().home(Home::Any);
     "getCmdLineOpts" => diagnosis::command_line, &[], "shows the command line of the server",
         CommandRow::reads(Rights::Server(&[Action::GetCmdLineOpts])).on_admin().without_documents().home(Home::Any);
-    "listCommands" => diagnosis::list_commands, &[ANY_ARGUMENT], "lists the commands of this table",
+    "listCommands" => diagnosis::list_commands, &[ANY_ARGUMENT], "lists the commands that the server knows",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "serverStatus" => server_status::run, &[ANY_ARGUMENT],
         "shows state and counters, including metrics.ttl",
@@ -161,17 +161,17 @@ rows! {
         CommandRow::writes(Rights::Collection(&[Action::CreateIndex])).in_api(stable_api::CREATE_INDEXES);
     "dropIndexes" => drop_indexes::run, &["index"], "drops indexes",
         CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(stable_api::DROP_INDEXES);
-    "deleteIndexes" => drop_indexes::run, &["index"], "drops indexes, old name",
+    "deleteIndexes" => drop_indexes::run, &["index"], "same as `dropIndexes`, under its former name",
         CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(stable_api::DROP_INDEXES).alias_of("dropIndexes");
     "collStats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "shows document counts and sizes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern();
-    "collstats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes, old name",
+    "collstats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "same as `collStats`, under its former name",
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern().alias_of("collStats");
     "dataSize" => stats::data_size, stats::DATA_SIZE_FIELDS, "size and number of the documents of `db.collection`",
         CommandRow::reads(Rights::ByArguments(stats::data_size_needs)).no_write_concern().home(Home::Namespace);
     "dbStats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes of a database",
         CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern();
-    "dbstats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes, old name",
+    "dbstats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "same as `dbStats`, under its former name",
         CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern().alias_of("dbStats");
     "validate" => stats::validate,
         &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata", ANY_ARGUMENT],
@@ -212,7 +212,7 @@ rows! {
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
         "changes a document and returns it",
         CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Write);
-    "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "old name",
+    "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "same as `findAndModify`, under its former name",
         CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Write).alias_of("findAndModify");
     "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
         CommandRow::by_arguments(aggregate::changes_data, Rights::ByArguments(aggregate::needs)).in_api(stable_api::AGGREGATE).ends_with_client()

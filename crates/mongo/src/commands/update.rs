@@ -187,7 +187,7 @@ pub(super) async fn stage_update(
     let updated = group.update(at, &collection, &update).await;
     // If the collection was dropped since it was looked up, the statement runs alone, which looks
     // it up again.
-    if Call::came_late(&updated) {
+    if Call::collection_was_dropped(&updated) {
         return Ok(Staged::Left);
     }
     Ok(updated?.map_or(Staged::Left, Staged::Added))
@@ -246,7 +246,7 @@ pub(super) async fn update_documents(
             Some(slot) => update_once(call, &collection, &update, slot).await,
             None => call.api.engine.update(&collection, &update).await,
         };
-        if !Call::came_late(&updated) {
+        if !Call::collection_was_dropped(&updated) {
             let updated = updated?;
             record_updated(call, slot, &updated);
             return Ok(updated);

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Number of the first page, which has the transaction number and the first statements.
-const HEAD: u32 = 0;
+const FIRST_PAGE: u32 = 0;
 
 /// The part of the reply of a `findAndModify` that a receipt stores, because a repeat cannot read
 /// the returned document again.
@@ -115,7 +115,7 @@ impl<'a> WriteReceipts<'a> {
     pub(crate) async fn open(engine: &'a Engine, retryable: RetryableWrite) -> Result<Self> {
         let RetryableWrite { session, number, ids } = retryable;
         let receipts = Self { engine, session, number, ids, state: Mutex::default() };
-        receipts.read_page(HEAD).await?;
+        receipts.read_page(FIRST_PAGE).await?;
         Ok(receipts)
     }
 
@@ -323,13 +323,15 @@ impl Receipts for WriteReceipts<'_> {
             page.set(slot, &done);
             page.answer = answer.take();
         }
-        // The first page (`HEAD`) is written with the first receipt of each other page, so that it
-        // expires no earlier than they do; otherwise it only has to be unchanged.
+        // The first page (`FIRST_PAGE`) is written with the first receipt of each other page, so
+        // that it expires no earlier than they do; otherwise it only has to be unchanged.
         let fresh = |at: &u32| state.pages.get(at).is_none_or(|held| !held.ours);
         let put: BTreeSet<u32> = pages.keys().copied().collect();
-        if put.iter().any(fresh) || fresh(&HEAD) {
-            let head = state.pages.get(&HEAD).map(|held| held.page.clone());
-            pages.entry(HEAD).or_insert_with(|| head.unwrap_or_else(|| Page::new(self.number)));
+        if put.iter().any(fresh) || fresh(&FIRST_PAGE) {
+            let first_page = state.pages.get(&FIRST_PAGE).map(|held| held.page.clone());
+            pages
+                .entry(FIRST_PAGE)
+                .or_insert_with(|| first_page.unwrap_or_else(|| Page::new(self.number)));
         }
         let mut puts = Vec::with_capacity(pages.len() + 1);
         let expected_stamp = |at: u32| state.pages.get(&at).and_then(|held| held.stamp);
@@ -338,9 +340,9 @@ impl Receipts for WriteReceipts<'_> {
             let body = Some(checked_size(page.encode(&id))?);
             puts.push(ReceiptPut { id, expected_stamp: expected_stamp(*at), body });
         }
-        if !pages.contains_key(&HEAD) {
-            let id = Page::id_of(&self.session, HEAD);
-            puts.push(ReceiptPut { id, expected_stamp: expected_stamp(HEAD), body: None });
+        if !pages.contains_key(&FIRST_PAGE) {
+            let id = Page::id_of(&self.session, FIRST_PAGE);
+            puts.push(ReceiptPut { id, expected_stamp: expected_stamp(FIRST_PAGE), body: None });
         }
         state.requested_pages = pages.into_iter().collect();
         Ok(puts)

@@ -34,7 +34,7 @@ enum Write {
 
 /// The result of a statement, as in the reply to it.
 #[derive(Clone, Debug, PartialEq)]
-struct Did {
+struct ModelResult {
     hit: bool,
     modified: bool,
     upserted: bool,
@@ -46,12 +46,12 @@ struct Did {
 #[derive(Debug, Default)]
 struct Model {
     documents: BTreeMap<i32, i32>,
-    sessions: BTreeMap<u8, (i64, BTreeMap<usize, Did>)>,
+    sessions: BTreeMap<u8, (i64, BTreeMap<usize, ModelResult>)>,
 }
 
 impl Model {
     /// Executes a statement and returns its result; `None` on a duplicate id.
-    fn run(&mut self, statement: Statement) -> Option<Did> {
+    fn run(&mut self, statement: Statement) -> Option<ModelResult> {
         let id = match statement {
             Statement::Insert(id) | Statement::Set(id, _) | Statement::Delete(id) => id,
             Statement::Add { id, .. } => id,
@@ -69,7 +69,7 @@ impl Model {
             None => self.documents.remove(&id),
         };
         let upserted = matches!(statement, Statement::Add { .. }) && before.is_none();
-        Some(Did {
+        Some(ModelResult {
             hit: before.is_some() || after.is_some(),
             modified: before.is_some() && after.is_some() && before != after,
             upserted: upserted && after.is_some(),
@@ -94,7 +94,7 @@ impl Model {
                 continue;
             }
             match self.run(*statement) {
-                Some(did) => drop(done.insert(at, did)),
+                Some(result) => drop(done.insert(at, result)),
                 None => {
                     failed.push(i32::try_from(at).unwrap());
                     if ordered {
@@ -103,32 +103,33 @@ impl Model {
                 }
             }
         }
-        let reply = shown(write, &done, &failed);
+        let reply = expected_values(write, &done, &failed);
         self.sessions.insert(session, (number, done));
         reply
     }
 }
 
 /// Returns the parts of a reply that are compared.
-fn shown(write: &Write, done: &BTreeMap<usize, Did>, failed: &[i32]) -> Document {
+fn expected_values(write: &Write, done: &BTreeMap<usize, ModelResult>, failed: &[i32]) -> Document {
     if let Write::FindAndModify { new, .. } = write {
-        let did = &done[&0];
-        let value = did.values[usize::from(*new)].map_or(Value::Null, Value::Int32);
-        return doc! { "n": i32::from(did.hit), "upserted": did.upserted, "value": value };
+        let result = &done[&0];
+        let value = result.values[usize::from(*new)].map_or(Value::Null, Value::Int32);
+        return doc! { "n": i32::from(result.hit), "upserted": result.upserted, "value": value };
     }
-    let count =
-        |is: fn(&Did) -> bool| i32::try_from(done.values().filter(|did| is(did)).count()).unwrap();
+    let count = |is: fn(&ModelResult) -> bool| {
+        i32::try_from(done.values().filter(|result| is(result)).count()).unwrap()
+    };
     let failed = failed.iter().map(|at| Value::Int32(*at)).collect();
     doc! {
-        "n": count(|did| did.hit),
-        "modified": count(|did| did.modified),
-        "upserted": count(|did| did.upserted),
+        "n": count(|result| result.hit),
+        "modified": count(|result| result.modified),
+        "upserted": count(|result| result.upserted),
         "failed": Value::Array(failed),
     }
 }
 
-/// Returns the same values as `shown` does, from a reply of the server.
-fn heard(write: &Write, reply: &Document) -> Document {
+/// Returns the same values as `expected_values` does, from a reply of the server.
+fn reply_values(write: &Write, reply: &Document) -> Document {
     let tree = |value: &Value| value.as_ref().as_document().map(|it| it.to_tree());
     let list = |name: &str| match reply.get(name) {
         Some(Value::Array(entries)) => entries.iter().filter_map(tree).collect::<Vec<_>>(),
@@ -316,7 +317,7 @@ async fn history(seed: u64) {
         replies.push(world.client.run(command.clone()).await);
         for reply in replies {
             assert_eq!(number(&reply, "ok"), 1, "seed {seed}, step {step}: {command:?}: {reply:?}");
-            let found = heard(&write, &plain(reply));
+            let found = reply_values(&write, &plain(reply));
             assert_eq!(found, wanted, "seed {seed}, step {step}: {command:?}");
         }
         let documents = world.client.all("c").await.into_iter();

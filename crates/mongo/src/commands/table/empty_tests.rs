@@ -122,7 +122,7 @@ fn bodies(row: &CommandRow) -> Vec<Document> {
 }
 
 /// Returns whether a command requires no privilege. Fails if the command is refused.
-fn asks_for_nothing(row: &'static CommandRow, body: &Document) -> Result<bool> {
+fn requires_nothing(row: &'static CommandRow, body: &Document) -> Result<bool> {
     let database = if row.admin_only { "admin" } else { "shop" };
     let message = message(database, body);
     let needs = row.rights.needs(&row.request(message.body(), database, &message))?;
@@ -132,7 +132,7 @@ fn asks_for_nothing(row: &'static CommandRow, body: &Document) -> Result<bool> {
 #[test]
 fn empty_arguments_require_what_others_do() {
     for row in ROWS {
-        let of_nothing = |body: &Document| asks_for_nothing(row, body).unwrap_or(false);
+        let of_nothing = |body: &Document| requires_nothing(row, body).unwrap_or(false);
         let free = bodies(row).into_iter().find(of_nothing);
         let named: Vec<Empty> =
             COMMANDS.iter().filter(|(name, _)| *name == row.name).map(|(_, it)| *it).collect();
