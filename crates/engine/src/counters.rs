@@ -58,17 +58,22 @@ pub(crate) fn count_document(
     let by = [sign, sign.saturating_mul(counted.bytes)];
     let key = keys::class_total(record.id, keys::class_code(counted.class));
     out.push(Mutation::Add { space: Space::Counts, key, by });
-    count_sums(record, counted, sign, out);
+    count_in_buckets(record, counted, sign, out);
 }
 
 /// Adds a document to the buckets of the seconds at which it expires (`sign` 1) or subtracts it
 /// from them (-1); the totals of its class are not changed.
-pub(crate) fn count_sums(record: &Record, counted: &Counted, sign: i64, out: &mut Vec<Mutation>) {
+pub(crate) fn count_in_buckets(
+    record: &Record,
+    counted: &Counted,
+    sign: i64,
+    out: &mut Vec<Mutation>,
+) {
     let by = [sign, sign.saturating_mul(counted.bytes)];
     let class = Buckets::Class(keys::class_code(counted.class));
     match counted.class {
         // Nothing expires by the default or own TTL, so buckets by class are not kept.
-        _ if !record.sums_classes() => {}
+        _ if !record.counts_by_class() => {}
         Class::Never => {}
         Class::Inherit => count_second(record, class, counted.ts, by, out),
         Class::Explicit { deadline } => count_second(record, class, deadline, by, out),

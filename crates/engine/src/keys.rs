@@ -188,14 +188,14 @@ pub(crate) const EVENTS: u32 = u32::MAX;
 
 /// Returns the key of an event: the stamp of its commit and the event's position in the commit.
 pub(crate) fn event(stamp: u64, position: u32) -> Bytes {
-    let mut key = events_after(stamp);
+    let mut key = events_of(stamp);
     key.extend_from_slice(&position.to_be_bytes());
     Bytes::from(key)
 }
 
 /// Returns the key prefix of the events of the commit with this stamp, which is also the start of a
 /// range of this commit and later ones.
-pub(crate) fn events_after(stamp: u64) -> Vec<u8> {
+pub(crate) fn events_of(stamp: u64) -> Vec<u8> {
     let mut key = index_prefix(EVENTS);
     key.extend_from_slice(&stamp.to_be_bytes());
     key

@@ -111,11 +111,11 @@ struct Known {
 struct NamesWorld {
     kit: Kit,
     /// Operations in progress, which are polled in random order.
-    under: Vec<(NameOp, Task<Result<NameOutcome, engine::Error>>)>,
+    pending: Vec<(NameOp, Task<Result<NameOutcome, engine::Error>>)>,
     /// Acknowledged state of each collection, by id.
     known: BTreeMap<u32, Known>,
     /// Number of operations that may have removed a collection.
-    takers: usize,
+    removals: usize,
     /// Ids of documents whose insert has an unknown result.
     doubtful: BTreeSet<i32>,
     /// Whether an operation was abandoned. The next start then has to remove the spaces it created.
@@ -133,9 +133,9 @@ pub fn run_names(seed: u64) -> Result<(), String> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut world = NamesWorld {
         kit: Kit::new(Setup::default()),
-        under: Vec::new(),
+        pending: Vec::new(),
         known: BTreeMap::new(),
-        takers: 0,
+        removals: 0,
         doubtful: BTreeSet::new(),
         left: false,
         next_id: 0,
@@ -189,7 +189,7 @@ impl NamesWorld {
     /// resumes a paused read, or restarts.
     fn random_step(&mut self, rng: &mut fastrand::Rng) -> Result<(), String> {
         match rng.u8(0..20) {
-            0..=8 if self.under.len() < MAX_PENDING => {
+            0..=8 if self.pending.len() < MAX_PENDING => {
                 let op = self.random_op(rng);
                 match rng.u8(0..4) {
                     0 => self.kit.store.gate().shut(),
@@ -198,21 +198,21 @@ impl NamesWorld {
                 }
                 self.log.push(format!("{op:?}"));
                 let engine = self.kit.engine.clone();
-                self.under.push((op, Task::new(run_op(op, engine))));
-                self.poll_op(self.under.len() - 1)?;
+                self.pending.push((op, Task::new(run_op(op, engine))));
+                self.poll_op(self.pending.len() - 1)?;
                 self.kit.store.turnstile().disarm();
             }
-            9..=15 if !self.under.is_empty() => self.poll_op(rng.usize(0..self.under.len()))?,
+            9..=15 if !self.pending.is_empty() => self.poll_op(rng.usize(0..self.pending.len()))?,
             16 => self.kit.store.gate().open(),
             17 => self.kit.store.turnstile().open(),
             18 if rng.u8(0..4) == 0 => self.restart(),
             // The client of the operation disconnects. (A store that orders commits on a thread of
             // its own completes a commit that has begun; this memory store abandons it.)
-            19 if rng.u8(0..4) == 0 && !self.under.is_empty() => {
+            19 if rng.u8(0..4) == 0 && !self.pending.is_empty() => {
                 self.kit.store.gate().open();
-                let (op, mut task) = self.under.remove(rng.usize(0..self.under.len()));
-                if let Some(told) = task.poll() {
-                    return self.record_outcome(op, told);
+                let (op, mut task) = self.pending.remove(rng.usize(0..self.pending.len()));
+                if let Some(outcome) = task.poll() {
+                    return self.record_outcome(op, outcome);
                 }
                 self.log.push(format!("nobody waits for {op:?}"));
                 drop(task);
@@ -230,7 +230,7 @@ impl NamesWorld {
             NameOp::Insert(_, id) => {
                 self.doubtful.insert(id);
             }
-            NameOp::Drop(_) | NameOp::Rename { replace: true, .. } => self.takers += 1,
+            NameOp::Drop(_) | NameOp::Rename { replace: true, .. } => self.removals += 1,
             _ => {}
         }
     }
@@ -240,7 +240,7 @@ impl NamesWorld {
         self.log.push("restart".into());
         self.kit.store.gate().open();
         self.kit.store.turnstile().open();
-        for (op, _) in std::mem::take(&mut self.under) {
+        for (op, _) in std::mem::take(&mut self.pending) {
             self.record_doubt(op);
         }
         self.kit.restart();
@@ -248,9 +248,9 @@ impl NamesWorld {
     }
 
     fn poll_op(&mut self, at: usize) -> Result<(), String> {
-        let Some(told) = self.under[at].1.poll() else { return Ok(()) };
-        let (op, _) = self.under.remove(at);
-        self.record_outcome(op, told)
+        let Some(outcome) = self.pending[at].1.poll() else { return Ok(()) };
+        let (op, _) = self.pending.remove(at);
+        self.record_outcome(op, outcome)
     }
 
     /// Records the result of an operation. A name that is missing, or that exists already, is no
@@ -258,10 +258,10 @@ impl NamesWorld {
     fn record_outcome(
         &mut self,
         op: NameOp,
-        told: Result<NameOutcome, engine::Error>,
+        outcome: Result<NameOutcome, engine::Error>,
     ) -> Result<(), String> {
-        self.log.push(format!("{op:?} is told {told:?}"));
-        match told {
+        self.log.push(format!("{op:?} returned {outcome:?}"));
+        match outcome {
             Ok(NameOutcome::Made(id)) => {
                 // Ids are never reused, so a second creation with the same id means that two
                 // collections have it.
@@ -288,14 +288,14 @@ impl NamesWorld {
         self.kit.store.turnstile().open();
         // More rounds than any chain of operations waiting for each other.
         for _ in 0..10_000 {
-            if self.under.is_empty() {
+            if self.pending.is_empty() {
                 return Ok(());
             }
-            for at in (0..self.under.len()).rev() {
+            for at in (0..self.pending.len()).rev() {
                 self.poll_op(at)?;
             }
         }
-        Err(format!("{} operations never end", self.under.len()))
+        Err(format!("{} operations never end", self.pending.len()))
     }
 
     /// Compares the state of the engine with all acknowledged results. No operation may be in
@@ -310,10 +310,10 @@ impl NamesWorld {
         // Operations may have run under a name before or after it was renamed, so only the number
         // of removed collections is known, not which ones.
         let lost = self.known.keys().filter(|id| !there.contains(id)).count();
-        if self.takers < lost {
-            let takers = self.takers;
+        if self.removals < lost {
+            let removals = self.removals;
             return Err(format!(
-                "{lost} collections do not exist, but operations removed only {takers}: {names:?}"
+                "{lost} collections do not exist, but operations removed only {removals}: {names:?}"
             ));
         }
         for (name, id) in &names {

@@ -59,7 +59,7 @@ struct PendingOperation {
     /// Whether the operation was paused after it opened its view.
     stopped: bool,
     /// Expected result of the activity, if its effect is already in the model; otherwise `None`.
-    told: Option<Outcome>,
+    expected: Option<Outcome>,
 }
 
 /// The engine and the model.
@@ -72,7 +72,7 @@ pub(crate) struct World {
     /// The state after all published commits, while a commit is held; otherwise `None`.
     published: Option<Model>,
     /// The operations in progress. If a commit is held, its operation is the first.
-    under: Vec<PendingOperation>,
+    pending: Vec<PendingOperation>,
     cursors: Vec<OpenCursor>,
     /// Number of passes of the reaper; each advances its clock by one second.
     passes: u64,
@@ -107,7 +107,7 @@ impl World {
         let dialect = std::sync::Arc::new(ParsedDialect);
         let kit = Kit::new(Setup { rules, dialect, ..Setup::default() });
         let model = Model::new(START_MS);
-        Self { kit, model, published: None, under: Vec::new(), cursors: Vec::new(), passes: 0 }
+        Self { kit, model, published: None, pending: Vec::new(), cursors: Vec::new(), passes: 0 }
     }
 
     /// Returns the currently visible state.
@@ -122,19 +122,19 @@ impl World {
 
     /// Returns whether an operation is paused at a read inside its view.
     pub(crate) fn has_stopped(&self) -> bool {
-        self.under.iter().any(|under| under.stopped)
+        self.pending.iter().any(|pending| pending.stopped)
     }
 
     /// Returns whether a change of settings is in progress.
     pub(crate) fn changes_settings(&self) -> bool {
         let changes =
-            |under: &PendingOperation| matches!(&under.what, Activity::Do(op) if op.is_settings());
-        self.under.iter().any(changes)
+            |one: &PendingOperation| matches!(&one.what, Activity::Do(op) if op.is_settings());
+        self.pending.iter().any(changes)
     }
 
     /// Returns the number of operations in progress.
     pub(crate) fn under_way(&self) -> usize {
-        self.under.len()
+        self.pending.len()
     }
 
     /// Creates the task of an operation.
@@ -188,24 +188,25 @@ impl World {
         let before = self.in_force();
         let task = self.task_of(&what);
         let (start, clean) = (self.visible_model().clone(), !self.is_held());
-        let mut under = PendingOperation { what, task, start, clean, stopped: false, told: None };
+        let mut pending =
+            PendingOperation { what, task, start, clean, stopped: false, expected: None };
         // After one poll the operation has completed, or waits at a held commit or the turnstile.
-        let answer = under.task.poll();
+        let answer = pending.task.poll();
         self.kit.store.turnstile().disarm();
         if before != self.in_force() {
-            self.take_effect(&mut under);
+            self.take_effect(&mut pending);
         }
         match answer {
             Some(answer) => {
                 if how == StopPoint::Held {
                     self.kit.store.gate().open();
                 }
-                return self.check_answer(under, answer);
+                return self.check_answer(pending, answer);
             }
-            None if how == StopPoint::Held => self.hold_commit(under),
+            None if how == StopPoint::Held => self.hold_commit(pending),
             None => {
-                under.stopped = matches!(how, StopPoint::Stopped(_)) && clean;
-                self.under.push(under);
+                pending.stopped = matches!(how, StopPoint::Stopped(_)) && clean;
+                self.pending.push(pending);
             }
         }
         Ok(())
@@ -216,15 +217,15 @@ impl World {
     ///
     /// From here on there are two states: `published` is visible, and `model` includes the stamped
     /// commit. Only one commit is held at a time, so two states suffice.
-    fn hold_commit(&mut self, mut under: PendingOperation) {
+    fn hold_commit(&mut self, mut pending: PendingOperation) {
         self.published = Some(self.model.clone());
-        if let Activity::Do(op) = &under.what
+        if let Activity::Do(op) = &pending.what
             && !self.builds_index(op)
         {
-            under.told = Some(self.model.apply_op(op));
+            pending.expected = Some(self.model.apply_op(op));
         }
         // When the gate opens, this operation must be polled first.
-        self.under.insert(0, under);
+        self.pending.insert(0, pending);
     }
 
     /// Returns whether the collection has an index that is incomplete or not in effect yet.
@@ -259,23 +260,25 @@ impl World {
     ///
     /// A change takes effect when its commit is published. This may be long before the operation
     /// completes, since counters are built afterwards.
-    fn take_effect(&mut self, under: &mut PendingOperation) {
-        let Activity::Do(op) = &under.what else { return };
-        if under.told.is_some() || !op.is_settings() {
+    fn take_effect(&mut self, pending: &mut PendingOperation) {
+        let Activity::Do(op) = &pending.what else { return };
+        if pending.expected.is_some() || !op.is_settings() {
             return;
         }
         if !self.is_building() || !self.builds_index(op) {
-            under.told = Some(self.model.apply_op(op));
+            pending.expected = Some(self.model.apply_op(op));
         }
     }
 
     /// Compares the result of an operation with the expected one.
-    fn check_answer(&mut self, under: PendingOperation, answer: ActivityAnswer) -> Checked {
-        match (&under.what, answer) {
+    fn check_answer(&mut self, pending: PendingOperation, answer: ActivityAnswer) -> Checked {
+        match (&pending.what, answer) {
             (Activity::Read(path), ActivityAnswer::ReadResult(seen)) => {
-                self.check_read(&under, path, &seen)
+                self.check_read(&pending, path, &seen)
             }
-            (Activity::Do(op), ActivityAnswer::Told(told)) => self.check_op(&under, op, told),
+            (Activity::Do(op), ActivityAnswer::Told(outcome)) => {
+                self.check_op(&pending, op, outcome)
+            }
             _ => Ok(()),
         }
     }
@@ -283,18 +286,18 @@ impl World {
     /// Checks the result of a read, which has to match the state of the read's view. If the read
     /// was not paused and a held commit changes settings, the result also has to match the state
     /// under the new settings.
-    fn check_read(&self, under: &PendingOperation, path: &Path, seen: &ReadResult) -> Checked {
+    fn check_read(&self, pending: &PendingOperation, path: &Path, seen: &ReadResult) -> Checked {
         // The hinted index was dropped, or is not built yet.
-        if *seen == ReadResult::Gone && under.start.indexes != self.model.indexes {
+        if *seen == ReadResult::Gone && pending.start.indexes != self.model.indexes {
             return Ok(());
         }
-        let then = if under.stopped { &under.start } else { self.visible_model() };
+        let then = if pending.stopped { &pending.start } else { self.visible_model() };
         expect_same(path, seen, &path.expected_in(then))?;
-        if !under.stopped && self.holds_settings() {
+        if !pending.stopped && self.holds_settings() {
             // The instant of the read's view is later than the stamp of the change.
             expect_same(&("while settings change", path), seen, &path.expected_in(&self.model))?;
         }
-        if !under.stopped && (path.sees_all() || path.id().is_some()) {
+        if !pending.stopped && (path.sees_all() || path.id().is_some()) {
             self.check_risen(path.id(), path)?;
         }
         Ok(())
@@ -302,8 +305,9 @@ impl World {
 
     /// Returns whether the held commit changes settings at its stamp.
     fn holds_settings(&self) -> bool {
-        let first = self.under.first().filter(|under| self.is_held() && under.told.is_some());
-        first.is_some_and(|under| matches!(&under.what, Activity::Do(op) if op.is_settings()))
+        let first =
+            self.pending.first().filter(|pending| self.is_held() && pending.expected.is_some());
+        first.is_some_and(|pending| matches!(&pending.what, Activity::Do(op) if op.is_settings()))
     }
 
     /// Checks that no document that is expired in the visible state is live in the model with all
@@ -320,26 +324,26 @@ impl World {
     /// Checks the result of a change against the model, and applies the change to the model unless
     /// this was done when its commit was held. While a commit is held, no other operation may
     /// change documents.
-    fn check_op(&mut self, under: &PendingOperation, op: &Op, told: Outcome) -> Checked {
-        if let Some(want) = &under.told {
-            return expect_same(op, &told, want);
+    fn check_op(&mut self, pending: &PendingOperation, op: &Op, outcome: Outcome) -> Checked {
+        if let Some(want) = &pending.expected {
+            return expect_same(op, &outcome, want);
         }
         let mut after = self.visible_model().clone();
         let mut want = after.apply_op(op);
         let mut idle = after.live_documents().eq(self.visible_model().live_documents());
-        if told != want && (under.stopped || !under.clean) {
+        if outcome != want && (pending.stopped || !pending.clean) {
             // The operation had no effect, and may have been evaluated in the view of its start.
-            let mut then = under.start.clone();
+            let mut then = pending.start.clone();
             want = then.apply_op(op);
-            idle = then.live_documents().eq(under.start.live_documents());
+            idle = then.live_documents().eq(pending.start.live_documents());
             after = self.visible_model().clone();
             if !idle {
                 return Err(format!(
-                    "{op:?} returned {told:?}, which fits neither the current state nor that of its start"
+                    "{op:?} returned {outcome:?}, which fits neither the current state nor that of its start"
                 ));
             }
         }
-        expect_same(op, &told, &want)?;
+        expect_same(op, &outcome, &want)?;
         if !self.is_held() {
             self.model = after;
             return Ok(());
@@ -348,7 +352,7 @@ impl World {
             return Err(format!("{op:?} took effect while another commit was pending"));
         }
         match op.id() {
-            Some(id) if !under.stopped => self.check_risen(Some(id), op),
+            Some(id) if !pending.stopped => self.check_risen(Some(id), op),
             _ => Ok(()),
         }
     }
@@ -394,21 +398,21 @@ impl World {
         while idle < 3 {
             idle += 1;
             let mut at = 0;
-            while at < self.under.len() {
-                let mut under = self.under.remove(at);
+            while at < self.pending.len() {
+                let mut pending = self.pending.remove(at);
                 let before = self.in_force();
-                let answer = under.task.poll();
+                let answer = pending.task.poll();
                 if before != self.in_force() {
                     idle = 0;
-                    self.take_effect(&mut under);
+                    self.take_effect(&mut pending);
                 }
                 match answer {
                     Some(answer) => {
                         idle = 0;
-                        self.check_answer(under, answer)?;
+                        self.check_answer(pending, answer)?;
                     }
                     None => {
-                        self.under.insert(at, under);
+                        self.pending.insert(at, pending);
                         at += 1;
                     }
                 }
@@ -424,16 +428,16 @@ impl World {
     pub(crate) fn restart(&mut self) -> Checked {
         self.cursors.clear();
         let building = self.is_building();
-        let under = std::mem::take(&mut self.under);
+        let pending = std::mem::take(&mut self.pending);
         if let Some(published) = self.published.take() {
             self.model = published;
         }
         self.kit.restart();
-        for under in under {
-            if let Activity::Do(op) = &under.what
+        for pending in pending {
+            if let Activity::Do(op) = &pending.what
                 // The restarted store has completed the index build.
                 && building
-                && under.told.is_none()
+                && pending.expected.is_none()
                 && self.builds_index(op)
             {
                 self.model.apply_op(op);

@@ -60,8 +60,10 @@ impl AccessPath {
     /// order of rows across ranges.
     pub(super) fn keys_are_whole(&self) -> bool {
         match self {
-            Self::Ids(keys) => !keys.iter().any(|key| is_cut(key)),
-            Self::Index { ranges, .. } => !ranges.iter().any(|range| is_cut(&range.start)),
+            Self::Ids(keys) => !keys.iter().any(|key| may_be_truncated(key)),
+            Self::Index { ranges, .. } => {
+                !ranges.iter().any(|range| may_be_truncated(&range.start))
+            }
             // Rows are compared by their stored values.
             Self::Rows(_) => true,
             Self::Branches { branches, .. } => {
@@ -73,7 +75,7 @@ impl AccessPath {
 
 /// Returns whether the key may contain a truncated component: it is longer than the longest
 /// component that is not truncated.
-pub(super) fn is_cut(key: &[u8]) -> bool {
+pub(super) fn may_be_truncated(key: &[u8]) -> bool {
     KEPT_KEY_COMPONENT_BYTES < key.len()
 }
 

@@ -4,9 +4,9 @@ use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
 use super::{
-    access_path::{AccessPath, MAX_BRANCHES, ScoredAccess, is_cut},
+    access_path::{AccessPath, MAX_BRANCHES, ScoredAccess, may_be_truncated},
     bounds::{Bounds, Span, prefix_successor},
-    conditions::{MISSING, PathBounds, bounds_on_path, demands_value},
+    conditions::{MISSING_SCORE, PathBounds, bounds_on_path, demands_value},
 };
 use crate::{
     catalog::{IndexShape, IndexSpec},
@@ -54,7 +54,7 @@ fn bound_fields(index: &IndexSpec, parts: &[&Filter]) -> BoundFields {
                 out.points += 1;
                 out.score += worth;
                 out.equal += usize::from(found.len() == 1 && out.equal == at);
-                out.several_cut |= 1 < found.iter().filter(|point| is_cut(point)).count();
+                out.several_cut |= 1 < found.iter().filter(|point| may_be_truncated(point)).count();
             }
             Some(PathBounds { bounds: Bounds::Spans(found), score: worth })
                 if out.prefixes.len() * found.len() <= MAX_RANGES =>
@@ -82,7 +82,7 @@ pub(super) fn index_access<'a>(
     let used = points + usize::from(spans.is_some());
     let spans_each = spans.as_ref().map_or(1, Vec::len);
     let ranges = index_ranges(&prefixes, spans);
-    let whole = || !ranges.iter().any(|range| is_cut(&range.start));
+    let whole = || !ranges.iter().any(|range| may_be_truncated(&range.start));
     let order = sort.and_then(|sort| direction_for_sort(index, equal, sort));
     let order = order.filter(|_| !several_cut);
     // For each combination of equality values the entries are ordered by the remaining fields, so
@@ -100,7 +100,7 @@ pub(super) fn index_access<'a>(
     let mut score = bound + usize::from(full && index.unique) * 5_000;
     // The sort order adds less to the score without bounds; bounds that exclude few rows count as
     // none.
-    score += usize::from(order.is_some()) * if MISSING <= score { 600 } else { 100 };
+    score += usize::from(order.is_some()) * if MISSING_SCORE <= score { 600 } else { 100 };
     if !usable || !(0 < used || order.is_some()) {
         score = 0;
     }

@@ -27,10 +27,12 @@ use store::{Direction, KeyRange};
 
 use super::{
     Hint,
-    access_path::{AccessPath, ChosenAccess, ChosenBranch, MAX_BRANCHES, ScoredAccess, is_cut},
+    access_path::{
+        AccessPath, ChosenAccess, ChosenBranch, MAX_BRANCHES, ScoredAccess, may_be_truncated,
+    },
     bounds::{Bounds, Span, collect_conjuncts},
     by_index::index_access,
-    conditions::{MISSING, PathBounds, bounds_on_path},
+    conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
     exact::Residual,
     implied::filter_implies,
 };
@@ -162,7 +164,7 @@ fn branches_by(
         let mut parts = Vec::new();
         collect_conjuncts(filter, &mut parts);
         let access_path = best_path(state, filter, &parts, sort, id_access(&parts, sort));
-        if access_path.bound < MISSING {
+        if access_path.bound < MISSING_SCORE {
             return None;
         }
         (worst, best) = (worst.min(access_path.bound), best.max(access_path.bound));
@@ -247,7 +249,8 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     let (score, access) = match bounds_on_path(parts, "_id", false, true) {
         Some(PathBounds { bounds: Bounds::Points(mut keys), .. }) => {
             // The keys of several long ids do not sort like the ids.
-            sorted &= by_id.is_none() || keys.iter().filter(|key| is_cut(key)).count() < 2;
+            sorted &=
+                by_id.is_none() || keys.iter().filter(|key| may_be_truncated(key)).count() < 2;
             if direction == Direction::Backward {
                 keys.reverse();
             }

@@ -35,7 +35,7 @@ const POINTS: usize = 1_000;
 /// Score of a condition on a range.
 const SPANS: usize = 500;
 /// Score of the test that a value is missing, which most documents often meet.
-pub(super) const MISSING: usize = 300;
+pub(super) const MISSING_SCORE: usize = 300;
 /// Score of a negated condition; less than the score of yielding the sort order.
 const NEGATED: usize = 40;
 
@@ -201,7 +201,7 @@ impl Field<'_> {
                 // A missing value is indexed as null.
                 PathTest::Exists => {
                     let null = encode_component(ValueRef::Null, self.descending);
-                    Some(PathBounds { bounds: Bounds::Points(vec![null]), score: MISSING })
+                    Some(PathBounds { bounds: Bounds::Points(vec![null]), score: MISSING_SCORE })
                 }
                 // With arrays, a null entry may belong to an element without the field or to an
                 // empty array, so the complement of a test that null passes could be too small.
@@ -234,7 +234,7 @@ impl Field<'_> {
         let comparison = Comparison::of_function(function)?;
         let (comparison, path, value) = match args {
             [Expr::Field(path), Expr::Literal(value)] => (comparison, path, value),
-            [Expr::Literal(value), Expr::Field(path)] => (turned(comparison), path, value),
+            [Expr::Literal(value), Expr::Field(path)] => (exchanged(comparison), path, value),
             _ => return None,
         };
         if path.as_str() != self.path || !is_plain(value) {
@@ -250,7 +250,7 @@ impl Field<'_> {
 
 /// Returns the comparison that is equivalent after its operands are exchanged, such as `Lt` for
 /// `Gt`.
-fn turned(comparison: Comparison) -> Comparison {
+fn exchanged(comparison: Comparison) -> Comparison {
     match comparison {
         Comparison::Eq => Comparison::Eq,
         Comparison::Gt => Comparison::Lt,

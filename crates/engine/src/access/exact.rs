@@ -39,7 +39,7 @@ pub(super) fn residual_of(
     partial: Option<&Filter>,
 ) -> Residual {
     let is_met = |part: &Filter| {
-        is_said_by_range(part, ranged)
+        is_ensured_by_range(part, ranged)
             || partial.is_some_and(|partial| filter_implies(partial, part))
     };
     let left: Vec<&Filter> = parts.iter().copied().filter(|part| !is_met(part)).collect();
@@ -52,7 +52,7 @@ pub(super) fn residual_of(
 
 /// Returns whether the ranges of these paths select exactly the rows that meet a conjunct: an exact
 /// test, or a disjunction of exact tests of one path, whose ranges are united.
-fn is_said_by_range(part: &Filter, ranged: &[&str]) -> bool {
+fn is_ensured_by_range(part: &Filter, ranged: &[&str]) -> bool {
     match part {
         Filter::Path(path, test) => ranged.contains(&path.as_str()) && is_exact(test),
         Filter::Or(any) => {
@@ -61,7 +61,7 @@ fn is_said_by_range(part: &Filter, ranged: &[&str]) -> bool {
                 _ => None,
             };
             let first = any.first().and_then(path_of);
-            let is_alike = |part| path_of(part) == first && is_said_by_range(part, ranged);
+            let is_alike = |part| path_of(part) == first && is_ensured_by_range(part, ranged);
             first.is_some() && any.iter().all(is_alike)
         }
         _ => false,

@@ -236,7 +236,7 @@ impl FeedStart {
 
 impl Record {
     /// Returns whether writers maintain per-second counts by expiry class.
-    pub(crate) fn sums_classes(&self) -> bool {
+    pub(crate) fn counts_by_class(&self) -> bool {
         self.counters != CounterState::Off && self.settings.by_class()
     }
 

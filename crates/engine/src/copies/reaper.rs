@@ -50,7 +50,7 @@ impl CopyReaper {
     /// Reads the floors that the owner has committed and compacts the collections whose floors
     /// changed. Returns the number of collections compacted. After an error or cancellation the
     /// next call continues.
-    pub async fn look(&mut self, store: &dyn Store) -> Result<usize, Error> {
+    pub async fn reap_committed(&mut self, store: &dyn Store) -> Result<usize, Error> {
         let found = committed_floors(store).await?;
         let before = self.compacted.as_ref();
         let is_new = |(id, record): &(&u32, &Bytes)| {

@@ -21,7 +21,7 @@ use store::{Commit, KeyRange, Mutation, Space};
 use crate::{
     backfill::Backfill,
     catalog::{Collection, CollectionState, CounterState, Record},
-    counters::{Counted, count_sums},
+    counters::{Counted, count_in_buckets},
     engine::{Engine, RecordApply, RecordEdit},
     error::Error,
     keys,
@@ -107,7 +107,7 @@ fn backfill_commit(state: Arc<CollectionState>, counted: Vec<Counted>) -> Commit
     Commit::new(Vec::new(), move |_| {
         let mut out = Vec::new();
         for counted in &counted {
-            count_sums(&state.record, counted, 1, &mut out);
+            count_in_buckets(&state.record, counted, 1, &mut out);
         }
         out
     })

@@ -71,7 +71,7 @@ impl<'s> CountBy<'s> {
             // Counters that are being built do not contain all documents yet.
             _ if matches!(record.counters, CounterState::Building(_)) => Self::Several,
             (false, None, _) => Self::None,
-            (true, None, _) if record.sums_classes() => Self::Classes,
+            (true, None, _) if record.counts_by_class() => Self::Classes,
             (false, Some(rule), None) => Self::Date(rule),
             _ => Self::Several,
         }

@@ -65,7 +65,7 @@ impl Engine {
         for (of, second) in expired_buckets(floors) {
             // Only level 0 is read: each second is subtracted from all levels at once.
             let Some(class) =
-                class_to_fold(CountBy::of_settings(record, &record.settings), of, second, &now)
+                class_to_trim(CountBy::of_settings(record, &record.settings), of, second, &now)
             else {
                 continue;
             };
@@ -151,7 +151,7 @@ impl Engine {
 /// Returns how the buckets up to a second are trimmed: `None` if they are left, otherwise the
 /// expiry class from whose totals their amount is subtracted, or `Some(None)` if only the buckets
 /// are cleared.
-fn class_to_fold(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Option<Option<u8>> {
+fn class_to_trim(way: CountBy<'_>, of: Buckets, second: i64, now: &Floors) -> Option<Option<u8>> {
     match (way, of) {
         // The amount is subtracted from the totals of the class as well as from its buckets.
         (CountBy::Classes, Buckets::Class(class)) => Some(Some(class)),

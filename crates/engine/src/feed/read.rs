@@ -72,8 +72,8 @@ impl LiveView {
     /// of the last change, whichever is newer.
     async fn last_event(&self) -> Result<u64, Halt> {
         let shown = KeyRange {
-            start: keys::events_after(0),
-            end: Some(keys::events_after(self.seq.saturating_add(1))),
+            start: keys::events_of(0),
+            end: Some(keys::events_of(self.seq.saturating_add(1))),
         };
         let mut last = Pages::of(shown).in_direction(Direction::Backward).with_max_rows(1);
         let page = self.including_expired().next_entries(&mut last).await?.unwrap_or_default();
@@ -84,7 +84,7 @@ impl LiveView {
     /// Returns the bytes of the events recorded before this second, up to about `most`. They come
     /// before all other events, since events are stored in the order of commits.
     pub(crate) async fn event_bytes_before(&self, second: i64, most: i64) -> Result<i64, Halt> {
-        let (start, end) = (keys::events_after(0), Some(keys::events_after(u64::MAX)));
+        let (start, end) = (keys::events_of(0), Some(keys::events_of(u64::MAX)));
         let mut pages = Pages::of(KeyRange { start, end }).growing_slowly();
         let mut bytes = 0_i64;
         while let Some(page) = self.including_expired().next_entries(&mut pages).await? {
@@ -113,10 +113,10 @@ impl LiveView {
         let mut found = EventPage { seq: self.seq, ..EventPage::default() };
         let (mut bytes, mut last) = (0, wanted.after);
         let mut pages = Pages::of(KeyRange {
-            start: keys::events_after(after.saturating_add(1)),
+            start: keys::events_of(after.saturating_add(1)),
             // Bounded by what the view certainly contains, since `next` claims that all up to it
             // was read.
-            end: Some(keys::events_after(self.seq.saturating_add(1))),
+            end: Some(keys::events_of(self.seq.saturating_add(1))),
         });
         let stored = self.including_expired();
         while let Some(page) = stored.next_entries(&mut pages).await? {

@@ -27,7 +27,7 @@ use crate::{
         BuildProgress, Collection, CollectionState, CounterState, FeedSettings, FeedStart,
         IndexShape, IndexSpec, Record,
     },
-    counters::{Counted, count_sums},
+    counters::{Counted, count_in_buckets},
     engine::{Engine, RecordApply, RecordEdit},
     entry::{entry_value, naming_body},
     error::{Error, ErrorSubject, Halt, Kind},
@@ -230,9 +230,9 @@ impl Engine {
         if changed {
             let (before, after) = (row.header(), Counted::of_row(&header, row.body()));
             if let Some(before) = before {
-                count_sums(record, &Counted::of_row(&before, row.body()), -1, &mut out);
+                count_in_buckets(record, &Counted::of_row(&before, row.body()), -1, &mut out);
             }
-            count_sums(record, &after, 1, &mut out);
+            count_in_buckets(record, &after, 1, &mut out);
             let mut value = rewritten.clone();
             value.extend_from_slice(row.body());
             let space = view.collection.rows_space();

@@ -40,14 +40,14 @@ pub(super) fn allowed_part<'a>(record: &Record, sarg: &'a Sarg) -> Cow<'a, Sarg>
 
 /// Returns the parts of a conjunction, sorted by how many items their kinds usually match, fewest
 /// first.
-pub(super) fn by_width(parts: &[Sarg]) -> Vec<&Sarg> {
+pub(super) fn by_usual_matches(parts: &[Sarg]) -> Vec<&Sarg> {
     let mut parts: Vec<&Sarg> = parts.iter().collect();
-    parts.sort_by_key(|part| usual_width(part));
+    parts.sort_by_key(|part| usual_matches(part));
     parts
 }
 
 /// Ranks kinds of tests by how many items they usually match.
-pub(super) fn usual_width(sarg: &Sarg) -> u8 {
+pub(super) fn usual_matches(sarg: &Sarg) -> u8 {
     match sarg {
         Sarg::Never => 0,
         Sarg::Test(_, ValueTest::Equal(_)) => 1,
@@ -77,7 +77,7 @@ fn paths_of<'a>(
             all.map(|all| all.into_iter().flatten().collect())
         }
         // The indexes of one part suffice, unless that part is known to match too many items.
-        Sarg::And(parts) => by_width(parts)
+        Sarg::And(parts) => by_usual_matches(parts)
             .into_iter()
             .filter_map(|part| paths_of(record, part, passed))
             .find(|paths| !passed(paths)),
@@ -85,10 +85,14 @@ fn paths_of<'a>(
 }
 
 /// Returns the paths that need an index to serve a condition, given that the indexes of the paths
-/// in `wide` match too many items.
-pub(super) fn missing_paths(record: &Record, sarg: &Sarg, wide: &[PathSteps]) -> Vec<PathSteps> {
-    let is_wide = |paths: &[&PathSteps]| paths.iter().any(|path| wide.contains(path));
-    let wanted = paths_of(record, sarg, &is_wide).unwrap_or_default();
+/// in `unselective` match too many items.
+pub(super) fn missing_paths(
+    record: &Record,
+    sarg: &Sarg,
+    unselective: &[PathSteps],
+) -> Vec<PathSteps> {
+    let is_unselective = |paths: &[&PathSteps]| paths.iter().any(|path| unselective.contains(path));
+    let wanted = paths_of(record, sarg, &is_unselective).unwrap_or_default();
     wanted.into_iter().filter(|path| record.is_unindexed(path)).cloned().collect()
 }
 
@@ -133,10 +137,10 @@ fn test_of_path<'a>(sarg: &'a Sarg, path: &[PathStep]) -> Option<&'a ValueTest> 
     };
     // The most selective of several conditions on the path bounds the scan; the others are checked
     // on rows.
-    let best = parts.iter().filter_map(of_path).min_by_key(|(part, _)| usual_width(part));
+    let best = parts.iter().filter_map(of_path).min_by_key(|(part, _)| usual_matches(part));
     let (part, test) = best?;
     // A more selective condition on another path leaves fewer items, which are cheap to sort.
-    let widest = parts.iter().all(|other| usual_width(part) <= usual_width(other));
+    let widest = parts.iter().all(|other| usual_matches(part) <= usual_matches(other));
     widest.then_some(test)
 }
 

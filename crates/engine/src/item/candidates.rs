@@ -17,7 +17,7 @@ use evaluation::Context;
 use select::sarg::{PathStep, Sarg, ValueTest};
 use store::KeyRange;
 
-use super::{allowed::by_width, scan::Scanned};
+use super::{allowed::by_usual_matches, scan::Scanned};
 use crate::{
     access::prefix_successor,
     catalog::{IndexSpec, PathState},
@@ -76,7 +76,7 @@ impl CandidateSearch<'_> {
             Sarg::And(parts) => {
                 // The most selective part that an index serves suffices, since every item is
                 // rechecked.
-                for part in by_width(parts) {
+                for part in by_usual_matches(parts) {
                     let found = Box::pin(self.keys_matching(part)).await?;
                     if found.is_some() {
                         return Ok(found);
@@ -100,7 +100,7 @@ impl CandidateSearch<'_> {
         let mut found = BTreeSet::new();
         for range in test_ranges(&index.path_prefix(path), test) {
             if !self.collect_range(index, range, &mut found).await? {
-                self.scanned.wide.push(path.to_vec());
+                self.scanned.unselective.push(path.to_vec());
                 return Ok(None);
             }
         }

@@ -198,7 +198,7 @@ pub(super) async fn walk_index_order(
 #[derive(Default)]
 struct EqualRows {
     /// The component, or its prefix, that the entries share.
-    what: Vec<u8>,
+    shared_prefix: Vec<u8>,
     /// Each row with its encoded value.
     rows: Vec<(Vec<u8>, Row)>,
     /// Total size of values and rows, at most [`MAX_EQUAL_BYTES`].
@@ -237,9 +237,9 @@ impl IndexOrderWalk<'_, '_> {
     async fn take_entry(&mut self, entry: &Entry) -> Result<WalkOutcome, Halt> {
         let key = unnamed_key(self.along.index, &entry.key, &entry.row_key);
         let component = key.get(self.along.prefix.len()..).unwrap_or_default();
-        let what = self.along.equal_prefix(component).unwrap_or_default();
+        let shared_prefix = self.along.equal_prefix(component).unwrap_or_default();
         // The group of equal components has ended; its items are emitted first.
-        if !self.equal.rows.is_empty() && what != self.equal.what {
+        if !self.equal.rows.is_empty() && shared_prefix != self.equal.shared_prefix {
             let outcome = self.emit_equal_sorted().await?;
             if outcome != WalkOutcome::On {
                 return Ok(outcome);
@@ -247,14 +247,14 @@ impl IndexOrderWalk<'_, '_> {
         }
         let row = self.view.row_of(entry).await?;
         // The entry contains the whole value, so the order of entries is final.
-        if what.is_empty() {
+        if shared_prefix.is_empty() {
             return self.emit_row(row).await;
         }
         yield_if_due(self.emitter.context, ROW_WORK + row.body().len()).await?;
         let mut value = Vec::new();
         let found = value_at(row.document(), self.along.names).unwrap_or(ValueRef::Undefined);
         encode(found, TypeOrder::Json, false, &mut value);
-        self.equal.what = what.to_vec();
+        self.equal.shared_prefix = shared_prefix.to_vec();
         self.equal.bytes += value.len() + row.value.len();
         self.equal.rows.push((value, row));
         Ok(if MAX_EQUAL_BYTES < self.equal.bytes { WalkOutcome::Fallback } else { WalkOutcome::On })

@@ -152,7 +152,7 @@ pub struct Scanned {
     /// Earliest expiry of the emitted items.
     pub(super) until: Instant,
     /// Paths whose index was not used because too many items match.
-    pub(super) wide: Vec<PathSteps>,
+    pub(super) unselective: Vec<PathSteps>,
     /// Ids of the indexes that were read.
     pub(super) read: Vec<u32>,
     /// Paths for which an index would have helped and does not exist.
@@ -172,7 +172,7 @@ impl Default for Scanned {
             ended: false,
             basis: None,
             until: Instant::MAX,
-            wide: Vec::new(),
+            unselective: Vec::new(),
             read: Vec::new(),
             missing: Vec::new(),
         }
@@ -304,7 +304,7 @@ impl LiveView {
         let found =
             candidates::find_candidates(self, &scan.sarg, &range, emitter.context, emitter.scanned)
                 .await?;
-        let missing = missing_paths(record, &scan.sarg, &emitter.scanned.wide);
+        let missing = missing_paths(record, &scan.sarg, &emitter.scanned.unselective);
         emitter.scanned.missing.extend(missing);
         let Some(keys) = found else {
             // Candidates are few and come in key order, so the evaluator sorts them.

@@ -229,11 +229,11 @@ impl Finder {
         let Some(row) = row else { return Ok(None) };
         self.explain.keys_examined += u64::from(by_id);
         yield_if_due(context, ROW_WORK + row.body().len()).await?;
-        Ok(self.is_meant(&row, context)?.then_some(row))
+        Ok(self.matches_residual(&row, context)?.then_some(row))
     }
 
     /// Returns whether a row matches the residual filter, and counts it as examined.
-    fn is_meant(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
+    fn matches_residual(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
         self.explain.documents_examined += 1;
         Ok(self.filter.is_always() || self.filter.matches(row.document(), context)?)
     }
@@ -255,7 +255,7 @@ impl Finder {
             }
             let Some(row) = self.rows_ahead.pop_front() else { break };
             context.budget.spend(ROW_WORK + row.body().len())?;
-            if self.is_meant(&row, context)? {
+            if self.matches_residual(&row, context)? {
                 *bytes += row.value.len();
                 found.push(row);
                 passed_over = None;

@@ -94,11 +94,11 @@ fn renamed(name: &str) -> Stage {
 }
 
 /// Formats ids, nested values, `n` and `at`: `1[3 4]n=2`.
-fn told(value: ValueRef<'_>) -> String {
+fn formatted(value: ValueRef<'_>) -> String {
     let number = |value: ValueRef<'_>| document::Number::of(value).map_or(-1.0, |n| n.to_f64());
     match value {
         ValueRef::Array(values) => {
-            format!("[{}]", values.iter().map(told).collect::<Vec<_>>().join(" "))
+            format!("[{}]", values.iter().map(formatted).collect::<Vec<_>>().join(" "))
         }
         ValueRef::Document(fields) => fields
             .iter()
@@ -106,8 +106,8 @@ fn told(value: ValueRef<'_>) -> String {
                 ("_id", value) => number(value).to_string(),
                 ("n" | "at", value) => format!("{name}={}", number(value)),
                 ("own", _) => String::new(),
-                (_, ValueRef::Array(_)) => told(value),
-                (_, ValueRef::Document(_)) => format!("({})", told(value)),
+                (_, ValueRef::Array(_)) => formatted(value),
+                (_, ValueRef::Document(_)) => format!("({})", formatted(value)),
                 _ => String::new(),
             })
             .collect(),
@@ -118,7 +118,7 @@ fn told(value: ValueRef<'_>) -> String {
 fn next(cursor: &mut Cursor) -> (Vec<String>, bool) {
     let batch =
         ready(cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX })).expect("a batch");
-    let one = |bytes: &bytes::Bytes| told(ValueRef::Document(DocRef::Raw(bytes)));
+    let one = |bytes: &bytes::Bytes| formatted(ValueRef::Document(DocRef::Raw(bytes)));
     (batch.documents.iter().map(one).collect(), batch.done)
 }
 

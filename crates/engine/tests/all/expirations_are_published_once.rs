@@ -188,7 +188,7 @@ impl Model {
 
     /// Removes all items whose deadline has passed and records their expirations, none with an
     /// earlier time than `since_s`.
-    fn bury(&mut self, since_s: i64) {
+    fn expire_due(&mut self, since_s: i64) {
         let mut expired: Vec<(i64, String)> = Vec::new();
         for id in self.live.keys() {
             if let Some(deadline) = self.deadline(id).filter(|deadline| *deadline <= self.now_s) {
@@ -251,7 +251,7 @@ fn history(seed: u64) {
             6 | 7 => {
                 model.now_s += random.i64(1..6);
                 held.kit.move_to(model.now_s * 1000);
-                model.bury(i64::MIN);
+                model.expire_due(i64::MIN);
             }
             8 => {
                 let default = [None, Some(-1), Some(2), Some(5), Some(20)][random.usize(..5)];
@@ -259,7 +259,7 @@ fn history(seed: u64) {
                 let changed = model.default != default;
                 model.default = default;
                 if changed {
-                    model.bury(model.now_s);
+                    model.expire_due(model.now_s);
                 }
             }
             9 => held.kit.restart(),

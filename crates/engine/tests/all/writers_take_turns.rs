@@ -55,7 +55,7 @@ fn first() -> Find {
 }
 
 /// Returns the total work in full scans, of which a single writer needs one.
-fn looks(contexts: &[Arc<Context>]) -> u64 {
+fn scans_spent(contexts: &[Arc<Context>]) -> u64 {
     let (kit, alone) = (kit(), context());
     ready(kit.engine.find_and_remove(&kit.collection(), &first(), &alone)).unwrap();
     let spent: u64 = contexts.iter().map(|context| context.budget.spent()).sum();
@@ -90,8 +90,8 @@ fn updates_of_the_first_in_an_order_take_each_another_document() {
     let found: BTreeSet<Vec<u8>> =
         done.into_iter().map(|edited| edited.unwrap().before.unwrap().to_vec()).collect();
     assert_eq!(found.len(), WRITERS);
-    let looks = looks(&contexts);
-    assert!(looks <= MOST, "{looks} looks of {WRITERS} writers");
+    let scans_spent = scans_spent(&contexts);
+    assert!(scans_spent <= MOST, "{scans_spent} scans of {WRITERS} writers");
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn removals_of_the_first_in_an_order_take_each_another_document() {
     let found: BTreeSet<Vec<u8>> =
         done.into_iter().map(|removed| removed.unwrap().unwrap().to_vec()).collect();
     assert_eq!(found.len(), WRITERS);
-    let looks = looks(&contexts);
-    assert!(looks <= MOST, "{looks} looks of {WRITERS} writers");
+    let scans_spent = scans_spent(&contexts);
+    assert!(scans_spent <= MOST, "{scans_spent} scans of {WRITERS} writers");
 }
 
 /// An operation that returns how many documents it wrote.

@@ -81,7 +81,7 @@ impl Finder {
         if let Some(row) = self.rows_ahead.pop_front() {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
             self.last = Some(row.key.clone());
-            return Ok(self.is_meant(&row, context)?.then_some(row));
+            return Ok(self.matches_residual(&row, context)?.then_some(row));
         }
         match self.ahead.pop_front() {
             Some(candidate) => self.look_at(candidate, view, context).await,

@@ -244,7 +244,7 @@ impl Finder {
                 (None, _) => return Ok((rows, end, held)),
             };
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
-            if self.is_meant(&row, context)? {
+            if self.matches_residual(&row, context)? {
                 let Some(long) = &self.long_keys else { continue };
                 let key = long.sort.key_of(row.document());
                 // Fails if the run exceeds the operation's memory.
