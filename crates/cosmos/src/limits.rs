@@ -162,7 +162,7 @@ pub(crate) const QUERY_BYTE_BYTES: usize = 128;
 pub(crate) const VALUE_BYTES: usize = 64;
 /// Interval of the checks for idle clients. If a client is idle in two successive checks, the
 /// buffers of its connection are released.
-pub(crate) const REST_LOOK: Duration = Duration::from_secs(1);
+pub(crate) const IDLE_POLL: Duration = Duration::from_secs(1);
 /// Grace period of running requests when the server stops.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
 /// How long a forwarded connection stays open after the endpoint has stopped. Requests that arrive

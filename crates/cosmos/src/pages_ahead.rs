@@ -31,7 +31,7 @@ pub(crate) struct PageAhead {
     /// scanned the rows itself.
     pub(crate) scanned: Scanned,
     /// The order in which the scan has read the items.
-    pub(crate) comes: ScanOrder,
+    pub(crate) scan_order: ScanOrder,
 }
 
 /// A cache entry with its memory reservation.
@@ -70,7 +70,7 @@ impl<P> fmt::Debug for PagesAhead<P> {
 impl<P> PagesAhead<P> {
     /// Returns the limits of the results that a query may cache for its next pages; `None` if
     /// memory is scarce.
-    pub(crate) fn room(account: &Account) -> Option<PageLimit> {
+    pub(crate) fn limit(account: &Account) -> Option<PageLimit> {
         let bytes = Self::max_bytes(account) / 4;
         // Approximate memory of a small result with its overhead.
         let items = bytes / 256;
@@ -183,6 +183,6 @@ mod tests {
         let mut other = account.share();
         other.set(138 * MB).unwrap();
         assert!(kept(&ahead).len() < 3);
-        assert!(PagesAhead::<usize>::room(&account).is_none());
+        assert!(PagesAhead::<usize>::limit(&account).is_none());
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     invalid,
-    marker::{Form, Marker},
+    marker::{Marker, StringEncoding},
 };
 use crate::failure::Result;
 
@@ -65,10 +65,10 @@ impl<'a> Cursor<'a> {
 
     /// Reads the marker of a string, the only type permitted for property names and reference
     /// targets.
-    pub(super) fn read_string_form(&mut self) -> Result<Form> {
+    pub(super) fn read_string_encoding(&mut self) -> Result<StringEncoding> {
         let at = self.at;
         match self.read_marker()? {
-            Marker::String(form) => Ok(form),
+            Marker::String(encoding) => Ok(encoding),
             _ => Err(invalid("there is no string", at)),
         }
     }

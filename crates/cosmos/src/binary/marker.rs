@@ -11,7 +11,7 @@ pub(super) enum Marker {
     Small(u8),
     Number(Number),
     /// A string in one of its encodings.
-    String(Form),
+    String(StringEncoding),
     /// A GUID of 16 bytes in .NET's layout, which is a string in JSON.
     Guid,
     /// Bytes, preceded by their length in this number of bytes; a base64 string in JSON.
@@ -41,7 +41,7 @@ pub(super) enum Number {
 
 /// The encoding of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum StringEncoding {
     /// A predefined string, by its index in `system`.
     System(u8),
     /// A string in the client's dictionary, which is not in the body, so it cannot be decoded.
@@ -145,7 +145,7 @@ impl Number {
     }
 }
 
-impl Form {
+impl StringEncoding {
     /// Returns the string encoding of a marker; `None` if no client writes it.
     fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
@@ -184,7 +184,7 @@ impl Marker {
     pub(super) fn of_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             0x00..=0x1f => Self::Small(byte),
-            0x20..=0xc6 => Self::String(Form::of_marker(byte)?),
+            0x20..=0xc6 => Self::String(StringEncoding::of_marker(byte)?),
             0xd0 => Self::Null,
             0xd1 => Self::Bool(false),
             0xd2 => Self::Bool(true),

@@ -34,15 +34,15 @@ pub(crate) fn is_binary(body: &[u8]) -> bool {
     body.first() == Some(&FIRST)
 }
 
-/// Decodes a body that is one value. `depth` limits the nesting of objects and arrays, `room` the
-/// bytes of the value as text.
-pub(crate) fn read_value(body: &[u8], depth: usize, room: usize) -> Result<Value> {
-    reader::Reader::new(body, room).read_whole(depth)
+/// Decodes a body that is one value. `depth` limits the nesting of objects and arrays,
+/// `max_text_bytes` the bytes of the value as text.
+pub(crate) fn read_value(body: &[u8], depth: usize, max_text_bytes: usize) -> Result<Value> {
+    reader::Reader::new(body, max_text_bytes).read_whole(depth)
 }
 
 /// Decodes a body that must be an object.
-pub(crate) fn read_document(body: &[u8], depth: usize, room: usize) -> Result<Document> {
-    match read_value(body, depth, room)? {
+pub(crate) fn read_document(body: &[u8], depth: usize, max_text_bytes: usize) -> Result<Document> {
+    match read_value(body, depth, max_text_bytes)? {
         Value::Document(document) => Ok(document),
         _ => Err(invalid("the value is not an object", FIRST_VALUE)),
     }

@@ -41,15 +41,15 @@ impl TextBudget {
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     cursor: Cursor<'a>,
-    room: TextBudget,
+    text_budget: TextBudget,
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader for a body that may expand to `room` bytes of text.
-    pub(super) fn new(body: &'a [u8], room: usize) -> Self {
+    /// Creates a reader for a body that may expand to `max_text_bytes` bytes of text.
+    pub(super) fn new(body: &'a [u8], max_text_bytes: usize) -> Self {
         // The outermost value has no comma or bracket after it, so one byte is added back.
-        let room = TextBudget(room.saturating_add(1));
-        Self { cursor: Cursor::new(body, FIRST_VALUE), room }
+        let text_budget = TextBudget(max_text_bytes.saturating_add(1));
+        Self { cursor: Cursor::new(body, FIRST_VALUE), text_budget }
     }
 
     /// Decodes the value and checks that it is the whole body.
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
     fn read_value(&mut self, depth: usize) -> Result<Value> {
         let start = self.cursor.position();
         let marker = self.cursor.read_marker()?;
-        self.room.spend_bytes(MIN_VALUE_BYTES)?;
+        self.text_budget.spend_bytes(MIN_VALUE_BYTES)?;
         match marker {
             Marker::Array(frame) => {
                 let inner = inner_depth(depth, start)?;
@@ -95,14 +95,17 @@ impl<'a> Reader<'a> {
             Marker::Bool(value) => Value::Bool(value),
             Marker::Small(value) => Value::Int64(i64::from(value)),
             Marker::Number(number) => self.read_number(number)?,
-            Marker::String(form) => {
-                Value::String(strings::read_string(form, start, &mut self.cursor, &mut self.room)?)
-            }
+            Marker::String(encoding) => Value::String(strings::read_string(
+                encoding,
+                start,
+                &mut self.cursor,
+                &mut self.text_budget,
+            )?),
             Marker::Guid => Value::String(self.read_guid()?),
             Marker::Bytes(width) => {
                 let len = self.cursor.read_length(width)?;
                 let bytes = self.cursor.take_bytes(len)?;
-                self.room.spend_bytes(len)?;
+                self.text_budget.spend_bytes(len)?;
                 Value::String(STANDARD.encode(bytes))
             }
             // Unreachable: the caller handles all other markers.
@@ -143,7 +146,7 @@ impl<'a> Reader<'a> {
     /// Decodes 16 bytes in .NET's GUID layout: the first three groups are little-endian, the others
     /// are not.
     fn read_guid(&mut self) -> Result<String> {
-        self.room.spend_bytes(36)?;
+        self.text_budget.spend_bytes(36)?;
         let mut raw = |width| self.cursor.read_number(width);
         let (first, second, third) = (raw(4)?, raw(2)?, raw(2)?);
         let (fourth, fifth) = (raw(2)?.swap_bytes() >> 48, raw(6)?.swap_bytes() >> 16);
@@ -181,9 +184,9 @@ impl<'a> Reader<'a> {
     /// Decodes a name: a string without U+0000, which stored documents cannot contain in names.
     fn read_name(&mut self) -> Result<String> {
         let start = self.cursor.position();
-        let form = self.cursor.read_string_form()?;
-        self.room.spend_bytes(AROUND_NAME)?;
-        let name = strings::read_string(form, start, &mut self.cursor, &mut self.room)?;
+        let encoding = self.cursor.read_string_encoding()?;
+        self.text_budget.spend_bytes(AROUND_NAME)?;
+        let name = strings::read_string(encoding, start, &mut self.cursor, &mut self.text_budget)?;
         match name.contains('\0') {
             true => Err(invalid("a property name holds the character U+0000", start)),
             false => Ok(name),
@@ -238,7 +241,7 @@ impl<'a> Reader<'a> {
         let count = self.cursor.read_length(width)?;
         let mut rows = Vec::new();
         for _ in 0..count {
-            self.room.spend_bytes(MIN_VALUE_BYTES)?;
+            self.text_budget.spend_bytes(MIN_VALUE_BYTES)?;
             rows.push(self.read_row(number, len)?);
         }
         Ok(Value::Array(rows))
@@ -254,7 +257,7 @@ impl<'a> Reader<'a> {
     fn read_row(&mut self, number: Number, count: usize) -> Result<Value> {
         let mut values = Vec::new();
         for _ in 0..count {
-            self.room.spend_bytes(MIN_VALUE_BYTES)?;
+            self.text_budget.spend_bytes(MIN_VALUE_BYTES)?;
             values.push(self.read_number(number)?);
         }
         Ok(Value::Array(values))

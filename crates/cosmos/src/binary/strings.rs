@@ -19,7 +19,7 @@ use base64::{
 use super::{
     cursor::Cursor,
     invalid,
-    marker::{Digits, Form},
+    marker::{Digits, StringEncoding},
     reader::TextBudget,
     system::system_string,
 };
@@ -28,64 +28,68 @@ use crate::failure::Result;
 /// Decodes a string after its marker at `start`. A reference must point to an earlier string that
 /// is not a reference, which excludes chains and cycles.
 pub(super) fn read_string(
-    form: Form,
+    encoding: StringEncoding,
     start: usize,
     cursor: &mut Cursor<'_>,
-    room: &mut TextBudget,
+    text_budget: &mut TextBudget,
 ) -> Result<String> {
-    match form {
-        Form::Earlier(width) => {
+    match encoding {
+        StringEncoding::Earlier(width) => {
             let at = cursor.read_length(width)?;
             let wrong = || invalid("a reference is to no earlier string", start);
             if !(super::FIRST_VALUE..start).contains(&at) {
                 return Err(wrong());
             }
             let mut earlier = cursor.look_back(at, start);
-            match earlier.read_string_form()? {
-                Form::Earlier(_) => Err(wrong()),
-                form => read_stored(form, at, &mut earlier, room),
+            match earlier.read_string_encoding()? {
+                StringEncoding::Earlier(_) => Err(wrong()),
+                encoding => read_stored(encoding, at, &mut earlier, text_budget),
             }
         }
-        form => read_stored(form, start, cursor, room),
+        encoding => read_stored(encoding, start, cursor, text_budget),
     }
 }
 
 /// Decodes a string that is not a reference; `start` is the offset of its marker, for error
 /// messages.
 fn read_stored(
-    form: Form,
+    encoding: StringEncoding,
     start: usize,
     cursor: &mut Cursor<'_>,
-    room: &mut TextBudget,
+    text_budget: &mut TextBudget,
 ) -> Result<String> {
-    match form {
-        Form::System(number) => {
+    match encoding {
+        StringEncoding::System(number) => {
             let text = system_string(number);
-            room.spend_bytes(text.len())?;
+            text_budget.spend_bytes(text.len())?;
             Ok(text.to_owned())
         }
-        Form::Short(len) => read_plain(len, start, cursor, room),
-        Form::Long(width) => {
+        StringEncoding::Short(len) => read_plain(len, start, cursor, text_budget),
+        StringEncoding::Long(width) => {
             let len = cursor.read_length(width)?;
-            read_plain(len, start, cursor, room)
+            read_plain(len, start, cursor, text_budget)
         }
-        Form::Guid { digits, quoted } => {
-            room.spend_bytes(36)?;
+        StringEncoding::Guid { digits, quoted } => {
+            text_budget.spend_bytes(36)?;
             read_guid(digits, quoted, cursor)
         }
-        Form::Base64 { width, url } => read_base64(width, url, start, cursor, room),
-        Form::Digits(digits) => {
+        StringEncoding::Base64 { width, url } => {
+            read_base64(width, url, start, cursor, text_budget)
+        }
+        StringEncoding::Digits(digits) => {
             let count = cursor.read_length(1)?;
-            room.spend_bytes(count)?;
+            text_budget.spend_bytes(count)?;
             read_half_bytes(digits, count, start, cursor)
         }
-        Form::Packed { bits, based, width } => {
+        StringEncoding::Packed { bits, based, width } => {
             let count = cursor.read_length(width)?;
-            room.spend_bytes(count)?;
+            text_budget.spend_bytes(count)?;
             read_packed(bits, based, count, start, cursor)
         }
-        Form::Dictionary => Err(invalid("a string of a dictionary is not supported", start)),
-        Form::Earlier(_) => Err(invalid("a reference is to a reference", start)),
+        StringEncoding::Dictionary => {
+            Err(invalid("a string of a dictionary is not supported", start))
+        }
+        StringEncoding::Earlier(_) => Err(invalid("a reference is to a reference", start)),
     }
 }
 
@@ -93,10 +97,10 @@ fn read_plain(
     len: usize,
     start: usize,
     cursor: &mut Cursor<'_>,
-    room: &mut TextBudget,
+    text_budget: &mut TextBudget,
 ) -> Result<String> {
     let bytes = cursor.take_bytes(len)?;
-    room.spend_bytes(len)?;
+    text_budget.spend_bytes(len)?;
     let text = std::str::from_utf8(bytes);
     text.map(str::to_owned).map_err(|_| invalid("a string is not UTF-8", start))
 }
@@ -127,7 +131,7 @@ fn read_base64(
     url: bool,
     start: usize,
     cursor: &mut Cursor<'_>,
-    room: &mut TextBudget,
+    text_budget: &mut TextBudget,
 ) -> Result<String> {
     let groups = cursor.read_length(width)?;
     let end = cursor.read_byte()?;
@@ -139,7 +143,7 @@ fn read_base64(
         return Err(invalid("a string of base64 has a wrong end", start));
     }
     let bytes = cursor.take_bytes(3 * groups - missing)?;
-    room.spend_bytes(4 * groups - if padded { 0 } else { missing })?;
+    text_budget.spend_bytes(4 * groups - if padded { 0 } else { missing })?;
     Ok(match (url, padded) {
         (false, true) => STANDARD.encode(bytes),
         (false, false) => STANDARD_NO_PAD.encode(bytes),

@@ -233,15 +233,15 @@ fn what_is_small_cannot_become_large() {
     let tables = body(&format!("e4 {} {}", "00020000", "f3f1d70000ffff00".repeat(64)));
     let small = |count: usize| body(&format!("e4 {:02x}{:02x}0000", count % 256, count / 256));
     let numbers = [small(60_000), vec![1; 60_000]].concat();
-    for (what, body, room, good) in [
+    for (what, body, max_text_bytes, good) in [
         ("references", &references, 301 * 60_000, false),
         ("references", &references, 301 * 60_003, true),
         ("numbers", &numbers, 120_000, false),
         ("numbers", &numbers, 120_001, true),
         ("tables", &tables, 1 << 20, false),
     ] {
-        let found = read_value(body, 3, room);
-        assert_eq!(found.is_ok(), good, "{what} in {room}");
+        let found = read_value(body, 3, max_text_bytes);
+        assert_eq!(found.is_ok(), good, "{what} in {max_text_bytes}");
         assert!(found.is_ok() || found.is_err_and(|failure| failure.fault.status() == 413));
     }
 }

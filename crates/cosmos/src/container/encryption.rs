@@ -83,7 +83,7 @@ pub(crate) fn encryption_keys(options: &Document) -> Vec<&str> {
 
 /// Returns the paths of a definition's encryption policy, each with key id, encryption type and
 /// algorithm.
-fn said(options: &Document) -> Vec<[&str; 4]> {
+fn policy_entries(options: &Document) -> Vec<[&str; 4]> {
     let names = ["path", "clientEncryptionKeyId", "encryptionType", "encryptionAlgorithm"];
     let entries = entries_of(options, POLICY, "includedPaths").into_iter();
     entries.map(|entry| names.map(|name| text_of(entry, name))).collect()
@@ -92,7 +92,7 @@ fn said(options: &Document) -> Vec<[&str; 4]> {
 /// Refuses a replacement that changes the policy, since stored data are encrypted by the current
 /// policy.
 pub(super) fn check_replacement(new: &Document, held: &Document) -> Result<()> {
-    if said(new) == said(held) {
+    if policy_entries(new) == policy_entries(held) {
         return Ok(());
     }
     Err(Failure::bad_request(

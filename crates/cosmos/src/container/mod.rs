@@ -131,7 +131,7 @@ impl ContainerDefinition {
             return Err(Failure::bad_request("The id of a container cannot be changed."));
         }
         let (unique, before) = (new.options().get("uniqueKeyPolicy"), held.get("uniqueKeyPolicy"));
-        if unique != before && !(says_nothing(unique) && says_nothing(before)) {
+        if unique != before && !(is_empty_policy(unique) && is_empty_policy(before)) {
             return Err(Failure::bad_request("The unique keys of a container cannot be changed."));
         }
         Ok(new)
@@ -141,7 +141,7 @@ impl ContainerDefinition {
     /// when the container is replaced and neither the new definition nor the current one (`held`)
     /// specifies a retention.
     pub(crate) fn keep_begun_feed(&mut self, held: &Document) {
-        if !policies::says_retention(held) && !policies::says_retention(self.options()) {
+        if !policies::has_retention(held) && !policies::has_retention(self.options()) {
             self.engine.retention_s = Some(BEGUN_RETENTION_S);
         }
     }
@@ -170,8 +170,8 @@ pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
 /// Returns whether a partition key equals the current one. An omitted kind or version means the
 /// current one; if the current definition omits it, too, kind `Hash` and version 1 are assumed.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
-    if PartitionKeyDefinition::says_none(held) {
-        return PartitionKeyDefinition::says_none(new);
+    if PartitionKeyDefinition::means_no_key(held) {
+        return PartitionKeyDefinition::means_no_key(new);
     }
     let (Some(Value::Document(new)), Some(Value::Document(held))) = (new, held) else {
         return false;
@@ -186,7 +186,7 @@ fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
 }
 
 /// Returns whether a policy is absent or contains only empty arrays.
-fn says_nothing(value: Option<&Value>) -> bool {
+fn is_empty_policy(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,
         Some(Value::Document(fields)) => fields.fields().iter().all(|(_, value)| match value {

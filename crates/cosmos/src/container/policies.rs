@@ -46,7 +46,7 @@ const RETENTION: &str = "retentionDuration";
 /// `None` if deleted versions are not kept.
 pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
-        if !super::says_nothing(body.get(name)) {
+        if !super::is_empty_policy(body.get(name)) {
             return Err(Failure::unsupported(&format!("The property '{name}'")));
         }
     }
@@ -166,7 +166,7 @@ fn feed_property<'a>(options: &'a Document, name: &str) -> Option<&'a Value> {
 }
 
 /// Returns whether a definition specifies the retention of versions.
-pub(super) fn says_retention(options: &Document) -> bool {
+pub(super) fn has_retention(options: &Document) -> bool {
     feed_property(options, RETENTION).is_some()
 }
 

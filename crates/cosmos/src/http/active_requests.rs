@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
-use crate::limits::REST_LOOK;
+use crate::limits::IDLE_POLL;
 
 /// Counts of started and finished requests, and whether a write to the socket is blocked. Clones
 /// share their state.
@@ -48,20 +48,20 @@ impl ActiveRequests {
     }
 
     /// Waits until the client is idle: two consecutive checks find no active request, no new
-    /// request and no blocked write. If `turns` is `None`, idleness is not detected, and the future
-    /// never completes.
-    pub(super) async fn wait_for_rest(turns: Option<&Self>) {
-        let Some(Self(counts)) = turns else { return std::future::pending().await };
+    /// request and no blocked write. If `active_requests` is `None`, idleness is not detected, and
+    /// the future never completes.
+    pub(super) async fn wait_until_idle(active_requests: Option<&Self>) {
+        let Some(Self(counts)) = active_requests else { return std::future::pending().await };
         let mut before = None;
         loop {
             let never = std::future::pending::<()>();
-            let _ = tokio::time::timeout(REST_LOOK, never).await;
+            let _ = tokio::time::timeout(IDLE_POLL, never).await;
             let begun = counts.begun.load(Relaxed);
-            let rests = begun == counts.ended.load(Relaxed) && !counts.blocked.load(Relaxed);
-            if rests && before == Some(begun) {
+            let is_idle = begun == counts.ended.load(Relaxed) && !counts.blocked.load(Relaxed);
+            if is_idle && before == Some(begun) {
                 return;
             }
-            before = rests.then_some(begun);
+            before = is_idle.then_some(begun);
         }
     }
 }
@@ -74,20 +74,20 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_client_rests_when_nothing_is_asked_and_all_is_sent() {
-        let turns = ActiveRequests::default();
-        let rests = || {
+        let active_requests = ActiveRequests::default();
+        let is_idle = || {
             tokio::time::timeout(
-                REST_LOOK * 4 + Duration::from_millis(1),
-                ActiveRequests::wait_for_rest(Some(&turns)),
+                IDLE_POLL * 4 + Duration::from_millis(1),
+                ActiveRequests::wait_until_idle(Some(&active_requests)),
             )
         };
-        assert!(rests().await.is_ok());
-        let turn = turns.begin_request();
-        assert!(rests().await.is_err());
+        assert!(is_idle().await.is_ok());
+        let turn = active_requests.begin_request();
+        assert!(is_idle().await.is_err());
         drop(turn);
-        turns.set_blocked(true);
-        assert!(rests().await.is_err());
-        turns.set_blocked(false);
-        assert!(rests().await.is_ok());
+        active_requests.set_blocked(true);
+        assert!(is_idle().await.is_err());
+        active_requests.set_blocked(false);
+        assert!(is_idle().await.is_ok());
     }
 }

@@ -20,7 +20,7 @@ use super::{
     exchange::Exchange,
     head,
     respond::{self, RequestSummary},
-    service::Pace,
+    service::Schedule,
 };
 use crate::{
     api::{Counters, NoSqlApi, Settings},
@@ -47,7 +47,7 @@ use crate::{
 pub(super) async fn answer_request(
     api: &Arc<NoSqlApi>,
     client: Arc<Client>,
-    (sender, pace): (Sender, Pace),
+    (sender, schedule): (Sender, Schedule),
     scheme: &'static str,
     request: http::Request<Body>,
 ) -> Response<Full<Bytes>> {
@@ -72,9 +72,9 @@ pub(super) async fn answer_request(
     // Boxed, so that an idle connection holds no memory for the future of a request.
     let served = Box::pin(async move {
         let served = pin!(serve_request(&of, client, sender, request, exchange, body));
-        match pace {
-            Pace::Free => of.engine.lanes().run(served).await,
-            Pace::InTurn => of.engine.lanes().run_long(served).await,
+        match schedule {
+            Schedule::Now => of.engine.lanes().run(served).await,
+            Schedule::Queued => of.engine.lanes().run_long(served).await,
         }
     });
     if task == Task::Inline {

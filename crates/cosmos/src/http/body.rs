@@ -100,9 +100,9 @@ async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> 
         }
         let Some(whole) = &mut whole else { continue };
         if whole.capacity() < len {
-            let room = room_for(len, most);
-            held.set(room)?;
-            whole.reserve_exact(room - whole.len());
+            let capacity = capacity_for(len, most);
+            held.set(capacity)?;
+            whole.reserve_exact(capacity - whole.len());
         }
         if whole.is_empty() {
             whole.extend_from_slice(&std::mem::take(&mut first));
@@ -116,7 +116,7 @@ async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> 
 /// length, so that the body is seldom moved, but at most `most`, the largest possible length of the
 /// body. The first `TRUSTED_BYTES` are allocated at once, since many small steps would cost more
 /// than they save.
-fn room_for(len: usize, most: usize) -> usize {
+fn capacity_for(len: usize, most: usize) -> usize {
     (2 * len).max(TRUSTED_BYTES).min(most).max(len)
 }
 
@@ -135,7 +135,7 @@ mod tests {
             (MAX_BODY_BYTES - 1, MAX_BODY_BYTES, MAX_BODY_BYTES),
             (100, 0, 100),
         ] {
-            assert_eq!(room_for(len, most), want, "{len} {most}");
+            assert_eq!(capacity_for(len, most), want, "{len} {most}");
         }
     }
 }

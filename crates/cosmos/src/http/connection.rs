@@ -10,7 +10,7 @@
 //!
 //! ```text
 //! serve -> Tls     -> serve_tls -> serve_http1 or http2::serve_http2, as agreed
-//!       -> Http1   -> serve_resting: requests, idle, requests, idle ..
+//!       -> Http1   -> serve_until_idle: requests, idle, requests, idle ..
 //!       -> Http2   -> http2::serve_http2
 //!       -> Unclear -> serve_slow_start: reads until it is clear
 //! ```
@@ -37,7 +37,7 @@ use super::{
     linger::Linger,
     protocol::Protocol,
     response_body::ResponseBody,
-    service::{OutcomeUnknown, Pace, RequestService},
+    service::{OutcomeUnknown, RequestService, Schedule},
     stream::{FirstHead, Stream},
 };
 use crate::{
@@ -83,7 +83,7 @@ pub(super) async fn serve_answers<A: RequestService>(
                 .await;
         }
         (Some(Protocol::Tls | Protocol::Http1), _) => {
-            Box::pin(serve_resting(&service, peer, guard(stream), &first_head, stop)).await;
+            Box::pin(serve_until_idle(&service, peer, guard(stream), &first_head, stop)).await;
         }
         (Some(Protocol::Http2), _) => {
             Box::pin(http2::serve_http2(&service, peer, guard(stream), "http", &first_head, stop))
@@ -158,29 +158,34 @@ pub(super) async fn serve_slow_start<A: RequestService>(
 
 /// Serves a client whose connection releases its buffers while it is idle. Returns when the client
 /// disconnects, or when `stop` is set while the connection is idle.
-async fn serve_resting<A: RequestService>(
+async fn serve_until_idle<A: RequestService>(
     service: &Arc<A>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
     first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
-    let turns = ActiveRequests::default();
-    let mut rests = true;
+    let active_requests = ActiveRequests::default();
+    let mut detects_idle = true;
     loop {
-        stream.report_to(&turns);
-        let rest = rests.then_some(&turns);
+        stream.report_to(&active_requests);
+        let until_idle = detects_idle.then_some(&active_requests);
         // Boxed, so that the memory of this future is released while the client is idle.
-        let talked =
-            Box::pin(serve_requests(service, (peer, "http", first_head), stream, &mut stop, rest))
-                .await;
+        let talked = Box::pin(serve_requests(
+            service,
+            (peer, "http", first_head),
+            stream,
+            &mut stop,
+            until_idle,
+        ))
+        .await;
         let Some((io, read)) = talked else { return };
         stream = io;
         if !read.is_empty() {
             // The client sends a head slowly: continue with the bytes read so far and disable the
             // idle state.
             stream.puts_back(read);
-            rests = false;
+            detects_idle = false;
             continue;
         }
         // Empty, but as a slice of hyper's read buffer it would keep that buffer allocated.
@@ -208,15 +213,15 @@ async fn serve_http1<A: RequestService>(
     let _ = serve_requests(service, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
-/// Serves requests until the client disconnects. If `rest` is given, also returns when the client
-/// becomes idle. The result is then the stream, and bytes that were read from it but not processed:
-/// the start of a head that the client sends slowly.
+/// Serves requests until the client disconnects. If `until_idle` is given, also returns when the
+/// client becomes idle. The result is then the stream, and bytes that were read from it but not
+/// processed: the start of a head that the client sends slowly.
 async fn serve_requests<A: RequestService, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     service: &Arc<A>,
     (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
     stream: T,
     stop: &mut watch::Receiver<bool>,
-    rest: Option<&ActiveRequests>,
+    until_idle: Option<&ActiveRequests>,
 ) -> Option<(T, Bytes)> {
     let client = Arc::new(Client::from_peer(peer));
     // When this future ends or is dropped, the computations of the client's requests are cancelled.
@@ -224,10 +229,10 @@ async fn serve_requests<A: RequestService, T: AsyncRead + AsyncWrite + Unpin + S
     let service = service_fn(|request: Request<Incoming>| {
         let (service, client) = (Arc::clone(service), Arc::clone(&client));
         first_head.mark_seen();
-        let turn = rest.map(ActiveRequests::begin_request);
+        let turn = until_idle.map(ActiveRequests::begin_request);
         async move {
             let request = request.map(Body::Arriving);
-            let response = service.answer(client, Pace::Free, scheme, request).await?;
+            let response = service.answer(client, Schedule::Now, scheme, request).await?;
             Ok::<_, OutcomeUnknown>(ResponseBody::wrap_response(response, None, turn))
         }
     });
@@ -241,7 +246,7 @@ async fn serve_requests<A: RequestService, T: AsyncRead + AsyncWrite + Unpin + S
     tokio::select! {
         // Errors cannot be reported to the client any more.
         _ = &mut connection => return None,
-        () = ActiveRequests::wait_for_rest(rest) => {
+        () = ActiveRequests::wait_until_idle(until_idle) => {
             let parts = connection.into_parts();
             return Some((parts.io.into_inner().into_inner(), parts.read_buf));
         }

@@ -27,7 +27,7 @@ use super::{
     body::Body,
     connection::serve_slow_start,
     local_endpoint::LocalEndpoint,
-    service::{OutcomeUnknown, Pace, RequestService},
+    service::{OutcomeUnknown, RequestService, Schedule},
     stream::{FirstHead, Stream},
 };
 use crate::{
@@ -119,13 +119,13 @@ impl RequestService for ForwardedService {
     async fn answer(
         self: Arc<Self>,
         client: Arc<Client>,
-        pace: Pace,
+        schedule: Schedule,
         scheme: &'static str,
         request: Request<Body>,
     ) -> Result<Response<Full<Bytes>>, OutcomeUnknown> {
         let here = self.here.lock().clone();
         match here.filter(|here| !*here.stopping.borrow()) {
-            Some(here) => Ok(here.answer((client, pace, scheme, self.sender), request).await),
+            Some(here) => Ok(here.answer((client, schedule, scheme, self.sender), request).await),
             None => Ok(moved()),
         }
     }

@@ -20,7 +20,7 @@ use tokio::{
 use super::{
     body::Body as Given,
     response_body::{ResponseBody, UnsentResponses},
-    service::{OutcomeUnknown, Pace, RequestService},
+    service::{OutcomeUnknown, RequestService, Schedule},
     stream::FirstHead,
 };
 use crate::{
@@ -66,14 +66,15 @@ pub(super) async fn serve_http2<A: RequestService>(
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (service, running) = (Arc::clone(service), Running::begin(&count));
-        let pace = if FREE_STREAMS < *count.borrow() { Pace::InTurn } else { Pace::Free };
+        let schedule =
+            if FREE_STREAMS < *count.borrow() { Schedule::Queued } else { Schedule::Now };
         let (client, unsent) = (Arc::clone(&client), unsent.clone());
         first_head.mark_seen();
         async move {
             let response = match request.headers().len() <= MAX_HEADERS {
                 true => {
                     let request = request.map(Given::Arriving);
-                    service.answer(client, pace, scheme, request).await?
+                    service.answer(client, schedule, scheme, request).await?
                 }
                 false => too_many_headers(),
             };

@@ -8,7 +8,7 @@ use http_body_util::Full;
 use hyper::{Request, Response};
 use tokio::sync::watch;
 
-use super::{answer::answer_request, body::Body, service::Pace};
+use super::{answer::answer_request, body::Body, service::Schedule};
 use crate::{
     api::NoSqlApi,
     interrupt::{Client, StopOnDrop, StopReason},
@@ -33,7 +33,7 @@ impl LocalEndpoint {
     /// has stopped.
     pub(super) async fn answer(
         self,
-        (client, pace, scheme, sender): (Arc<Client>, Pace, &'static str, Sender),
+        (client, schedule, scheme, sender): (Arc<Client>, Schedule, &'static str, Sender),
         request: Request<Body>,
     ) -> Response<Full<Bytes>> {
         let Self { api, mut stopping } = self;
@@ -42,7 +42,7 @@ impl LocalEndpoint {
         let own = Arc::new(Client::from_peer(client.peer()));
         let _presence = StopOnDrop(Arc::clone(&own));
         let mut asked =
-            pin!(answer_request(&api, Arc::clone(&own), (sender, pace), scheme, request));
+            pin!(answer_request(&api, Arc::clone(&own), (sender, schedule), scheme, request));
         let stopped = async {
             // An error means that the channel is closed: the endpoint has stopped already.
             let _ = stopping.wait_for(|stopping| *stopping).await;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, Response};
 
-use super::{answer::answer_request, body::Body, service::Pace};
+use super::{answer::answer_request, body::Body, service::Schedule};
 use crate::{
     api::NoSqlApi,
     interrupt::{Client, StopOnDrop},
@@ -26,6 +26,6 @@ impl NoSqlApi {
         let client = Arc::new(Client::default());
         let _presence = StopOnDrop(Arc::clone(&client));
         let request = request.map(Body::Whole);
-        answer_request(self, client, (Sender::Known(right), Pace::Free), "http", request).await
+        answer_request(self, client, (Sender::Known(right), Schedule::Now), "http", request).await
     }
 }

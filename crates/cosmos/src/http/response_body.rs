@@ -3,7 +3,7 @@
 //!
 //! A part is requested when the connection can take it, which in HTTP/2 is when the client has read
 //! the previous one. The time since the last part of a response was requested is therefore the time
-//! in which the client has read nothing. It is counted in ticks, `LOOKS` per write timeout, so that
+//! in which the client has read nothing. It is counted in ticks, `TICKS` per write timeout, so that
 //! one timer serves all responses of a connection.
 
 use std::{
@@ -29,7 +29,7 @@ use tokio::sync::watch;
 use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
 
 /// Number of progress checks per write timeout.
-const LOOKS: u32 = 8;
+const TICKS: u32 = 8;
 
 /// The unsent responses of a connection. Clones share their state.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,7 @@ struct Waiting {
     /// For each unsent response, by its number, the tick at which it last made progress.
     answers: Mutex<HashMap<u64, u64>>,
     /// Number of the current tick.
-    look: AtomicU64,
+    tick: AtomicU64,
     next: Mutex<u64>,
     /// Number of unsent responses. It is watched to wait for the first response, or for the end of
     /// the last.
@@ -51,7 +51,7 @@ struct Waiting {
 impl Waiting {
     /// Records that a part of a response was sent.
     fn record_progress(&self, id: u64) {
-        self.answers.lock().insert(id, self.look.load(Relaxed));
+        self.answers.lock().insert(id, self.tick.load(Relaxed));
     }
 }
 
@@ -77,14 +77,14 @@ impl UnsentResponses {
             }
             let none = count.wait_for(|count| *count == 0);
             // All responses were sent within the tick.
-            if tokio::time::timeout(WRITE_TIMEOUT / LOOKS, none).await.is_ok() {
+            if tokio::time::timeout(WRITE_TIMEOUT / TICKS, none).await.is_ok() {
                 continue;
             }
-            let look = self.0.look.fetch_add(1, Relaxed) + 1;
+            let tick = self.0.tick.fetch_add(1, Relaxed) + 1;
             let oldest = self.0.answers.lock().values().min().copied();
             // One tick more than the timeout, since a part may have been sent just before the first
             // tick.
-            if oldest.is_some_and(|at| at + u64::from(LOOKS) < look) {
+            if oldest.is_some_and(|at| at + u64::from(TICKS) < tick) {
                 return;
             }
         }

@@ -25,7 +25,7 @@ use super::{
     local_endpoint::LocalEndpoint,
     replay::Outgoing,
     respond::{RequestSummary, build_response},
-    service::{OutcomeUnknown, Pace, RequestService},
+    service::{OutcomeUnknown, RequestService, Schedule},
 };
 use crate::{
     api::Settings,
@@ -121,7 +121,7 @@ impl RequestService for RoutedService {
     async fn answer(
         self: Arc<Self>,
         client: Arc<Client>,
-        pace: Pace,
+        schedule: Schedule,
         scheme: &'static str,
         request: Request<Body>,
     ) -> Result<Response<Full<Bytes>>, OutcomeUnknown> {
@@ -157,7 +157,7 @@ impl RequestService for RoutedService {
             Ok(home) => {
                 let shard = self.endpoint.router.shard_of(&home);
                 let request = Request::from_parts(parts, body);
-                self.answer_at(shard, (client, pace, scheme), request, held).await
+                self.answer_at(shard, (client, schedule, scheme), request, held).await
             }
             Err(failure) => {
                 if !discard_body(&mut body).await {
@@ -192,13 +192,13 @@ impl RoutedService {
     async fn answer_at(
         &self,
         shard: u32,
-        (client, pace, scheme): (Arc<Client>, Pace, &'static str),
+        (client, schedule, scheme): (Arc<Client>, Schedule, &'static str),
         request: Request<Body>,
         held: Share,
     ) -> Result<Response<Full<Bytes>>, OutcomeUnknown> {
         let RoutingEndpoint { settings, router } = &*self.endpoint;
         if let Some(here) = router.local_endpoint(shard) {
-            return Ok(here.answer((client, pace, scheme, Sender::Forwarded), request).await);
+            return Ok(here.answer((client, schedule, scheme, Sender::Forwarded), request).await);
         }
         let (parts, body) = request.into_parts();
         let request = Outgoing::new(parts, body, held);
@@ -211,7 +211,7 @@ impl RoutedService {
                         let Some(request) = request.into_request().await else {
                             return Ok(unreached());
                         };
-                        let about = (client, pace, scheme, Sender::Forwarded);
+                        let about = (client, schedule, scheme, Sender::Forwarded);
                         return Ok(here.answer(about, request).await);
                     }
                     Some(ShardOwner::Remote(forward)) => forward_pool::open(forward).await,

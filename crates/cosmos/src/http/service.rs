@@ -17,12 +17,12 @@ use crate::{api::NoSqlApi, interrupt::Client, sender::Sender, tls::CurrentCertif
 /// How a request is scheduled. An HTTP/2 client may send a hundred requests at once. If all ran
 /// immediately, they would delay the requests of other clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum Schedule {
     /// The request runs immediately. If it takes long, it moves to the queue of long operations.
-    Free,
+    Now,
     /// The request waits in the queue of long operations, because its client has many concurrent
     /// requests.
-    InTurn,
+    Queued,
 }
 
 /// The outcome of a request is unknown. The connection to the client is closed, as if the server
@@ -53,7 +53,7 @@ pub(super) trait RequestService: Send + Sync + 'static {
     fn answer(
         self: Arc<Self>,
         client: Arc<Client>,
-        pace: Pace,
+        schedule: Schedule,
         scheme: &'static str,
         request: Request<Body>,
     ) -> impl Future<Output = Result<Response<Full<Bytes>>, OutcomeUnknown>> + Send;
@@ -75,10 +75,10 @@ impl RequestService for NoSqlApi {
     async fn answer(
         self: Arc<Self>,
         client: Arc<Client>,
-        pace: Pace,
+        schedule: Schedule,
         scheme: &'static str,
         request: Request<Body>,
     ) -> Result<Response<Full<Bytes>>, OutcomeUnknown> {
-        Ok(answer_request(&self, client, (Sender::Signs, pace), scheme, request).await)
+        Ok(answer_request(&self, client, (Sender::Signs, schedule), scheme, request).await)
     }
 }

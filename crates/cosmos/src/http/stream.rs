@@ -64,7 +64,7 @@ pub struct Stream<T> {
     /// Bytes that were already read from the socket, which the next read returns first.
     first: Bytes,
     /// Records whether a write is blocked, for the detection of idle clients.
-    turns: Option<ActiveRequests>,
+    active_requests: Option<ActiveRequests>,
 }
 
 impl<T> Stream<T> {
@@ -76,7 +76,7 @@ impl<T> Stream<T> {
             patience: None,
             passed: 0,
             first: Bytes::new(),
-            turns: None,
+            active_requests: None,
         }
     }
 
@@ -93,9 +93,9 @@ impl<T> Stream<T> {
         Self { unknown_client: Some(unknown_client), ..Self::new(io) }
     }
 
-    /// Reports blocked writes to `turns` from now on.
-    pub(super) fn report_to(&mut self, turns: &ActiveRequests) {
-        self.turns = Some(turns.clone());
+    /// Reports blocked writes to `active_requests` from now on.
+    pub(super) fn report_to(&mut self, active_requests: &ActiveRequests) {
+        self.active_requests = Some(active_requests.clone());
     }
 
     /// Puts back bytes that were read from the socket; the next read returns them.
@@ -116,8 +116,9 @@ impl<T> Stream<T> {
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         // A client with an unread response is not idle, even if no request is running.
-        if let Some(turns) = &self.turns {
-            turns.set_blocked(!matches!(written, Poll::Ready(Ok(written)) if written == wanted));
+        if let Some(active_requests) = &self.active_requests {
+            active_requests
+                .set_blocked(!matches!(written, Poll::Ready(Ok(written)) if written == wanted));
         }
         match &written {
             Poll::Ready(Ok(written)) => {

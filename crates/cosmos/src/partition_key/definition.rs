@@ -62,7 +62,7 @@ impl PartitionKeyDefinition {
     }
 
     /// Returns whether a definition, or its absence, means that a container has no partition key.
-    pub(crate) fn says_none(definition: Option<&Value>) -> bool {
+    pub(crate) fn means_no_key(definition: Option<&Value>) -> bool {
         match definition {
             None | Some(Value::Null) => true,
             Some(Value::Document(key)) => match key.get("paths") {

@@ -23,10 +23,10 @@ use crate::{
 };
 
 /// Segment of catalog paths after the database and before the name of a client encryption key.
-const WORD: &str = "clientkey";
+const SEGMENT: &str = "clientkey";
 
 fn key_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
-    [ROOT, &database.name, WORD, name]
+    [ROOT, &database.name, SEGMENT, name]
 }
 
 fn key_rid(database: &Database, held: &Resource) -> Rid {

@@ -37,7 +37,7 @@ const SYSTEM_KEYS_SINCE: &str = "2018-12-31";
 /// Returns a container as a response to this request represents it.
 fn represent(request: &Request, container: &Container) -> Document {
     let mut body = container.options().clone();
-    if PartitionKeyDefinition::says_none(body.get("partitionKey")) {
+    if PartitionKeyDefinition::means_no_key(body.get("partitionKey")) {
         body.remove("partitionKey");
         let version = request.headers.version().map(str::trim).filter(|given| !given.is_empty());
         if version.is_none_or(|version| SYSTEM_KEYS_SINCE <= version) {

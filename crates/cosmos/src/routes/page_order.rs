@@ -27,11 +27,11 @@ pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
     if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_CREATION] }
 }
 
-/// Returns the position of an item in the scan order `comes`. The continuation token stores the
+/// Returns the position of an item in the order `scan_order`. The continuation token stores the
 /// position of the last item.
-pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
+pub(super) fn order_key(scan_order: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
     // Creation stamps are commit numbers, whose big-endian bytes compare as the numbers do.
-    match comes {
+    match scan_order {
         ScanOrder::ByCreation => Cow::Owned(item.creation_stamp.to_be_bytes().to_vec()),
         ScanOrder::ByKey | ScanOrder::AsRequested => Cow::Borrowed(&item.key),
     }
@@ -55,10 +55,15 @@ pub(super) fn resume_page(
     Ok((CreationOrder::Never, Some(continuation::open_token(&api.secret, about, token)?)))
 }
 
-/// Returns the continuation token of a page whose items are in the order `comes`. `state` is the
-/// position after the page.
-pub(super) fn seal_page(api: &NoSqlApi, about: &[&[u8]], comes: ScanOrder, state: &[u8]) -> String {
-    match comes {
+/// Returns the continuation token of a page whose items are in the order `scan_order`. `state` is
+/// the position after the page.
+pub(super) fn seal_page(
+    api: &NoSqlApi,
+    about: &[&[u8]],
+    scan_order: ScanOrder,
+    state: &[u8],
+) -> String {
+    match scan_order {
         ScanOrder::ByCreation => {
             continuation::seal_token(&api.secret, &[about, &[CREATIONS]].concat(), state)
         }

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Segment of catalog paths after the user and before the name of a permission.
-const WORD: &str = "permission";
+const SEGMENT: &str = "permission";
 
 struct PermissionFeed {
     database: Database,
@@ -45,8 +45,8 @@ impl PermissionFeed {
     }
 
     fn path_of<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
-        let [root, database, word, user] = users::user_path(&self.database, &self.user.name);
-        [root, database, word, user, WORD, name]
+        let [root, database, segment, user] = users::user_path(&self.database, &self.user.name);
+        [root, database, segment, user, SEGMENT, name]
     }
 
     fn user_rid(&self) -> String {

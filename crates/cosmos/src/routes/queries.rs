@@ -86,7 +86,7 @@ pub(super) fn resume_query(
 pub(super) fn page_reply(
     api: &NoSqlApi,
     about: &[&[u8]],
-    comes: ScanOrder,
+    scan_order: ScanOrder,
     (rid, name): (&str, &str),
     page: &Page,
     cutter: Option<ItemCutter<'_>>,
@@ -109,7 +109,7 @@ pub(super) fn page_reply(
         }
     }
     let resume = page.resume.as_ref().map(Resume::to_bytes);
-    let continuation = resume.map(|bytes| page_order::seal_page(api, about, comes, &bytes));
+    let continuation = resume.map(|bytes| page_order::seal_page(api, about, scan_order, &bytes));
     Ok(Reply { continuation, ..feed.into_reply() })
 }
 
@@ -148,7 +148,7 @@ pub(crate) async fn query_items(api: &NoSqlApi, request: &Request, body: &[u8]) 
     // Results are cached only from the second page on, since many clients request only the first.
     let pages_on = resume.is_some() && parsed.plan.is_repeatable();
     let mut run = Run::new(Arc::clone(&parsed.plan), shared, resume, limit);
-    if let Some(most) = PagesAhead::<PageAhead>::room(&api.settings.memory).filter(|_| pages_on) {
+    if let Some(most) = PagesAhead::<PageAhead>::limit(&api.settings.memory).filter(|_| pages_on) {
         run.keep_ahead(most);
     }
     // If the engine scans in the query's own order, a page can start within that order; otherwise
@@ -158,9 +158,9 @@ pub(crate) async fn query_items(api: &NoSqlApi, request: &Request, body: &[u8]) 
     // The order in which items are read matters only if results are returned in this order.
     let creation_order = if streams { creation_order } else { CreationOrder::Never };
     let scan = Scan { sarg, after, creation_order, order, seek, ..Scan::of(range) };
-    let (budget, part, comes) = (&context.budget, &part, ScanOrder::ByKey);
+    let (budget, part, scan_order) = (&context.budget, &part, ScanOrder::ByKey);
     let timer = RowTimer::new(request.headers.query_metrics());
-    let mut rows = Rows { run, comes, streams, container, part, system, budget, timer };
+    let mut rows = Rows { run, scan_order, streams, container, part, system, budget, timer };
     let scanned = api.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
     // Also after a failure, since a missing index may have caused it.
     keep_wanted_paths(api, container);
@@ -168,16 +168,16 @@ pub(crate) async fn query_items(api: &NoSqlApi, request: &Request, body: &[u8]) 
     session::check_seen(request.seen, scanned.seq)?;
     // The engine may have chosen another order than expected; the token must be for the actual
     // order.
-    let comes = rows.comes;
+    let scan_order = rows.scan_order;
     let evaluating = rows.timer.total();
     let mut page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
     times.record_page(Some(evaluating));
     let (rest, basis) = (page.rest.take(), scanned.basis.take());
     let found = (&page, &scanned, times);
-    let reply = reply_with_page(api, request, container, about, metrics, comes, found)?;
+    let reply = reply_with_page(api, request, container, about, metrics, scan_order, found)?;
     if let (Some(rest), Some(basis), Some(token)) = (rest, basis, &reply.continuation) {
         let bytes = rest.memory_bytes();
-        let ahead = PageAhead { rest, basis, scanned, comes };
+        let ahead = PageAhead { rest, basis, scanned, scan_order };
         api.ahead.keep(&api.settings.memory, token, ahead, bytes);
     }
     Ok(reply)
@@ -207,7 +207,7 @@ async fn answer_from_ahead(
 ) -> Result<Option<Reply>> {
     let token = request.headers.continuation().unwrap_or_default();
     let Some(ahead) = api.ahead.take(token) else { return Ok(None) };
-    let PageAhead { rest, basis, mut scanned, comes } = ahead;
+    let PageAhead { rest, basis, mut scanned, scan_order } = ahead;
     let holds = api.engine.scan_holds(&container.collection, &basis).await?;
     let Some(seq) = holds.filter(|_| rest.has_page(limit)) else { return Ok(None) };
     session::check_seen(request.seen, seq)?;
@@ -217,10 +217,10 @@ async fn answer_from_ahead(
     let rest = page.rest.take();
     times.record_page(None);
     let found = (&page, &scanned, times);
-    let reply = reply_with_page(api, request, container, about, metrics, comes, found)?;
+    let reply = reply_with_page(api, request, container, about, metrics, scan_order, found)?;
     if let (Some(rest), Some(token)) = (rest, &reply.continuation) {
         let bytes = rest.memory_bytes();
-        let ahead = PageAhead { rest, basis, scanned, comes };
+        let ahead = PageAhead { rest, basis, scanned, scan_order };
         api.ahead.keep(&api.settings.memory, token, ahead, bytes);
     }
     Ok(Some(reply))
@@ -233,11 +233,11 @@ fn reply_with_page(
     container: &Container,
     about: &[&[u8]],
     metrics: Option<&IndexMetrics>,
-    comes: ScanOrder,
+    scan_order: ScanOrder,
     (page, scanned, times): (&Page, &Scanned, QueryTimes),
 ) -> Result<Reply> {
     let cutter = request.cuts.then(|| ItemCutter::new(container.key.paths()));
-    let reply = page_reply(api, about, comes, (&container.rid, "Documents"), page, cutter)?;
+    let reply = page_reply(api, about, scan_order, (&container.rid, "Documents"), page, cutter)?;
     let bytes = reply.body.len();
     let read = RowsRead::of_page(scanned, page.values.len(), bytes);
     let mut reply = reply.with_units(Work::Rows(read.rows), bytes);
@@ -305,7 +305,7 @@ fn keep_wanted_paths(api: &NoSqlApi, container: &Container) {
 struct Rows<'a> {
     run: Run,
     /// The order in which the engine yields the items.
-    comes: ScanOrder,
+    scan_order: ScanOrder,
     /// Whether results can be returned in the order of the items, without sorting.
     streams: bool,
     container: &'a Container,
@@ -319,11 +319,11 @@ struct Rows<'a> {
 }
 
 impl ItemSink for Rows<'_> {
-    fn begin(&mut self, comes: ScanOrder, at: Instant) -> std::result::Result<(), engine::Error> {
-        self.comes = comes;
+    fn begin(&mut self, order: ScanOrder, at: Instant) -> std::result::Result<(), engine::Error> {
+        self.scan_order = order;
         // A scan may restart if data changed during it: the results so far are discarded.
         self.run.start_over_at(at.ms);
-        self.run.set_sorted(comes == ScanOrder::AsRequested || self.streams);
+        self.run.set_sorted(order == ScanOrder::AsRequested || self.streams);
         Ok(())
     }
 
@@ -338,8 +338,8 @@ impl ItemSink for Rows<'_> {
         let whole = LazyDocument { item, renderer, document: OnceCell::new() };
         // Rows with equal ORDER BY values are returned in the order of their `_rid`: clients that
         // continue a query skip rows up to the last `_rid` that they have received.
-        let comes = if self.streams { self.comes } else { ScanOrder::ByCreation };
-        let place = page_order::order_key(comes, item);
+        let scan_order = if self.streams { self.scan_order } else { ScanOrder::ByCreation };
+        let place = page_order::order_key(scan_order, item);
         let flow = match self.system {
             SystemReads::Nowhere => self.run.feed_row(&place, item.document())?,
             SystemReads::Everywhere => self.run.feed_row(&place, whole.whole())?,

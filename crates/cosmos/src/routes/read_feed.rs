@@ -19,7 +19,7 @@ struct Page<'a> {
     max_items: usize,
     max_bytes: usize,
     feed: Feed,
-    comes: ScanOrder,
+    scan_order: ScanOrder,
     /// Position of the page's last item in scan order, once the page is full; empty before.
     last: Vec<u8>,
     /// Whether an item follows the page. If not, the response has no continuation token.
@@ -27,9 +27,9 @@ struct Page<'a> {
 }
 
 impl ItemSink for Page<'_> {
-    fn begin(&mut self, comes: ScanOrder, _: Instant) -> Result<(), Error> {
+    fn begin(&mut self, scan_order: ScanOrder, _: Instant) -> Result<(), Error> {
         // A scan may restart if data changed during it, and the page starts over as well.
-        self.comes = comes;
+        self.scan_order = scan_order;
         self.feed = Feed::new(&self.container.rid, "Documents", self.account);
         self.last.clear();
         self.more = false;
@@ -47,7 +47,7 @@ impl ItemSink for Page<'_> {
         }
         self.feed.push_entry(|out| item::write_item(&self.container.renderer, item, out))?;
         if self.max_items <= self.feed.count() || self.max_bytes <= self.feed.bytes() {
-            self.last.extend_from_slice(&page_order::order_key(self.comes, item));
+            self.last.extend_from_slice(&page_order::order_key(self.scan_order, item));
         }
         Ok(Flow::More)
     }
@@ -71,7 +71,7 @@ pub(crate) async fn read_items(api: &NoSqlApi, request: &Request) -> Result<Repl
         max_items,
         max_bytes: shared::page_bytes(api),
         feed,
-        comes: ScanOrder::ByKey,
+        scan_order: ScanOrder::ByKey,
         last: Vec::new(),
         more: false,
     };
@@ -80,7 +80,7 @@ pub(crate) async fn read_items(api: &NoSqlApi, request: &Request) -> Result<Repl
     let scanned = api.engine.scan_items(&container.collection, &scan, &context, &mut page).await?;
     session::check_seen(request.seen, scanned.seq)?;
     let last = Some(&page.last).filter(|_| page.more);
-    let continuation = last.map(|last| page_order::seal_page(api, &about, page.comes, last));
+    let continuation = last.map(|last| page_order::seal_page(api, &about, page.scan_order, last));
     let reply = page.feed.into_reply();
     let bytes = reply.body.len();
     let reply = reply.with_units(Work::Rows(scanned.items), bytes);

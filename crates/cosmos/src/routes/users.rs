@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Segment of catalog paths after the database and before the name of a user.
-const WORD: &str = "user";
+const SEGMENT: &str = "user";
 
 #[derive(Clone, Debug)]
 pub(super) struct User {
@@ -34,8 +34,8 @@ pub(super) struct User {
 impl User {
     /// Converts a stored resource; returns `None` if it is not a user.
     fn of_resource(resource: Arc<Resource>) -> Option<Self> {
-        let [_, _, word, name] = resource.path.as_slice() else { return None };
-        if word != WORD {
+        let [_, _, segment, name] = resource.path.as_slice() else { return None };
+        if segment != SEGMENT {
             return None;
         }
         let number = catalog::resource_number(&resource.body)?;
@@ -57,11 +57,11 @@ pub(super) fn find_user(api: &NoSqlApi, database: &Database, name: &str) -> Opti
 }
 
 pub(super) fn user_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
-    [ROOT, &database.name, WORD, name]
+    [ROOT, &database.name, SEGMENT, name]
 }
 
 fn all_users(api: &NoSqlApi, database: &Database) -> Vec<User> {
-    let all = api.engine.resources_below(&[ROOT, &database.name, WORD]);
+    let all = api.engine.resources_below(&[ROOT, &database.name, SEGMENT]);
     all.into_iter().filter_map(User::of_resource).collect()
 }
 

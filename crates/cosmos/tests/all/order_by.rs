@@ -8,7 +8,7 @@ use document::{Document, Value, array, doc, json};
 use crate::client::{Answer, Client};
 
 /// A client, and the path of its container's items.
-struct Shelf {
+struct ContainerClient {
     client: Client,
     docs: String,
 }
@@ -70,7 +70,7 @@ fn compare(one: &Row, other: &Row, directions: &[bool]) -> Ordering {
     turned(one.number.cmp(&other.number), directions[0])
 }
 
-impl Shelf {
+impl ContainerClient {
     async fn new(mut client: Client, name: &str, more: &str) -> Self {
         let body = format!(
             r#"{{"id":"{name}","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}},"defaultTtl":-1{more}}}"#
@@ -273,10 +273,13 @@ fn queries() -> Vec<(String, Vec<bool>)> {
     out
 }
 
-async fn filled(random: &mut fastrand::Rng, more: &str) -> (Shelf, Vec<(String, String)>) {
+async fn filled(
+    random: &mut fastrand::Rng,
+    more: &str,
+) -> (ContainerClient, Vec<(String, String)>) {
     let mut client = Client::new().await;
     assert_eq!(client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await.status, 201);
-    let mut held = Shelf::new(client, "c", more).await;
+    let mut held = ContainerClient::new(client, "c", more).await;
     let mut ids = Vec::new();
     for at in 0..random.usize(1..50) {
         // Neither ids nor partition keys are in creation order.
