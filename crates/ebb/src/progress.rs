@@ -9,7 +9,7 @@ use server::Interrupt;
 const KNOWN: &str = "{prefix} {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {elapsed}";
 /// Template of the progress bar if the total size is unknown.
 const UNKNOWN: &str = "{prefix} {spinner} {bytes}, {bytes_per_sec}, {elapsed}";
-const TURN: Duration = Duration::from_millis(200);
+const TICK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A progress bar. Clones share it.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Progress {
             bar.set_style(style.progress_chars("##-"));
         }
         bar.set_prefix(prefix);
-        bar.enable_steady_tick(TURN);
+        bar.enable_steady_tick(TICK_INTERVAL);
         Self(bar)
     }
 

@@ -135,36 +135,37 @@ fn make_sample(client: &Client, shown: Shown) -> Result<(), String> {
     if is_manual || !watch {
         return Ok(());
     }
-    watch::watch_expiry(client, &parse_parts(&answer))
+    watch::watch_expiry(client, &parse_samples(&answer))
 }
 
 /// The sample documents that one API serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
+struct Sample {
     /// Name of the API in paths and queries of the admin address.
-    door: &'static str,
+    api: &'static str,
     /// Display name of the API.
     name: &'static str,
     /// Number of session documents in the sample.
     count: u64,
 }
 
-/// Returns the parts of the sample in the server's answer, one for each API; a disabled API has
-/// none.
-fn parse_parts(answer: &Value) -> Vec<Part> {
-    let part = |door, name, count: &Value| count.as_u64().map(|count| Part { door, name, count });
-    let nosql = part("nosql", "NoSQL", &answer["nosql"]["items"]);
-    let mongo = part("mongo", "MongoDB", &answer["mongo"]["documents"]);
+/// Returns the samples in the server's answer, one for each API; a disabled API has none.
+fn parse_samples(answer: &Value) -> Vec<Sample> {
+    let sample = |api, name, count: &Value| count.as_u64().map(|count| Sample { api, name, count });
+    let nosql = sample("nosql", "NoSQL", &answer["nosql"]["items"]);
+    let mongo = sample("mongo", "MongoDB", &answer["mongo"]["documents"]);
     nosql.into_iter().chain(mongo).collect()
 }
 
 /// Describes the sample: its size, lifetime and addresses, and how to move a manual clock.
 fn describe_sample(address: &str, answer: &Value, is_manual: bool) -> String {
-    let parts = parse_parts(answer);
+    let samples = parse_samples(answer);
     let ms = |name: &str| answer[name].as_i64().unwrap_or_default();
     let seconds = ((ms("last_dies_ms") - ms("now_ms")).max(0) + 999) / 1000;
-    let counts: Vec<String> =
-        parts.iter().map(|part| format!("{} in the {} API", part.count, part.name)).collect();
+    let counts: Vec<String> = samples
+        .iter()
+        .map(|sample| format!("{} in the {} API", sample.count, sample.name))
+        .collect();
     let when = match is_manual {
         false => {
             format!("They expire one after another; the last one in {seconds} s.")
@@ -179,8 +180,8 @@ fn describe_sample(address: &str, answer: &Value, is_manual: bool) -> String {
          http://{address}/\n",
         counts.join(", "),
     );
-    for Part { door, .. } in &parts {
-        out.push_str(&format!("          http://{address}/{door}/quickstart/sessions/items\n"));
+    for Sample { api, .. } in &samples {
+        out.push_str(&format!("          http://{address}/{api}/quickstart/sessions/items\n"));
     }
     out.push('\n');
     out

@@ -77,8 +77,8 @@ impl Authenticator {
             Login::Required => {}
         }
         if let Some(key) = bearer_key(headers) {
-            let (place, right) = self.check_key(key, peer)?;
-            return Ok(Some(Access { right, by: AuthMethod::Key(place) }));
+            let (key_index, right) = self.check_key(key, peer)?;
+            return Ok(Some(Access { right, by: AuthMethod::Key(key_index) }));
         }
         let session = self.find_session(headers);
         Ok(session.map(|session| Access { right: session.right, by: AuthMethod::Session(session) }))

@@ -50,10 +50,13 @@ pub(crate) async fn sign_in<D: Apis>(
     let key = body.get("key").and_then(Value::as_str);
     let key = key.ok_or_else(|| Error::bad_request("key is missing"))?;
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
-    let (place, _) = portal.authenticator.check_key(key, peer)?;
+    let (key_index, _) = portal.authenticator.check_key(key, peer)?;
     let now_s = clock::wall_ms().div_euclid(1000);
-    let begun =
-        portal.authenticator.sessions.begin_session(place, now_s).ok_or_else(Error::wrong_key)?;
+    let begun = portal
+        .authenticator
+        .sessions
+        .begin_session(key_index, now_s)
+        .ok_or_else(Error::wrong_key)?;
     // The scheme that the browser uses matters, since a proxy may have added TLS.
     let origin = parts.headers.get(header::ORIGIN);
     let over_tls = origin.is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));

@@ -46,7 +46,7 @@ pub(crate) struct Session {
     /// Right of the key with which the session was started.
     pub(crate) right: Right,
     /// Position, in the account's list of keys, of the key with which the session was started.
-    place: usize,
+    key_index: usize,
     /// Expiry in seconds since the Unix epoch.
     until: i64,
     /// The cookie's value, which also identifies the session.
@@ -117,16 +117,16 @@ impl Sessions {
     /// Starts a session with the key at this position in the account's list; returns `None` if
     /// there is no such key. `now_s` is wall-clock time in seconds since the Unix epoch, as
     /// browsers use.
-    pub(crate) fn begin_session(&self, place: usize, now_s: i64) -> Option<Session> {
+    pub(crate) fn begin_session(&self, key_index: usize, now_s: i64) -> Option<Session> {
         let derived = self.keys();
-        let (key, right) = derived.keys.get(place)?;
+        let (key, right) = derived.keys.get(key_index)?;
         let until = now_s.saturating_add(SESSION_SECONDS);
         // The random number distinguishes sessions started in the same second; it is not secret.
         let claims = format!("{until}.{}.{:016x}", right_letter(*right), fastrand::u64(..));
         let seal = URL_SAFE_NO_PAD.encode(key.sign(&[COOKIE, claims.as_bytes()]));
         Some(Session {
             right: *right,
-            place,
+            key_index,
             until,
             sealed: Secret::from_text(format!("{claims}.{seal}")),
         })
@@ -160,17 +160,17 @@ impl Sessions {
         let (right, _) = right.split_once('.')?;
         // The cookie does not name its key, so the account's few keys are tried.
         let derived = self.keys();
-        let place = derived.keys.iter().position(|(key, held)| {
+        let key_index = derived.keys.iter().position(|(key, held)| {
             let same = bool::from(key.verifies(&[COOKIE, claims.as_bytes()], &seal));
             same && right_letter(*held) == right
         })?;
-        let (_, right) = derived.keys.get(place)?;
+        let (_, right) = derived.keys.get(key_index)?;
         let until: i64 = until.parse().ok()?;
         // The expiry is covered by the signature verified above.
         let good = now_s < until && !self.ended.has(sealed, until);
         good.then(|| Session {
             right: *right,
-            place,
+            key_index,
             until,
             sealed: Secret::from_text(sealed.to_owned()),
         })
@@ -194,7 +194,9 @@ impl Sessions {
     pub(crate) fn identity(&self, by: &AuthMethod) -> [u8; 32] {
         match by {
             AuthMethod::Nothing => self.own.sign(&[IDENTITY]),
-            AuthMethod::Key(place) => self.own.sign(&[IDENTITY, b"key\0", &place.to_le_bytes()]),
+            AuthMethod::Key(key_index) => {
+                self.own.sign(&[IDENTITY, b"key\0", &key_index.to_le_bytes()])
+            }
             AuthMethod::Session(session) => {
                 self.own.sign(&[IDENTITY, b"session\0", session.sealed.bytes()])
             }
@@ -205,7 +207,7 @@ impl Sessions {
     fn signing_key<'a>(&self, session: Option<&'a Session>) -> (Key, &'a [u8]) {
         let derived = self.keys();
         let of = |session: &'a Session| {
-            let (key, _) = derived.keys.get(session.place)?;
+            let (key, _) = derived.keys.get(session.key_index)?;
             Some((key.clone(), session.sealed.bytes()))
         };
         session.and_then(of).unwrap_or_else(|| (self.own.clone(), b""))
@@ -263,8 +265,9 @@ mod tests {
     #[test]
     fn a_session_has_an_identity_of_its_own() {
         let all = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
-        let begun =
-            |place: usize, now: i64| AuthMethod::Session(all.begin_session(place, now).unwrap());
+        let begun = |key_index: usize, now: i64| {
+            AuthMethod::Session(all.begin_session(key_index, now).unwrap())
+        };
         let senders = [
             AuthMethod::Nothing,
             AuthMethod::Key(0),

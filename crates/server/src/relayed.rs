@@ -63,7 +63,7 @@ pub(crate) type RelayOnce = Arc<OnceLock<Arc<dyn Relay>>>;
 #[derive(Clone)]
 pub(crate) struct Relayed {
     pub(crate) apis: watch::Receiver<Apis>,
-    pub(crate) elsewhere: RelayOnce,
+    pub(crate) shard_relay: RelayOnce,
     pub(crate) stop: watch::Receiver<bool>,
 }
 
@@ -87,7 +87,7 @@ impl Relayed {
 impl portal::Apis for Relayed {
     /// Sends a request to the NoSQL API; `None` if it is off, 503 while the server stops.
     async fn nosql(&self, right: Right, request: Request<Bytes>) -> Option<Response> {
-        let answer = match self.elsewhere.get() {
+        let answer = match self.shard_relay.get() {
             Some(relay) => self.until_stop(relay.nosql(right, request)).await,
             None => {
                 let api = self.apis.borrow().cosmos.clone()?;
@@ -113,7 +113,7 @@ impl portal::Apis for Relayed {
         let portal = || "portal".to_owned();
         let peer = sender.peer.map_or_else(portal, |peer| format!("portal of {peer}"));
         let sender = mongo::Sender { right, peer, session: sender.session };
-        let ran = match self.elsewhere.get() {
+        let ran = match self.shard_relay.get() {
             Some(relay) => self.until_stop(relay.mongo(sender, database, command)).await,
             None => {
                 let api = self.apis.borrow().mongo.clone().ok_or(Refused::ApiDisabled)?;

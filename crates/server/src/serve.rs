@@ -38,7 +38,7 @@ use crate::{
     open::{Opened, open_clock_of},
     ready,
     server_context::ServerContext,
-    term::{Shards, Term, end_tasks},
+    term::{ServingTerm, Shards, end_tasks},
 };
 
 /// A running server. Dropping it without [`Running::stop`] also signals its tasks to end, but does
@@ -62,7 +62,7 @@ enum Data {
 
 /// The data of a standalone server.
 struct Own {
-    term: Arc<Term>,
+    term: Arc<ServingTerm>,
     /// The timekeeper, which stops its thread on drop, so it has to outlive the engine.
     timekeeper: Timekeeper,
     /// Lock of the data directory; dropped last, or another process could open it too early.
@@ -216,7 +216,8 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
         begin_lineage(folder)?;
     }
     let term =
-        Term::begin(&context, engine, (measured, images), features, Shards::default()).await?;
+        ServingTerm::begin(&context, engine, (measured, images), features, Shards::default())
+            .await?;
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
     let connection_limits = ConnectionLimits::of_apis(config.limits.max_connections);
     tasks.extend(bound.accept(&term, &stopped, &connection_limits)?);

@@ -68,7 +68,7 @@ pub(crate) struct ServerContext {
     /// Exporter of traces to a collector.
     pub(crate) traces: Traces,
     /// Forwards requests to the owners of all shards, if the cluster has several.
-    pub(crate) elsewhere: RelayOnce,
+    pub(crate) shard_relay: RelayOnce,
 }
 
 /// Opens the audit log for appending.
@@ -172,10 +172,10 @@ impl ServerContext {
             nosql: bound.nosql.as_ref().map(|taken| taken.address.port()),
         });
         let apis = watch::Sender::new(Apis::default());
-        let elsewhere = RelayOnce::default();
+        let shard_relay = RelayOnce::default();
         let (pages, login) = match &bound.admin {
             Some(taken) => {
-                let apis = (apis.subscribe(), elsewhere.clone());
+                let apis = (apis.subscribe(), shard_relay.clone());
                 let stopped = stopped.clone();
                 let made =
                     admin::build_portal(config, &account, taken.address, &ready, apis, stopped)?;
@@ -202,7 +202,7 @@ impl ServerContext {
             login,
             apis,
             traces,
-            elsewhere,
+            shard_relay,
         };
         Ok((context, bound))
     }

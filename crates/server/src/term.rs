@@ -46,7 +46,7 @@ pub(crate) struct Shards {
 }
 
 /// An engine with the APIs and background work that serve it.
-pub(crate) struct Term {
+pub(crate) struct ServingTerm {
     /// State of the admin routes, including the engine and the APIs.
     pub(crate) shared: Shared,
     /// Routes of the admin address, inside the portal's access control.
@@ -59,7 +59,7 @@ pub(crate) struct Term {
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
-impl Term {
+impl ServingTerm {
     /// Creates the APIs and starts the background work. Changes that an earlier process left
     /// incomplete are finished on return, so that no request sees them.
     pub(crate) async fn begin(
@@ -104,7 +104,7 @@ impl Term {
             memory: context.memory.clone(),
             temporary: context.files.clone(),
             apis: apis.clone(),
-            elsewhere: context.elsewhere.clone(),
+            shard_relay: context.shard_relay.clone(),
             audit: context.audit.clone(),
             subject: CheckContext {
                 config: Arc::new(context.config.clone()),
@@ -172,7 +172,7 @@ impl Term {
     }
 }
 
-impl Entrance for Term {
+impl Entrance for ServingTerm {
     fn count_silent(&self) -> impl Send + 'static {
         self.shared.apis.mongo.as_ref().map(|api| api.count_silent())
     }

@@ -49,7 +49,7 @@ pub struct BaseReader {
     predicate: PredicateInForce,
     view: Arc<View>,
     at: Applied,
-    next_place: u64,
+    next_tree_number: u64,
     space_trees: Vec<Arc<SpaceTree>>,
     /// A key and the value that it has in the base instead of the store's; without a value, the
     /// base lacks the key.
@@ -74,7 +74,7 @@ impl BaseReader {
         }
         inner.published.publish(&applying);
         let (at, view) = (*inner.applied.lock(), inner.published.view_to_keep());
-        let next_place = inner.next_place.load(Ordering::SeqCst);
+        let next_tree_number = inner.next_tree_number.load(Ordering::SeqCst);
         drop(applying);
         let mut space_trees: Vec<Arc<SpaceTree>> = view.space_trees.values().cloned().collect();
         space_trees.sort_by_key(|space_tree| space_tree.number);
@@ -83,7 +83,7 @@ impl BaseReader {
             predicate: predicate.clone(),
             view,
             at,
-            next_place,
+            next_tree_number,
             space_trees,
             replaced: None,
             read: None,
@@ -132,7 +132,7 @@ impl BaseReader {
         };
         let mut rows: Vec<Mutation> = self.space_trees.iter().filter_map(made).collect();
         // The next free number, since numbers of dropped trees are never reused.
-        rows.push(directory::record_next(self.next_place));
+        rows.push(directory::record_next(self.next_tree_number));
         rows
     }
 

@@ -212,7 +212,7 @@ impl Committer {
             (None, true) => {
                 // Created before the entry is passed on: after a failure no entry refers to the
                 // tree.
-                let number = self.inner.next_place.fetch_add(1, Ordering::SeqCst);
+                let number = self.inner.next_tree_number.fetch_add(1, Ordering::SeqCst);
                 let space_tree = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
                 self.entries.make_space(&space_tree, space, last)?
             }

@@ -50,7 +50,7 @@ pub(crate) struct DurableWatermark {
     /// Number of times the file was written; its parity selects the slot.
     number: u64,
     /// The watermark as it was last written.
-    pub(crate) mark: Watermark,
+    pub(crate) written: Watermark,
 }
 
 impl DurableWatermark {
@@ -70,26 +70,26 @@ impl DurableWatermark {
                 newest = found;
             }
         }
-        Ok(Self { file, number: newest.0, mark: newest.1 })
+        Ok(Self { file, number: newest.0, written: newest.1 })
     }
 
     /// Writes the watermark, which is durable when this returns.
-    pub(crate) fn move_to(&mut self, mark: Watermark) -> io::Result<()> {
-        if mark == self.mark {
+    pub(crate) fn move_to(&mut self, watermark: Watermark) -> io::Result<()> {
+        if watermark == self.written {
             return Ok(());
         }
         // The slot is selected by the number, so writes alternate between the slots.
         let number = self.number + 1;
         let mut record = number.to_be_bytes().to_vec();
-        record.extend_from_slice(&mark.durable.to_be_bytes());
-        record.extend_from_slice(&mark.tail.to_be_bytes());
-        record.extend_from_slice(&mark.stamp.seq.to_be_bytes());
-        record.extend_from_slice(&mark.stamp.at_ms.to_be_bytes());
+        record.extend_from_slice(&watermark.durable.to_be_bytes());
+        record.extend_from_slice(&watermark.tail.to_be_bytes());
+        record.extend_from_slice(&watermark.stamp.seq.to_be_bytes());
+        record.extend_from_slice(&watermark.stamp.at_ms.to_be_bytes());
         let checksum = crc32c::crc32c(&record);
         record.extend_from_slice(&checksum.to_be_bytes());
         self.file.write_all_at(&record, number % 2 * SLOT)?;
         self.file.sync_data()?;
-        (self.number, self.mark) = (number, mark);
+        (self.number, self.written) = (number, watermark);
         Ok(())
     }
 }
@@ -115,14 +115,14 @@ mod tests {
     fn a_torn_slot_leaves_the_older_mark() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("mark");
-        let mut mark = DurableWatermark::open(&path).unwrap();
-        assert_eq!(mark.mark, Watermark::START);
+        let mut watermark = DurableWatermark::open(&path).unwrap();
+        assert_eq!(watermark.written, Watermark::START);
         let at =
             |durable| Watermark { durable, tail: durable - 2, stamp: Stamp { seq: 5, at_ms: -7 } };
-        mark.move_to(at(7)).unwrap();
-        mark.move_to(at(9)).unwrap();
-        assert_eq!(DurableWatermark::open(&path).unwrap().mark, at(9));
-        mark.file.write_all_at(&[0xff; 4], (mark.number % 2) * SLOT).unwrap();
-        assert_eq!(DurableWatermark::open(&path).unwrap().mark, at(7));
+        watermark.move_to(at(7)).unwrap();
+        watermark.move_to(at(9)).unwrap();
+        assert_eq!(DurableWatermark::open(&path).unwrap().written, at(9));
+        watermark.file.write_all_at(&[0xff; 4], (watermark.number % 2) * SLOT).unwrap();
+        assert_eq!(DurableWatermark::open(&path).unwrap().written, at(7));
     }
 }

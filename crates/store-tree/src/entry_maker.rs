@@ -16,7 +16,7 @@ use crate::{
     directory::{DIRECTORY, DirectoryChange, change_of},
     errors::from_tree,
     inner::OpenStore,
-    messages::{FollowedEntry, PendingEntry, Run},
+    messages::{FollowedEntry, PendingEntry, TreeMutations},
     published::{SpaceTrees, number_after},
     space_tree::SpaceTree,
 };
@@ -98,7 +98,7 @@ impl EntryMaker {
             return Err(Error::new(Kind::Invalid, text));
         }
         let (mut made, mut dropped) = (None, None);
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<TreeMutations> = Vec::new();
         for mutation in entry.mutations {
             if mutation.space == DIRECTORY {
                 match change_of(&mutation.key, mutation.value.as_deref())? {
@@ -106,7 +106,7 @@ impl EntryMaker {
                         made = Some(self.make_tree(number, space)?)
                     }
                     DirectoryChange::Next(next) => {
-                        self.inner.next_place.fetch_max(next, Ordering::SeqCst);
+                        self.inner.next_tree_number.fetch_max(next, Ordering::SeqCst);
                     }
                     DirectoryChange::Dropped(number) => dropped = self.remove_tree(number),
                 }
@@ -118,7 +118,7 @@ impl EntryMaker {
                 _ => {
                     // An unknown tree was dropped with its rows, so the mutation is skipped.
                     let Some(space_tree) = self.numbered_tree(mutation.space) else { continue };
-                    runs.push(Run { space_tree, mutations: vec![mutation] });
+                    runs.push(TreeMutations { space_tree, mutations: vec![mutation] });
                 }
             }
         }
@@ -147,8 +147,8 @@ impl EntryMaker {
         self.space_trees.remove(&space)
     }
 
-    fn directory_run(&self, mutations: Vec<Mutation>) -> Run {
-        Run { space_tree: Arc::clone(&self.inner.directory), mutations }
+    fn directory_run(&self, mutations: Vec<Mutation>) -> TreeMutations {
+        TreeMutations { space_tree: Arc::clone(&self.inner.directory), mutations }
     }
 
     /// Returns the entry of an ordered batch; `None` if all of it was refused.
@@ -157,7 +157,7 @@ impl EntryMaker {
         let mut mutations = ordered.mutations;
         // Sorted keys are cheaper to insert into a memtable. The last mutation of a key wins.
         mutations.sort_by(|a, b| a.space_and_key().cmp(&b.space_and_key()));
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<TreeMutations> = Vec::new();
         let mut current: Option<(Space, Option<usize>)> = None;
         for mutation in mutations {
             let (space, key, value) = match mutation {
@@ -183,18 +183,18 @@ impl EntryMaker {
 
     /// Returns the index in `runs` of the mutations for the tree of a space, adding an empty list
     /// if `runs` has no element for the tree; `None` if the space has no tree.
-    fn run_for(&self, space: Space, runs: &mut Vec<Run>) -> Option<usize> {
+    fn run_for(&self, space: Space, runs: &mut Vec<TreeMutations>) -> Option<usize> {
         let space_tree = self.tree_of(space)?;
         if let Some(at) = runs.iter().position(|run| run.space_tree.number == space_tree.number) {
             return Some(at);
         }
-        runs.push(Run { space_tree: Arc::clone(space_tree), mutations: Vec::new() });
+        runs.push(TreeMutations { space_tree: Arc::clone(space_tree), mutations: Vec::new() });
         Some(runs.len() - 1)
     }
 
     /// Converts additions to absolute values, reading each sum from its tree at most once. A pair
     /// of zeros is deleted.
-    fn add_sums(&mut self, sums: FoldedSums, runs: &mut Vec<Run>) -> Result<(), Error> {
+    fn add_sums(&mut self, sums: FoldedSums, runs: &mut Vec<TreeMutations>) -> Result<(), Error> {
         for ((space, key), by) in sums {
             let Some(at) = self.run_for(space, runs) else { continue };
             let Some(run) = runs.get_mut(at) else { continue };
@@ -225,7 +225,7 @@ impl EntryMaker {
         &mut self,
         last: Stamp,
         dropped: Vec<u64>,
-        mut runs: Vec<Run>,
+        mut runs: Vec<TreeMutations>,
     ) -> Result<PendingEntry, Error> {
         runs.retain(|run| !run.mutations.is_empty());
         let under = number_after(self.under, &self.inner.trees.counter);
@@ -246,7 +246,7 @@ impl EntryMaker {
 
 /// Appends a mutation, replacing a previous one of the same key, since both would get the same
 /// sequence number.
-fn push_mutation(run: &mut Run, key: Bytes, value: Option<Bytes>) {
+fn push_mutation(run: &mut TreeMutations, key: Bytes, value: Option<Bytes>) {
     let mutation = Mutation { space: run.space_tree.number, key, value };
     match run.mutations.last_mut() {
         Some(last) if last.key == mutation.key => *last = mutation,

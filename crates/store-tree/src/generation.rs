@@ -91,7 +91,7 @@ impl Generation {
         base::load(options, &*retained.journal, &retained.predicate)?;
         let watermark = DurableWatermark::open(&options.path.join(wipe::MARK))
             .map_err(|error| from_io("open the mark", &error))?;
-        let mark = watermark.mark;
+        let mark = watermark.written;
         let journal = open_journal(retained, mark)?;
         let trees = Trees::new(options.path.join(TREES), options.cache_bytes, &retained.predicate)?;
         if journal.end() == 0 {
@@ -120,7 +120,7 @@ impl Generation {
             working: RwLock::new(()),
             trees,
             directory: replayed.directory,
-            next_place: AtomicU64::new(replayed.next),
+            next_tree_number: AtomicU64::new(replayed.next),
             in_flight: Arc::clone(&retained.in_flight),
             published_seq: Arc::clone(&retained.published),
             applied: Mutex::new(applied),

@@ -33,11 +33,11 @@ use crate::{
 };
 
 /// Time for which a running compaction may delay the reopening of the store.
-const RETIRE_WITHIN: Duration = Duration::from_secs(5);
+const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a flush waits for entries in progress to be published, which takes some ten
 /// milliseconds per group. If they are not published by then, the flush also writes replaced
 /// versions of keys.
-const SHOWN_WITHIN: Duration = Duration::from_millis(50);
+const PUBLISH_TIMEOUT: Duration = Duration::from_millis(50);
 /// Number of trees flushed concurrently when all are flushed.
 const FLUSHES_AT_ONCE: usize = 4;
 
@@ -64,7 +64,7 @@ pub(crate) struct OpenStore {
     /// The view that new readers get.
     pub(crate) published: Published,
     /// The next unused tree number.
-    pub(crate) next_place: AtomicU64,
+    pub(crate) next_tree_number: AtomicU64,
     /// Batches that are ordered and not visible yet.
     pub(crate) in_flight: Arc<InFlight>,
     /// The sequence number of the last commit that is visible to readers.
@@ -129,7 +129,7 @@ impl OpenStore {
     /// Releases the journal and the right to change files; reads continue. The threads must have
     /// stopped.
     pub(crate) fn retire(&self) -> Result<(), Error> {
-        let alone = self.working.try_write_for(RETIRE_WITHIN);
+        let alone = self.working.try_write_for(RETIRE_TIMEOUT);
         let busy = || Error::new(Kind::Unavailable, "a compaction of the store is still running");
         alone.map(|_| drop(self.journal.lock().take())).ok_or_else(busy)
     }
@@ -176,11 +176,11 @@ impl OpenStore {
             self.sync_journal()?;
             // The memtable may contain entries in progress. Versions that these replace must be
             // kept until the entries are published, so the flush waits for that.
-            self.published.wait_until_shown(SHOWN_WITHIN);
+            self.published.wait_until_shown(PUBLISH_TIMEOUT);
             Ok(self.published.oldest_view())
         };
         let kept = self.make_tables(space_tree, || space_tree.flush(prepare))?;
-        self.published.record_kept(kept);
+        self.published.record_retained(kept);
         self.compactor.record_tables(space_tree);
         self.release_tree(space_tree).map(|_| true)
     }
@@ -192,7 +192,7 @@ impl OpenStore {
             // All versions are kept: no space uses the tree any more, so it is never compacted.
             let kept = self
                 .make_tables(space_tree, || space_tree.flush(|| self.sync_journal().map(|()| 0)))?;
-            self.published.record_kept(kept);
+            self.published.record_retained(kept);
         }
         self.release_tree(space_tree).map(|_| ())
     }
@@ -279,7 +279,7 @@ impl OpenStore {
         let (space_trees, oldest) = (self.all_trees(), self.published.old_view());
         OldViews {
             age: oldest.map_or(Duration::ZERO, |(_, age)| age),
-            kept: oldest.map_or(0, |(view, _)| view.kept),
+            kept: oldest.map_or(0, |(view, _)| view.retained_bytes),
             ended: self.metrics.ended_views(),
             memory: space_trees.iter().map(|space_tree| space_tree.held_bytes()).sum(),
             tables: space_trees.iter().map(|space_tree| space_tree.superseded_bytes()).sum(),
@@ -290,7 +290,7 @@ impl OpenStore {
     pub(crate) fn end_view_beyond_bound(&self) {
         let Some((view, _)) = self.published.old_view() else { return };
         let Some(free) = self.disk_space.free_bytes() else { return };
-        if self.old_views_bound.is_exceeded(view.kept, free) {
+        if self.old_views_bound.is_exceeded(view.retained_bytes, free) {
             self.published.end_view(&view);
             self.metrics.record_ended_view();
         }
@@ -309,7 +309,7 @@ impl OpenStore {
         let mut watermark = self.watermark.lock();
         let mark = Watermark {
             durable: applied.n,
-            tail: tail.max(watermark.mark.tail),
+            tail: tail.max(watermark.written.tail),
             stamp: applied.stamp,
         };
         watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
@@ -318,7 +318,7 @@ impl OpenStore {
     /// Returns the number of the first entry that a start would replay according to the durable
     /// watermark; it is at most [`tail`](Self::tail).
     pub(crate) fn durable_tail(&self) -> u64 {
-        self.watermark.lock().mark.tail
+        self.watermark.lock().written.tail
     }
 
     /// Reacts to the result of a flush. After a failure other than a full disk, which is temporary,

@@ -104,7 +104,7 @@ impl PendingRequests {
 }
 
 /// The mutations of one entry that belong to one tree.
-pub(crate) struct Run {
+pub(crate) struct TreeMutations {
     pub(crate) space_tree: Arc<SpaceTree>,
     pub(crate) mutations: Vec<Mutation>,
 }
@@ -116,7 +116,7 @@ pub(crate) struct PendingEntry {
     pub(crate) last: Stamp,
     /// Sequence number of the entry in the trees.
     pub(crate) under: u64,
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<TreeMutations>,
     /// Tree of a space that the entry creates.
     pub(crate) made: Option<Arc<SpaceTree>>,
     /// Tree of a space that the entry drops.

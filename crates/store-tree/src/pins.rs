@@ -19,7 +19,7 @@ pub(crate) struct Pins {
     /// Views up to this sequence number were ended. Changed only while `open` is locked.
     ended: AtomicU64,
     /// Bytes of tables that flushes have written with all versions of keys since the opening.
-    kept: AtomicU64,
+    retained_bytes: AtomicU64,
 }
 
 /// The open views that have the same sequence number.
@@ -36,8 +36,8 @@ struct Pinned {
 pub(crate) struct Superseded {
     /// Reading of the monotonic clock in nanoseconds.
     pub(crate) at_ns: u64,
-    /// Value of `Pins::kept` when the view was superseded.
-    kept: u64,
+    /// Value of `Pins::retained_bytes` when the view was superseded.
+    retained_bytes: u64,
 }
 
 /// The oldest view that is not the newest.
@@ -48,7 +48,7 @@ pub(crate) struct OldestView {
     /// When the view was superseded: monotonic clock, nanoseconds.
     pub(crate) superseded_ns: u64,
     /// Bytes of tables that were written since then with all versions of keys.
-    pub(crate) kept: u64,
+    pub(crate) retained_bytes: u64,
 }
 
 impl Pins {
@@ -62,15 +62,15 @@ impl Pins {
 
     /// Records that a view newer than the one with number `at` was published.
     pub(crate) fn record_superseded(&self, at: u64, at_ns: u64) {
-        let kept = self.kept.load(Ordering::SeqCst);
+        let retained_bytes = self.retained_bytes.load(Ordering::SeqCst);
         if let Some(pinned) = self.open.lock().get_mut(&at) {
-            pinned.superseded.get_or_insert(Superseded { at_ns, kept });
+            pinned.superseded.get_or_insert(Superseded { at_ns, retained_bytes });
         }
     }
 
     /// Records that a flush has written this many bytes with all versions of keys.
-    pub(crate) fn record_kept(&self, bytes: u64) {
-        self.kept.fetch_add(bytes, Ordering::SeqCst);
+    pub(crate) fn record_retained(&self, bytes: u64) {
+        self.retained_bytes.fetch_add(bytes, Ordering::SeqCst);
     }
 
     /// Returns the smallest sequence number of an open view that was not ended: no open view sees
@@ -85,9 +85,10 @@ impl Pins {
     pub(crate) fn oldest_view(&self) -> Option<OldestView> {
         let open = self.open.lock();
         let (number, pinned) = open.range(self.first_good()..).next()?;
-        let Superseded { at_ns, kept } = pinned.superseded?;
-        let kept = self.kept.load(Ordering::SeqCst).saturating_sub(kept);
-        Some(OldestView { number: *number, superseded_ns: at_ns, kept })
+        let Superseded { at_ns, retained_bytes } = pinned.superseded?;
+        let retained_bytes =
+            self.retained_bytes.load(Ordering::SeqCst).saturating_sub(retained_bytes);
+        Some(OldestView { number: *number, superseded_ns: at_ns, retained_bytes })
     }
 
     /// Ends the views of this number, which is not the newest, and all older views.
@@ -158,19 +159,19 @@ mod tests {
     fn a_view_that_was_ended_counts_no_more() {
         let pins = Arc::<Pins>::default();
         let first = pins.pin(7);
-        pins.record_kept(1_000);
+        pins.record_retained(1_000);
         pins.record_superseded(7, 100);
         let second = pins.pin(9);
-        pins.record_kept(10);
+        pins.record_retained(10);
         pins.record_superseded(9, 200);
         let newest = pins.pin(12);
-        pins.record_kept(1);
-        let want = OldestView { number: 7, superseded_ns: 100, kept: 11 };
+        pins.record_retained(1);
+        let want = OldestView { number: 7, superseded_ns: 100, retained_bytes: 11 };
         assert_eq!(pins.oldest_view(), Some(want));
         pins.end(7);
         assert_eq!([&first, &second, &newest].map(Pin::is_ended), [true, false, false]);
         // The next view's retained bytes are counted from when it was superseded.
-        let want = OldestView { number: 9, superseded_ns: 200, kept: 1 };
+        let want = OldestView { number: 9, superseded_ns: 200, retained_bytes: 1 };
         assert_eq!((pins.oldest(), pins.oldest_view()), (9, Some(want)));
         drop(first);
         drop(second);

@@ -147,8 +147,8 @@ impl Published {
     }
 
     /// Records that a flush kept all versions of its keys and wrote this many bytes.
-    pub(crate) fn record_kept(&self, bytes: u64) {
-        self.pins.record_kept(bytes);
+    pub(crate) fn record_retained(&self, bytes: u64) {
+        self.pins.record_retained(bytes);
     }
 
     /// Ends a view that is not the newest, and all older views: their reads fail.

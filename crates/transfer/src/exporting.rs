@@ -71,7 +71,7 @@ pub fn export(
         false => target.go_on(export, state, open, watch)?,
     };
     report(&done);
-    state::remove(&target.beside)
+    state::remove(&target.state_path)
 }
 
 /// The output file of an export.
@@ -80,12 +80,12 @@ struct Target<'a> {
     /// Temporary path of the output file until it is complete.
     part: PathBuf,
     /// Path of the state file, next to the output file.
-    beside: PathBuf,
+    state_path: PathBuf,
 }
 
 impl<'a> Target<'a> {
     fn of(path: &'a Path) -> Self {
-        Self { path, part: beside(path, PART), beside: beside(path, STATE) }
+        Self { path, part: beside(path, PART), state_path: beside(path, STATE) }
     }
 
     fn failed(&self) -> impl Fn(io::Error) -> String {
@@ -94,13 +94,13 @@ impl<'a> Target<'a> {
 
     /// Checks the files that an earlier run has left, and returns the state to start with.
     fn begin(&self, export: &Export, job: String) -> Result<ExportState, String> {
-        let (path, part, beside) =
-            (self.path.display(), self.part.display(), self.beside.display());
-        let kept: Option<ExportState> = state::load(&self.beside)?;
+        let (path, part, state_path) =
+            (self.path.display(), self.part.display(), self.state_path.display());
+        let kept: Option<ExportState> = state::load(&self.state_path)?;
         let is_there = files::is_there(self.path);
         match kept {
             Some(kept) if export.resume && kept.job != job => Err(format!(
-                "{beside} is of another export: use the same arguments, or remove it and {part}"
+                "{state_path} is of another export: use the same arguments, or remove it and {part}"
             )),
             Some(kept) if export.resume && (kept.is_finished || !is_there) => Ok(kept),
             _ if is_there => Err(format!(
@@ -108,8 +108,8 @@ impl<'a> Target<'a> {
                  choose another name"
             )),
             Some(kept) if !kept.is_finished => Err(format!(
-                "an export into {path} is unfinished: continue with --resume, or remove {beside} \
-                 and {part}"
+                "an export into {path} is unfinished: continue with --resume, or remove \
+                 {state_path} and {part}"
             )),
             _ => Ok(ExportState { job, ..ExportState::default() }),
         }
@@ -125,14 +125,14 @@ impl<'a> Target<'a> {
     ) -> Result<Exported, String> {
         let earlier = state.documents;
         let rest = export.limit.map(|limit| limit.saturating_sub(state.documents));
-        let is_later = state.mark.is_some();
-        let mut source = open(state.mark.as_deref(), rest)?;
+        let is_later = state.resume_position.is_some();
+        let mut source = open(state.resume_position.as_deref(), rest)?;
         let id = source.collection_id().map(str::to_owned);
         if is_later && state.collection != id {
             return Err(format!(
                 "the collection or container was dropped and created again since the earlier run: \
                  remove {} and {} to export the new one",
-                self.beside.display(),
+                self.state_path.display(),
                 self.part.display()
             ));
         }
@@ -149,12 +149,12 @@ impl<'a> Target<'a> {
             file.sync_data().map_err(self.failed())?;
             let Some(state) = state else { return Ok(()) };
             let content = ContentFingerprint::up_to(file, state.bytes).map_err(self.failed())?;
-            state::save(&self.beside, &ExportState { content, ..state.clone() })
+            state::save(&self.state_path, &ExportState { content, ..state.clone() })
         };
         let done = copy(export, source, &mut file, state, watch, keep)?;
         (last.documents, last.bytes, last.is_finished) = (done.documents, done.bytes, true);
         last.content = ContentFingerprint::up_to(&file, done.bytes).map_err(self.failed())?;
-        state::save(&self.beside, &last)?;
+        state::save(&self.state_path, &last)?;
         drop(file);
         files::publish(&self.part, self.path).map_err(self.failed())?;
         Ok(Exported { earlier, ..done })
@@ -162,7 +162,7 @@ impl<'a> Target<'a> {
 
     /// Saves the state and opens the incomplete file, truncated to the length in the state.
     fn open_part(&self, state: &ExportState) -> Result<File, String> {
-        state::save(&self.beside, state)?;
+        state::save(&self.state_path, state)?;
         let failed = |error: io::Error| format!("cannot write {}: {error}", self.part.display());
         if state.bytes == 0 {
             return files::create_anew(&self.part).map_err(failed);
@@ -181,7 +181,7 @@ impl<'a> Target<'a> {
             format!(
                 "{} was changed since the earlier run: {why}. Remove it and {}, and start over",
                 path.display(),
-                self.beside.display()
+                self.state_path.display()
             )
         };
         let bytes = file.metadata().map_err(|error| wrong(&error))?.len();
@@ -244,14 +244,14 @@ fn copy<W: Write>(
             return Err(interrupted(export.file.is_some()));
         }
         let more = export.limit.is_none_or(|limit| state.documents < limit);
-        let Page { documents, mark } = match more {
+        let Page { documents, resume_position } = match more {
             true => match source.next_page() {
                 Err(_) if !watch.should_continue() => {
                     return Err(interrupted(export.file.is_some()));
                 }
                 page => page?,
             },
-            false => Page { documents: Vec::new(), mark: None },
+            false => Page { documents: Vec::new(), resume_position: None },
         };
         let wanted = export.limit.map_or(u64::MAX, |limit| limit - state.documents);
         for document in documents.iter().take(usize::try_from(wanted).unwrap_or(usize::MAX)) {
@@ -262,10 +262,12 @@ fn copy<W: Write>(
         state.bytes += bytes.len() as u64;
         watch.report_progress(state.bytes);
         bytes.clear();
-        let is_last = mark.is_none();
+        let is_last = resume_position.is_none();
         // An empty page of a cursor has no resume position; the previous position stays valid.
-        if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
-            state.mark = Some(mark);
+        if let Some(resume_position) =
+            resume_position.filter(|resume_position| !resume_position.is_empty())
+        {
+            state.resume_position = Some(resume_position);
         }
         keep(out, (!is_last).then_some(&state))?;
         if is_last {

@@ -88,18 +88,18 @@ pub fn import(
     watch: &dyn RunMonitor,
     report: &mut dyn FnMut(&Imported),
 ) -> Result<Imported, String> {
-    let beside = import.file.as_ref().map(|path| beside(path, STATE));
+    let state_path = import.file.as_ref().map(|path| beside(path, STATE));
     let file = import.file.as_deref().map(InputFile::open).transpose()?;
-    let begun = begin(import, beside.as_deref(), file.as_ref())?;
+    let begun = begin(import, state_path.as_deref(), file.as_ref())?;
     let done = match begun {
         ImportStart::Finished(done) => done,
         ImportStart::Run(state, is_later) => {
-            run(import, state, is_later, open, (file, beside.clone()), watch)?
+            run(import, state, is_later, open, (file, state_path.clone()), watch)?
         }
     };
     report(&done);
-    if let (Some(beside), None) = (&beside, done.stopped) {
-        state::remove(beside)?;
+    if let (Some(state_path), None) = (&state_path, done.stopped) {
+        state::remove(state_path)?;
     }
     Ok(done)
 }
@@ -109,7 +109,7 @@ fn run(
     state: ImportState,
     is_later: bool,
     open: impl FnOnce() -> Result<Box<dyn Sink>, String>,
-    (file, beside): (Option<InputFile<'_>>, Option<PathBuf>),
+    (file, state_path): (Option<InputFile<'_>>, Option<PathBuf>),
     watch: &dyn RunMonitor,
 ) -> Result<Imported, String> {
     let from = FilePosition { offset: state.offset, line: state.line };
@@ -117,7 +117,7 @@ fn run(
     let sink = open()?;
     let refusals = Refusals::open(&import.refusals, state.refused_bytes)?;
     let earlier = is_later.then_some(earlier(&state, false));
-    let mut run = Run { import, file, input, refusals, sink, state, beside, earlier, watch };
+    let mut run = Run { import, file, input, refusals, sink, state, state_path, earlier, watch };
     if !is_later {
         run.state.before = run.sink.count()?;
         run.keep()?;
@@ -145,14 +145,14 @@ enum ImportStart {
 /// another file, or the file has changed since.
 fn begin(
     import: &Import,
-    beside: Option<&Path>,
+    state_path: Option<&Path>,
     file: Option<&InputFile<'_>>,
 ) -> Result<ImportStart, String> {
     let Import { job, mode, batch, format, .. } = import;
     let job = format!("{job} by {mode:?}, {batch} at once, as {}", format.word());
-    let shown = beside.unwrap_or(Path::new("")).display();
+    let shown = state_path.unwrap_or(Path::new("")).display();
     let version = file.map(|file| file.version).unwrap_or_default();
-    let kept = beside.map_or(Ok(None), state::load::<ImportState>)?;
+    let kept = state_path.map_or(Ok(None), state::load::<ImportState>)?;
     let anew = ImportState {
         job,
         version,
@@ -199,7 +199,7 @@ struct Run<'a> {
     refusals: Refusals,
     sink: Box<dyn Sink>,
     state: ImportState,
-    beside: Option<PathBuf>,
+    state_path: Option<PathBuf>,
     earlier: Option<Earlier>,
     watch: &'a dyn RunMonitor,
 }
@@ -215,14 +215,14 @@ impl Run<'_> {
                 // The import is not settled until the unacknowledged batch was repeated.
                 self.state.is_settled = !again;
                 self.keep()?;
-                return Err(interrupted(self.beside.is_some()));
+                return Err(interrupted(self.state_path.is_some()));
             }
             let batch = self.next_batch();
             if !batch.items.is_empty() {
                 let sent = self.send(batch.items, batch.next, again);
                 let stopped = match sent {
                     Err(_) if !self.watch.should_continue() => {
-                        return Err(interrupted(self.beside.is_some()));
+                        return Err(interrupted(self.state_path.is_some()));
                     }
                     sent => sent?,
                 };
@@ -369,7 +369,7 @@ impl Run<'_> {
         if let Some(file) = &self.file {
             self.state.content = file.content(self.state.offset)?;
         }
-        self.beside.as_deref().map_or(Ok(()), |beside| state::save(beside, &self.state))
+        self.state_path.as_deref().map_or(Ok(()), |state_path| state::save(state_path, &self.state))
     }
 
     fn ended(&mut self) -> Result<Imported, String> {

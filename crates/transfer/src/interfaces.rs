@@ -25,7 +25,7 @@ pub struct Page {
     /// The documents of the page, in order.
     pub documents: Vec<DocBuf>,
     /// Resume position: where the next page starts; `None` on the last page; empty if unknown.
-    pub mark: Option<String>,
+    pub resume_position: Option<String>,
 }
 
 /// A collection from which documents are exported.
@@ -93,10 +93,10 @@ pub trait Sink {
 /// A monitor for tests that never interrupts.
 #[cfg(test)]
 #[derive(Debug)]
-pub(crate) struct Calm;
+pub(crate) struct NeverInterrupts;
 
 #[cfg(test)]
-impl RunMonitor for Calm {
+impl RunMonitor for NeverInterrupts {
     fn should_continue(&self) -> bool {
         true
     }

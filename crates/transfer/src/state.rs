@@ -32,7 +32,8 @@ pub(crate) struct ExportState {
     /// Number of documents in the durable part of the output file.
     pub(crate) documents: u64,
     /// Resume position of the source; `None` for the start.
-    pub(crate) mark: Option<String>,
+    #[serde(rename = "mark")]
+    pub(crate) resume_position: Option<String>,
     /// Whether the export is complete.
     pub(crate) is_finished: bool,
 }

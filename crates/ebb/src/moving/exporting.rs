@@ -110,16 +110,25 @@ fn run(matches: &ArgMatches, common: Common, file: Option<PathBuf>) -> Result<()
     let asked = Export { job, file, format, limit, resume: matches.get_flag("resume") };
     let watching = Watching::new("export", None)?;
     let watch: Arc<dyn RunMonitor> = watching.clone();
-    let open = move |mark: Option<&str>, limit: Option<u64>| -> Result<Box<dyn Source>, String> {
+    let open = move |resume_position: Option<&str>,
+                     limit: Option<u64>|
+          -> Result<Box<dyn Source>, String> {
         match server {
             Server::Mongo(address) => {
                 let find =
                     Find { database, collection, filter: query, fields: names, order, limit };
-                Ok(Box::new(MongoSource::open(&address, find, mark, watch)?))
+                Ok(Box::new(MongoSource::open(&address, find, resume_position, watch)?))
             }
             Server::NoSql(address) => {
                 let place = (database.as_str(), collection.as_str());
-                Ok(Box::new(NoSqlSource::open(&address, place, &query, names, mark, watch)?))
+                Ok(Box::new(NoSqlSource::open(
+                    &address,
+                    place,
+                    &query,
+                    names,
+                    resume_position,
+                    watch,
+                )?))
             }
         }
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::Part;
+use super::Sample;
 use crate::{client::Client, print_text};
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -17,22 +17,22 @@ const LONGEST: u64 = 120;
 
 /// Shows the live sessions until all that can expire have expired, or for [`LONGEST`] updates.
 /// Fails with the message of a failed request; the bars drawn so far remain.
-pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String> {
+pub(super) fn watch_expiry(client: &Client, samples: &[Sample]) -> Result<(), String> {
     let all = MultiProgress::new();
     let style = ProgressStyle::with_template(LINE).map_err(|error| error.to_string())?;
-    let bars: Vec<_> = parts
+    let bars: Vec<_> = samples
         .iter()
-        .map(|part| {
-            let bar = all.add(ProgressBar::new(part.count).with_position(part.count));
+        .map(|sample| {
+            let bar = all.add(ProgressBar::new(sample.count).with_position(sample.count));
             bar.set_style(style.clone().progress_chars("##-"));
-            bar.set_prefix(part.name);
-            (part, bar)
+            bar.set_prefix(sample.name);
+            (sample, bar)
         })
         .collect();
     for _ in 0..LONGEST {
         let mut rest = 0;
-        for (part, bar) in &bars {
-            let (live, dies) = count_left(client, part)?;
+        for (sample, bar) in &bars {
+            let (live, dies) = count_left(client, sample)?;
             bar.set_position(live);
             bar.set_message(if dies == 0 { "that stay: their ttl is -1" } else { "" });
             rest += dies;
@@ -48,8 +48,9 @@ pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String
 }
 
 /// Returns the number of live sessions, and how many of them expire within an hour.
-fn count_left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
-    let path = format!("/_ebb/databases/quickstart/collections/sessions/expiry?door={}", part.door);
+fn count_left(client: &Client, sample: &Sample) -> Result<(u64, u64), String> {
+    let path =
+        format!("/_ebb/databases/quickstart/collections/sessions/expiry?door={}", sample.api);
     let expiry = client.get(&path)?;
     let count = |at: &str| expiry.pointer(at).and_then(serde_json::Value::as_u64).unwrap_or(0);
     Ok((count("/live/documents"), count("/dies_within/hour/documents")))

@@ -30,7 +30,7 @@ use crate::{
 
 /// How long a backup waits for another backup to end. A backup whose client has disconnected ends
 /// within this time.
-const TURN: Duration = Duration::from_secs(5);
+const PERMIT_WAIT: Duration = Duration::from_secs(5);
 
 /// State with which the backup thread runs.
 struct Source {
@@ -40,7 +40,7 @@ struct Source {
     hold: ReapHold,
     stopping: watch::Receiver<bool>,
     /// Permit held until the backup has ended, since only one runs at a time.
-    _turn: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// The previous backup's end as given by the client; all fields are empty for a full backup.
@@ -78,12 +78,12 @@ pub(crate) async fn get_backup(
     let wanted = asked.wanted()?;
     let source = source_of(&shared).await?;
     let begun = tokio::task::spawn_blocking(move || {
-        let Source { images, clock, folder, hold, stopping, _turn } = source;
+        let Source { images, clock, folder, hold, stopping, _permit } = source;
         let lineage = lineage_of(&folder)?;
         let now = clock.checkpoint_of_copy();
         let taking = BackupRun::begin(&images, wanted, lineage, &now, Some(hold))?;
         let stream = write_to_stream(move |out| {
-            let (_turn, clock_of_end) = (_turn, || clock.checkpoint_of_copy());
+            let (_permit, clock_of_end) = (_permit, || clock.checkpoint_of_copy());
             let switches = || Features::stored_bytes(&folder).map_err(Failure::Refused);
             let goes_on = || !*stopping.borrow();
             match taking.write(out, clock_of_end, switches, goes_on, &mut |_, _| {}) {
@@ -113,8 +113,9 @@ async fn source_of(shared: &Shared) -> Result<Source> {
     let (Some(images), Some(folder)) = (shared.images.clone(), config.data_dir.clone()) else {
         return Err(Error::conflict("an in-memory server cannot be backed up"));
     };
-    let turn = tokio::time::timeout(TURN, Arc::clone(&shared.backups).acquire_owned()).await;
-    let Ok(Ok(_turn)) = turn else {
+    let permit =
+        tokio::time::timeout(PERMIT_WAIT, Arc::clone(&shared.backups).acquire_owned()).await;
+    let Ok(Ok(_permit)) = permit else {
         return Err(Error::conflict("another backup is running: wait until it ends"));
     };
     // Before the image (snapshot) of the store is taken: reaping must not remove data that it
@@ -122,5 +123,5 @@ async fn source_of(shared: &Shared) -> Result<Source> {
     let hold = shared.engine.hold_reaping();
     let clock = Arc::clone(shared.engine.clock());
     let stopping = shared.stopping.clone();
-    Ok(Source { images, clock, folder, hold, stopping, _turn })
+    Ok(Source { images, clock, folder, hold, stopping, _permit })
 }

@@ -305,7 +305,7 @@ fn check_store(shared: &Shared) -> Finding {
 }
 
 fn check_cluster(shared: &Shared) -> Finding {
-    let Some(cluster) = shared.elsewhere.get() else {
+    let Some(cluster) = shared.shard_relay.get() else {
         return good("the server is not a cluster node");
     };
     match cluster.problems()[..] {

@@ -77,7 +77,7 @@ pub(crate) struct Shared {
     pub(crate) temporary: Option<Area>,
     pub(crate) apis: Apis,
     /// Forwards requests to the owners of all shards of a cluster.
-    pub(crate) elsewhere: RelayOnce,
+    pub(crate) shard_relay: RelayOnce,
     /// Audit log of changes; `None` if disabled.
     pub(crate) audit: Option<Arc<AuditLog>>,
     pub(crate) features: Arc<Features>,
@@ -99,9 +99,9 @@ pub(crate) struct Shared {
 /// Returns all routes of the admin address: the server's, with the portal's routes and access
 /// control around them.
 pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
-    let (elsewhere, audit) = (shared.elsewhere.clone(), shared.audit.clone());
+    let (shard_relay, audit) = (shared.shard_relay.clone(), shared.audit.clone());
     let routes = routes(shared);
-    let routes = match elsewhere.get().cloned() {
+    let routes = match shard_relay.get().cloned() {
         None => routes,
         // Added inside the access control, so that only authorized requests are relayed.
         Some(relay) => routes.route_layer(from_fn(move |request: Request, next: Next| {

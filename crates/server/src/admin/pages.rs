@@ -44,7 +44,7 @@ pub(crate) fn build_portal(
     account: &CurrentKeys,
     bound: SocketAddr,
     ready: &Ready,
-    (apis, elsewhere): (watch::Receiver<Apis>, RelayOnce),
+    (apis, shard_relay): (watch::Receiver<Apis>, RelayOnce),
     stop: watch::Receiver<bool>,
 ) -> Result<(Arc<Pages>, Login), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
@@ -87,6 +87,6 @@ pub(crate) fn build_portal(
             }
         })?,
     };
-    let portal = Portal::new(settings, Relayed { apis, elsewhere, stop });
+    let portal = Portal::new(settings, Relayed { apis, shard_relay, stop });
     Ok((portal.map_err(|error| failed(&error))?, login))
 }

@@ -17,8 +17,8 @@ use crate::{
 /// (`last_dies_ms`). 409 if no API is on or the sample's name is in use.
 pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<Value>> {
     let (_, apis) = watch::channel(shared.apis.clone());
-    let elsewhere = shared.elsewhere.clone();
-    let apis = Relayed { apis, elsewhere, stop: shared.stopping.clone() };
+    let shard_relay = shared.shard_relay.clone();
+    let apis = Relayed { apis, shard_relay, stop: shared.stopping.clone() };
     let made = make(&apis, shared.engine.now().await?).await.map_err(|failure| match &failure {
         Failure::NoApi | Failure::Taken(_) => Error::conflict(failure.to_string()),
         Failure::Refused(_) => Error::failed(failure.to_string()),

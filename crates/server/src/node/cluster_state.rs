@@ -33,7 +33,7 @@ const DOWN: Duration = Duration::from_secs(10);
 
 /// Time for which a node is reported as running twice (on a data directory and a copy of it) after
 /// the last evidence of that.
-const DOUBLED: Duration = Duration::from_secs(60);
+const DUPLICATE_PERIOD: Duration = Duration::from_secs(60);
 
 /// Name of the MongoDB API in the hash that determines the home shard of a database.
 pub(super) const MONGODB: &str = "mongodb";
@@ -174,9 +174,9 @@ impl ClusterState {
     }
 
     /// Returns the nodes that run twice, on a data directory and a copy of it.
-    pub(super) fn doubled(&self) -> Vec<Uuid> {
+    pub(super) fn duplicates(&self) -> Vec<Uuid> {
         let view = self.seen();
-        let recent = view.doubled.iter().filter(|(_, at)| since(**at) < DOUBLED);
+        let recent = view.duplicates.iter().filter(|(_, at)| since(**at) < DUPLICATE_PERIOD);
         recent.map(|(node, _)| *node).collect()
     }
 
@@ -231,7 +231,7 @@ impl ClusterState {
         if !self.reaches_ledger() {
             return Some("lag: Cassandra does not answer".to_owned());
         }
-        if self.doubled().contains(&self.node) {
+        if self.duplicates().contains(&self.node) {
             return Some("lag: another process runs on a copy of this data directory".to_owned());
         }
         let off_ms = self.counts.off_ms.load(Ordering::Relaxed);
@@ -281,13 +281,13 @@ impl ClusterState {
                 |record| NodeDescription::decode(&record.about).name,
             )
         };
-        let doubled = self.doubled();
+        let duplicates = self.duplicates();
         let committed: Vec<u64> = view.shards.iter().map(|shard| shard.committed).collect();
         let nodes = view.nodes.iter().map(|record| {
             let progress_report = progress_reports.get(&record.node);
             let behind = progress_report.map(|progress_report| progress_report.behind(&committed));
             let mut node = node_json(record, beat_age(&view, record.node), behind);
-            node["runs_twice"] = json!(doubled.contains(&record.node));
+            node["runs_twice"] = json!(duplicates.contains(&record.node));
             node
         });
         let nodes: Vec<Value> = nodes.collect();

@@ -18,7 +18,7 @@ pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infall
     reaper.put_in_force(&**shard.tree());
     loop {
         background::wait_for(EVERY).await;
-        match reaper.look(&**shard.tree()).await {
+        match reaper.reap_committed(&**shard.tree()).await {
             Ok(0) => {}
             Ok(collections) => {
                 tracing::debug!(collections, "compacted the documents that the owner has reaped")

@@ -21,10 +21,10 @@ pub(super) fn start(routes: &Routes, stop: &watch::Receiver<bool>) -> tokio::tas
 async fn run(cluster_state: ClusterState, mut stop: watch::Receiver<bool>) {
     let mut rests = 0;
     while background::has_waited(EVERY, &mut stop).await {
-        let doubled: Vec<Uuid> = cluster_state.doubled();
-        rests = if doubled.is_empty() { 0 } else { rests };
-        if !doubled.is_empty() && rests == 0 {
-            for node in doubled {
+        let duplicates: Vec<Uuid> = cluster_state.duplicates();
+        rests = if duplicates.is_empty() { 0 } else { rests };
+        if !duplicates.is_empty() && rests == 0 {
+            for node in duplicates {
                 tracing::error!(%node, name = cluster_state.name_of(node), "{}", WHAT);
             }
             rests = AGAIN;

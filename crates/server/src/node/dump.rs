@@ -26,14 +26,14 @@ pub(super) async fn dump_cluster<L: Ledger>(
     ledger: &L,
     (cluster, shard): (&ClusterRecord, u32),
     path: &Path,
-    tell: &mut (dyn FnMut(MigrationProgress) + Send),
+    report: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<u64, Failure> {
     let directory = DataDir::open_to_fill(path).map_err(Failure::Refused)?;
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let tree = store_options(&config, plan_memory(&config), path);
     let copying = CopyOptions { cluster: cluster.id, shard, tree, until: None };
-    let mut told = |steps, bytes| tell(MigrationProgress { steps, bytes });
-    let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure)?;
+    let mut progress = |steps, bytes| report(MigrationProgress { steps, bytes });
+    let copied = copying.run(ledger, &mut progress).await.map_err(ledger_failure)?;
     let clock = clock_of(&copied.record, &copied.nodes)?;
     let snapshot = copied.tree.snapshot();
     if let Some(on) = Features::of_catalog(&*snapshot).await.map_err(failed)? {

@@ -44,15 +44,16 @@ pub(super) async fn make_of_directory<L: Ledger>(
     ledger: &L,
     keyspace: &str,
     path: &Path,
-    tell: &mut (dyn FnMut(MigrationProgress) + Send),
+    report: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<Uuid, Failure> {
     let directory = DataDir::open(path, true).map_err(Failure::Refused)?;
     let (base, clock) = read_directory(&directory)?;
     let mode = if clock.manual { ClockMode::Manual } else { ClockMode::System };
     let record = new_record(mode, 1)?;
     begin(ledger, keyspace, ClusterRecord { format: UNFINISHED, ..record.clone() }).await?;
-    let mut told = |pieces: u32, bytes| tell(MigrationProgress { steps: u64::from(pieces), bytes });
-    let put = base.put(ledger, record.id, clock.encode().into(), &mut told);
+    let mut progress =
+        |pieces: u32, bytes| report(MigrationProgress { steps: u64::from(pieces), bytes });
+    let put = base.put(ledger, record.id, clock.encode().into(), &mut progress);
     put.await.map_err(ledger_failure)?;
     let finish = Request::ReplaceCluster { before: record.id, record: record.clone() };
     match swap(ledger, finish).await? {

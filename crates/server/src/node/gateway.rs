@@ -22,7 +22,7 @@ use super::{
 use crate::{
     admin,
     entrance::Entrance,
-    term::Term,
+    term::ServingTerm,
     tls::{Opened, Socket},
 };
 
@@ -44,7 +44,7 @@ pub(super) struct Gateway {
     /// Whether clients of the MongoDB API have to log in.
     pub(super) asks_for_login: bool,
     /// Memory accounts of forwarded messages.
-    pub(super) rooms: ForwardAccounts,
+    pub(super) forward_accounts: ForwardAccounts,
     /// Becomes true when the process stops.
     pub(super) stopped: watch::Receiver<bool>,
 }
@@ -68,10 +68,11 @@ impl Entrance for Gateway {
                         Some(term.serve_movable(&mut client, who.clone()).await)
                     }
                     Some(Destination::There(passage)) => {
-                        self.until_stop(passage.pass_messages(&mut client, &self.rooms)).await
+                        self.until_stop(passage.pass_messages(&mut client, &self.forward_accounts))
+                            .await
                     }
                     None => {
-                        client.refuse_login(&self.rooms.unknown_clients).await;
+                        client.refuse_login(&self.forward_accounts.unknown_clients).await;
                         return;
                     }
                 };
@@ -125,7 +126,7 @@ impl Gateway {
                 None => Box::new(stream),
             };
             let key = self.routes.first().dialer.key.clone();
-            accept_handshake(stream, key, &self.rooms.unknown_clients).await
+            accept_handshake(stream, key, &self.forward_accounts.unknown_clients).await
         };
         let called = match tokio::time::timeout(PATIENCE, greeted).await {
             Ok(Ok(called)) => called,
@@ -156,7 +157,7 @@ impl Gateway {
     }
 
     /// Returns the term that serves a call, or the reason for refusing it.
-    fn accepted(&self, route: &Route, call: &Call) -> Result<Arc<Term>, CallReply> {
+    fn accepted(&self, route: &Route, call: &Call) -> Result<Arc<ServingTerm>, CallReply> {
         if call.cluster != route.dialer.cluster {
             return Err(CallReply::OtherCluster);
         }
@@ -192,7 +193,7 @@ impl Gateway {
     async fn serve(
         &self,
         called: IncomingCall,
-        (route, term): (&Route, Arc<Term>),
+        (route, term): (&Route, Arc<ServingTerm>),
         peer: SocketAddr,
     ) {
         let counts = &route.cluster_state.counts;
@@ -235,8 +236,8 @@ impl Gateway {
             Purpose::Command => shard_relay::run_command(&term, stream).await,
             Purpose::Databases => siblings::show(&term, SharedFeed::Databases, stream).await,
             Purpose::Offers => siblings::show(&term, SharedFeed::Offers, stream).await,
-            Purpose::Users => users::tell(&term, stream, false).await,
-            Purpose::UsersLater => users::tell(&term, stream, true).await,
+            Purpose::Users => users::send_users(&term, stream, false).await,
+            Purpose::UsersLater => users::send_users(&term, stream, true).await,
             // Control messages were already answered, before a term was looked up.
             Purpose::HoldBack
             | Purpose::GoFirst
@@ -250,7 +251,7 @@ impl Gateway {
 /// Serves a client of the NoSQL API. `right` is the access that the calling node has granted to the
 /// client; `None` for a client that signs its requests.
 async fn serve_nosql(
-    term: Arc<Term>,
+    term: Arc<ServingTerm>,
     stream: Box<dyn Duplex>,
     (client, secure, right): (SocketAddr, bool, Option<Right>),
 ) {
@@ -263,10 +264,10 @@ async fn serve_nosql(
 }
 
 /// Handles a control message that another node has sent about a shard.
-fn handle_control_message(route: &Route, word: Purpose) {
+fn handle_control_message(route: &Route, message: Purpose) {
     let shard = &route.cluster_state.shard;
-    progress_reports::record_assignment(route, word);
-    match word {
+    progress_reports::record_assignment(route, message);
+    match message {
         Purpose::HoldBack => shard.defer_claim(HELD_BACK),
         // A node with a deviating wall clock continues to leave free shards to other nodes.
         Purpose::GoFirst | Purpose::Keep if route.cluster_state.has_clock_skew() => {}

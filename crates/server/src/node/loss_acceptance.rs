@@ -16,7 +16,7 @@ pub(super) async fn accept_loss<L: Ledger>(
     cluster: &ClusterRecord,
     shard: u32,
     (yes, silence): (bool, Duration),
-    tell: &mut (dyn FnMut(&Loss) + Send),
+    report: &mut (dyn FnMut(&Loss) + Send),
 ) -> Result<(), Failure> {
     let refused = |why: String| Err(Failure::Refused(Refused::Unusable(why)));
     if cluster.shards <= shard {
@@ -24,7 +24,7 @@ pub(super) async fn accept_loss<L: Ledger>(
     }
     let loss_acceptance = LossInspection { ledger, cluster: cluster.id, shard, silence };
     let loss = loss_acceptance.find().await.map_err(ledger_failure)?;
-    tell(&loss);
+    report(&loss);
     if !yes {
         return refused(
             "nothing was changed: repair Cassandra ('nodetool repair -full' on all nodes), and \
@@ -56,10 +56,10 @@ mod tests {
 
     async fn accept(ledger: &Arc<MemoryLedger>, shard: u32, yes: bool) -> (Vec<u64>, String) {
         let record = read_cluster(&**ledger).await.unwrap();
-        let mut told = Vec::new();
-        let mut tell = |loss: &Loss| told.push(loss.given_up);
+        let mut reported = Vec::new();
+        let mut report = |loss: &Loss| reported.push(loss.given_up);
         let silence = Duration::from_millis(10);
-        let done = accept_loss(&**ledger, &record, shard, (yes, silence), &mut tell).await;
+        let done = accept_loss(&**ledger, &record, shard, (yes, silence), &mut report).await;
         let text = done.map_or_else(
             |failure| {
                 assert!(matches!(failure, Failure::Refused(_)), "{failure}");
@@ -67,7 +67,7 @@ mod tests {
             },
             |()| String::new(),
         );
-        (told, text)
+        (reported, text)
     }
 
     async fn now_ms(node: &Node) -> i64 {
@@ -83,11 +83,11 @@ mod tests {
         }
         one.server.move_forward(3_600.0).await;
         let before_ms = now_ms(&one).await;
-        let (told, why) = accept(&ledger, 1, true).await;
-        assert_eq!((told, why.contains("no shard 1")), (vec![], true), "{why}");
+        let (reported, why) = accept(&ledger, 1, true).await;
+        assert_eq!((reported, why.contains("no shard 1")), (vec![], true), "{why}");
         one.server.stop().await;
-        let (told, why) = accept(&ledger, 0, true).await;
-        assert_eq!((told, why.contains("no committed entry")), (vec![], true), "{why}");
+        let (reported, why) = accept(&ledger, 0, true).await;
+        assert_eq!((reported, why.contains("no committed entry")), (vec![], true), "{why}");
         // The fifth entry from the end is lost, the later four are restored: they record that it
         // was committed.
         let lost = (1..100).rev().map(|n| ledger.lose_entry(0, 1, n));
@@ -95,9 +95,9 @@ mod tests {
         for request in lost.into_iter().take(4).flatten() {
             ledger.execute(request).await.unwrap();
         }
-        let (told, why) = accept(&ledger, 0, false).await;
-        assert_eq!((told.len(), why.contains("--yes")), (1, true), "{why}");
-        assert_eq!(accept(&ledger, 0, true).await, (told, String::new()));
+        let (reported, why) = accept(&ledger, 0, false).await;
+        assert_eq!((reported.len(), why.contains("--yes")), (1, true), "{why}");
+        assert_eq!(accept(&ledger, 0, true).await, (reported, String::new()));
         let two = start(&ledger, "two").await;
         two.wait_for("owner").await;
         let ids = two.ids().await;

@@ -47,9 +47,9 @@ pub struct NewCluster {
 /// the cluster's id. Refuses if a cluster exists.
 pub fn init_cluster(
     new: &NewCluster,
-    tell: &mut (dyn FnMut(MigrationProgress) + Send),
+    report: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<Uuid, Failure> {
-    block_on(init(new, tell))
+    block_on(init(new, report))
 }
 
 /// Dumps a shard, by default the only one, into the data directory of a standalone server; returns
@@ -58,13 +58,13 @@ pub fn dump_cluster(
     at: &ClusterConfig,
     shard: Option<u32>,
     directory: &Path,
-    tell: &mut (dyn FnMut(MigrationProgress) + Send),
+    report: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<u64, Failure> {
     block_on(async {
         let ledger = connect(at).await?;
         let record = read_cluster(&ledger).await?;
         let shard = chosen_shard(&record, shard)?;
-        dump::dump_cluster(&ledger, (&record, shard), directory, tell).await
+        dump::dump_cluster(&ledger, (&record, shard), directory, report).await
     })
 }
 
@@ -73,12 +73,12 @@ pub fn dump_cluster(
 pub fn verify_node(
     at: &ClusterConfig,
     directory: &Path,
-    tell: &mut (dyn FnMut(MigrationProgress) + Send),
+    report: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<Vec<NodeVerified>, Failure> {
     block_on(async {
         let ledger = connect(at).await?;
         let record = read_cluster(&ledger).await?;
-        verification::verify_node(&ledger, &record, directory, tell).await
+        verification::verify_node(&ledger, &record, directory, report).await
     })
 }
 
@@ -91,19 +91,19 @@ pub fn forget_node(at: &ClusterConfig, called: &str) -> Result<RemovedNode, Fail
     })
 }
 
-/// Lets a shard continue without the missing part of its journal, if `yes` confirms it. `tell` is
+/// Lets a shard continue without the missing part of its journal, if `yes` confirms it. `report` is
 /// called with a description of the loss.
 pub fn accept_loss(
     at: &ClusterConfig,
     shard: u32,
     yes: bool,
-    tell: &mut (dyn FnMut(&Loss) + Send),
+    report: &mut (dyn FnMut(&Loss) + Send),
 ) -> Result<(), Failure> {
     block_on(async {
         let ledger = connect(at).await?;
         let record = read_cluster(&ledger).await?;
         let silence = forgetting::silence();
-        loss_acceptance::accept_loss(&ledger, &record, shard, (yes, silence), tell).await
+        loss_acceptance::accept_loss(&ledger, &record, shard, (yes, silence), report).await
     })
 }
 
@@ -114,7 +114,7 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
 
 async fn init(
     new: &NewCluster,
-    tell: &mut (dyn FnMut(MigrationProgress) + Send),
+    report: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<Uuid, Failure> {
     let options = options_of(&new.at)?;
     // Reject an invalid number before anything is created.
@@ -135,7 +135,7 @@ async fn init(
     let ledger = connect(&new.at).await?;
     let keyspace = &new.at.keyspace;
     if let Some(path) = &new.from {
-        return make_of_directory(&ledger, keyspace, path, tell).await;
+        return make_of_directory(&ledger, keyspace, path, report).await;
     }
     let record = new_record(new.clock, new.shards)?;
     let made = ledger.execute(Request::MakeCluster(record.clone())).await;

@@ -134,8 +134,8 @@ async fn newer_record<T>(
 }
 
 /// Records whether a control message assigns the shard to this node or takes it away.
-pub(super) fn record_assignment(route: &Route, word: Purpose) {
-    match word {
+pub(super) fn record_assignment(route: &Route, message: Purpose) {
+    match message {
         Purpose::Keep => route.kept.store(true, Ordering::SeqCst),
         Purpose::GoFirst | Purpose::HoldBack => route.kept.store(false, Ordering::SeqCst),
         _ => {}

@@ -25,7 +25,7 @@ use super::{
     cluster_state::{ClusterState, Owner},
     link::{CallReply, Dialer, ForwardedClient, Purpose, Unreached},
 };
-use crate::{background, listen::ConnectionLimits, term::Term};
+use crate::{background, listen::ConnectionLimits, term::ServingTerm};
 
 /// Client address in calls that no client has caused.
 pub(super) const NO_CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -49,7 +49,7 @@ const RESPONSE_GRACE: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) cluster_state: ClusterState,
-    pub(super) terms: watch::Receiver<Option<Arc<Term>>>,
+    pub(super) terms: watch::Receiver<Option<Arc<ServingTerm>>>,
     /// Set to the epoch in which this node is to release the shard.
     pub(super) given_up: watch::Sender<Option<u64>>,
     /// Whether an operator has assigned the shard to this node, so that placement leaves it here.
@@ -64,7 +64,7 @@ pub(super) struct Route {
 
 /// The destination of a stream.
 pub(super) enum Destination {
-    Here(Arc<Term>),
+    Here(Arc<ServingTerm>),
     /// Another node, which is reached over this stream.
     There(OwnerStream),
 }
@@ -80,7 +80,7 @@ pub(super) struct OwnerStream {
 impl Route {
     pub(super) fn new(
         cluster_state: ClusterState,
-        terms: watch::Receiver<Option<Arc<Term>>>,
+        terms: watch::Receiver<Option<Arc<ServingTerm>>>,
         dialer: Dialer,
         connection_limits: ConnectionLimits,
     ) -> Self {
@@ -89,7 +89,7 @@ impl Route {
     }
 
     /// Returns the current term if this node owns the shard.
-    pub(super) fn here(&self) -> Option<Arc<Term>> {
+    pub(super) fn here(&self) -> Option<Arc<ServingTerm>> {
         self.terms.borrow().clone()
     }
 
@@ -121,44 +121,49 @@ impl Route {
         tokio::time::timeout(HAND_OVER, given_up).await.is_ok()
     }
 
-    /// Moves the shard to a node. Sends `word`, which makes the node claim the shard when it
+    /// Moves the shard to a node. Sends `message`, which makes the node claim the shard when it
     /// becomes free, notifies the other nodes not to claim it, and releases the shard. Returns
     /// false, with nothing changed, if the target does not answer. Another node may still claim the
     /// shard first.
-    pub(super) async fn move_to(&self, target: Uuid, word: Purpose) -> bool {
+    pub(super) async fn move_to(&self, target: Uuid, message: Purpose) -> bool {
         let _moving = self.moving.lock().await;
         let Some(peer) = self.cluster_state.peer_of(target) else { return false };
         // Older versions do not support every control message.
-        let known = [word, Purpose::GoFirst];
+        let known = [message, Purpose::GoFirst];
         let mut heard = false;
-        for word in known {
-            heard = heard || self.send_control(&peer, word, MOVE_TIMEOUT).await;
+        for message in known {
+            heard = heard || self.send_control(&peer, message, MOVE_TIMEOUT).await;
         }
         if !heard {
             return false;
         }
         self.kept.store(false, Ordering::SeqCst);
-        self.notify_others(|node| if node == target { word } else { Purpose::HoldBack }).await;
+        self.notify_others(|node| if node == target { message } else { Purpose::HoldBack }).await;
         self.hand_over().await;
         // Sent again, since an earlier move may have told the target node not to claim the shard.
-        let _ = self.send_control(&peer, word, CONTROL_TIMEOUT).await;
+        let _ = self.send_control(&peer, message, CONTROL_TIMEOUT).await;
         true
     }
 
     /// Sends a control message to a node; returns false if it does not confirm in time.
-    pub(super) async fn send_control(&self, peer: &str, word: Purpose, within: Duration) -> bool {
-        let call = self.dialer.call(peer, word, None);
+    pub(super) async fn send_control(
+        &self,
+        peer: &str,
+        message: Purpose,
+        within: Duration,
+    ) -> bool {
+        let call = self.dialer.call(peer, message, None);
         tokio::time::timeout(within, call).await.is_ok_and(|called| called.is_ok())
     }
 
     /// Sends control messages to all other nodes. A node that misses its message detects the change
     /// later in the shard's record.
-    pub(super) async fn notify_others(&self, word: impl Fn(Uuid) -> Purpose) {
+    pub(super) async fn notify_others(&self, message: impl Fn(Uuid) -> Purpose) {
         let mut calls = tokio::task::JoinSet::new();
         for (node, peer) in self.cluster_state.other_peers() {
-            let (route, word) = (self.clone(), word(node));
+            let (route, message) = (self.clone(), message(node));
             // Concurrent, so that a node that is down delays no other.
-            calls.spawn(async move { route.send_control(&peer, word, CONTROL_TIMEOUT).await });
+            calls.spawn(async move { route.send_control(&peer, message, CONTROL_TIMEOUT).await });
         }
         while calls.join_next().await.is_some() {}
     }
@@ -270,11 +275,11 @@ impl OwnerStream {
     pub(super) async fn pass_messages(
         self,
         client: &mut ClientStream<impl Duplex>,
-        rooms: &ForwardAccounts,
+        forward_accounts: &ForwardAccounts,
     ) -> ServeEnd {
         let is_home = self.cluster_state.is_home();
         let over = pin!(is_over(self.cluster_state, self.owner));
-        client.pass_on(self.stream, over, rooms, is_home.as_ref()).await
+        client.pass_on(self.stream, over, forward_accounts, is_home.as_ref()).await
     }
 }
 

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     relayed::{Elsewhere, Relay},
-    term::Term,
+    term::ServingTerm,
 };
 
 /// Returns the relay to all shards.
@@ -106,8 +106,8 @@ impl Relay for ShardRelay {
 
     fn problems(&self) -> Vec<String> {
         let cluster_state = self.routes.cluster_state();
-        let doubled = cluster_state.doubled().into_iter();
-        doubled
+        let duplicates = cluster_state.duplicates().into_iter();
+        duplicates
             .map(|node| format!("node {}: {}", cluster_state.name_of(node), copy_guard::WHAT))
             .collect()
     }
@@ -155,7 +155,7 @@ pub(super) async fn ask(
 }
 
 /// Runs a command for another node.
-pub(super) async fn run_command(term: &Term, mut stream: Box<dyn Duplex>) {
+pub(super) async fn run_command(term: &ServingTerm, mut stream: Box<dyn Duplex>) {
     let Some(api) = term.shared.apis.mongo.clone() else { return };
     let mut held = term.shared.memory.share();
     let heard = async {

@@ -15,7 +15,7 @@ use super::{
     routes::Routes,
     shard_relay::{self, CommandSource},
 };
-use crate::term::Term;
+use crate::term::ServingTerm;
 
 /// Time limit for the answers of other shards.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -124,7 +124,7 @@ async fn ask_for_feed(route: &Route, feed: SharedFeed, held: &mut Share) -> io::
 }
 
 /// Sends this shard's part of a feed to the calling server of another shard.
-pub(super) async fn show(term: &Term, feed: SharedFeed, mut stream: Box<dyn Duplex>) {
+pub(super) async fn show(term: &ServingTerm, feed: SharedFeed, mut stream: Box<dyn Duplex>) {
     let Some(api) = term.shared.apis.cosmos.clone() else { return };
     let text = api.own_feed(feed);
     let written = async {

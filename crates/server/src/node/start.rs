@@ -142,7 +142,7 @@ pub(crate) async fn open<L: Ledger>(
     let routes = Routes::of(routes.into_iter());
     let routes = routes.ok_or_else(|| failed("the cluster has no shard"))?;
     // Cannot be set already: this function created `context`.
-    let _ = context.elsewhere.set(shard_relay::of(routes.clone(), context.memory.clone()));
+    let _ = context.shard_relay.set(shard_relay::of(routes.clone(), context.memory.clone()));
     let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
         let (context, route, routes) = (Arc::clone(&context), route.clone(), routes.clone());
         // At error level, so that the shard appears in log lines of every level.
@@ -188,13 +188,13 @@ fn gateway(
         nosql: context.nosql.clone().map(|nosql| nosql_routes::entrance(nosql, routes.clone())),
         tls,
         asks_for_login: context.config.mongo_auth,
-        rooms: rooms(context),
+        forward_accounts: forward_accounts(context),
         stopped: stopped.clone(),
     }
 }
 
 /// Returns the memory accounts of forwarded messages.
-fn rooms(context: &ServerContext) -> ForwardAccounts {
+fn forward_accounts(context: &ServerContext) -> ForwardAccounts {
     let messages = context.memory.split_off(context.memory.limit() / PASSED);
     ForwardAccounts { messages, unknown_clients: context.strangers.clone() }
 }

@@ -21,7 +21,7 @@ use crate::{
     features::Features,
     open::engine_options,
     server_context::ServerContext,
-    term::{Shards, Term},
+    term::{ServingTerm, Shards},
 };
 
 /// Pause before another attempt to start a term.
@@ -33,7 +33,7 @@ const LAST_REQUESTS: Duration = Duration::from_millis(250);
 const LONG: Duration = Duration::from_secs(10);
 
 /// Channel that publishes the current term if this node owns the shard.
-pub(super) type CurrentTerm = watch::Sender<Option<Arc<Term>>>;
+pub(super) type CurrentTerm = watch::Sender<Option<Arc<ServingTerm>>>;
 
 /// The settings, routes and clock of a shard's terms.
 pub(super) struct Terms {
@@ -102,7 +102,7 @@ impl Terms {
         }
     }
 
-    async fn begin(&self, engine_gone: oneshot::Sender<()>) -> Result<Arc<Term>, Failure> {
+    async fn begin(&self, engine_gone: oneshot::Sender<()>) -> Result<Arc<ServingTerm>, Failure> {
         let clock = self.clock.current();
         let clock = clock.ok_or_else(|| Failure::Failed("the term has ended".to_owned()))?;
         let persist = Arc::new(InLease(Arc::clone(&self.clock)));
@@ -121,7 +121,7 @@ impl Terms {
             nosql: cluster_state.nosql_shard(),
             nosql_siblings,
         };
-        Term::begin(&self.context, engine, (measured, None), features, shards).await
+        ServingTerm::begin(&self.context, engine, (measured, None), features, shards).await
     }
 
     /// Ends the term, and gives the data up once the engine is no longer used. For clients the

@@ -18,7 +18,7 @@ use super::{
     route::{Destination, NO_CLIENT, Route},
     routes::Routes,
 };
-use crate::{background, term::Term};
+use crate::{background, term::ServingTerm};
 
 /// Maximum time for which a request for changes is held open while users and roles are unchanged
 /// (long polling).
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Maximum size of a reply with all users and roles, in bytes.
 const ANSWER_MAX: usize = 48 << 20;
 /// Maximum size of the token that identifies a version of the users, in bytes.
-const MARK_MAX: usize = 64;
+const VERSION_ID_MAX: usize = 64;
 
 /// Requests users and roles from the first shard.
 struct First {
@@ -97,16 +97,16 @@ async fn answer(api: &MongoApi, seen: &[u8], waits: bool) -> io::Result<Vec<u8>>
 }
 
 /// Sends users and roles to another shard's server.
-pub(super) async fn tell(term: &Term, mut stream: Box<dyn Duplex>, waits: bool) {
+pub(super) async fn send_users(term: &ServingTerm, mut stream: Box<dyn Duplex>, waits: bool) {
     let Some(api) = term.shared.apis.mongo.clone() else { return };
-    let told = async {
-        let seen = read_frame(&mut *stream, &mut Account::new(MARK_MAX).share()).await?;
+    let sending = async {
+        let seen = read_frame(&mut *stream, &mut Account::new(VERSION_ID_MAX).share()).await?;
         let answer = answer(&api, &seen, waits).await?;
         write_frame(&mut *stream, &answer).await?;
         stream.flush().await
     };
     // On failure the caller finds the reply incomplete.
-    let _ = tokio::time::timeout(WAIT + PATIENCE, told).await;
+    let _ = tokio::time::timeout(WAIT + PATIENCE, sending).await;
 }
 
 /// Returns a shard's access to the first shard; `None` for the first shard itself.

@@ -40,7 +40,7 @@ pub(super) async fn verify_node<L: Ledger>(
     ledger: &L,
     cluster: &ClusterRecord,
     path: &Path,
-    tell: &mut (dyn FnMut(MigrationProgress) + Send),
+    report: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<Vec<NodeVerified>, Failure> {
     let refused =
         |why: &str| Failure::Refused(Refused::Unusable(format!("{} {why}", path.display())));
@@ -51,7 +51,7 @@ pub(super) async fn verify_node<L: Ledger>(
     open_identity(&directory, cluster.id)?;
     let mut verified = Vec::new();
     for shard in 0..cluster.shards {
-        verified.push(verify_shard(ledger, (cluster, shard), path, tell).await?);
+        verified.push(verify_shard(ledger, (cluster, shard), path, report).await?);
     }
     Ok(verified)
 }
@@ -60,7 +60,7 @@ async fn verify_shard<L: Ledger>(
     ledger: &L,
     (cluster, shard): (&ClusterRecord, u32),
     path: &Path,
-    tell: &mut (dyn FnMut(MigrationProgress) + Send),
+    report: &mut (dyn FnMut(MigrationProgress) + Send),
 ) -> Result<NodeVerified, Failure> {
     let refused =
         |why: &str| Failure::Refused(Refused::Unusable(format!("{} {why}", path.display())));
@@ -74,8 +74,8 @@ async fn verify_shard<L: Ledger>(
     let entry = own.last_entry().map_err(failed)?;
     let tree = store_options(&config, memory, &replayed);
     let copying = CopyOptions { cluster: cluster.id, shard, tree, until: Some(entry) };
-    let mut told = |steps, bytes| tell(MigrationProgress { steps, bytes });
-    let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure);
+    let mut progress = |steps, bytes| report(MigrationProgress { steps, bytes });
+    let copied = copying.run(ledger, &mut progress).await.map_err(ledger_failure);
     let compared = async {
         let copied = copied?;
         let made = copied.tree.last_entry().map_err(failed)?;

@@ -113,7 +113,7 @@ pub(super) fn open_reader<R: Read>(name: &str, input: R) -> Result<Reader<R>, Fa
 }
 
 /// Refuses a backup that does not continue where the previous one ends.
-pub(super) fn check_place(
+pub(super) fn check_continuity(
     name: &str,
     before: Option<&Header>,
     header: &Header,

@@ -14,7 +14,7 @@ use store::Store as _;
 use store_tree::{TreeOptions, TreeStore};
 
 use super::{
-    apply::{apply_entries, apply_pieces, check_place, open_reader},
+    apply::{apply_entries, apply_pieces, check_continuity, open_reader},
     counting::{count_live, prolong_all},
     ending::Ending,
     stopped_clock::stopped_clock,
@@ -189,7 +189,7 @@ fn apply_all(
         };
         let reader = open_reader(&name, open().map_err(named)?)?;
         let header = reader.header().clone();
-        check_place(&name, before.as_ref(), &header)?;
+        check_continuity(&name, before.as_ref(), &header)?;
         let own = if header.kind == Kind::Full {
             apply_pieces(options, reader, progress)
         } else {
@@ -205,7 +205,7 @@ fn apply_all(
         let earlier = ending.clock;
         ending = own.map_err(named_failure)?;
         if let (Some(clock), Some(earlier)) = (&mut ending.clock, earlier) {
-            clock.ms = standing_ms(clock.ms, earlier.ms, to);
+            clock.ms = clock_after_chain(clock.ms, earlier.ms, to);
         }
         before = Some(header);
     }
@@ -218,7 +218,7 @@ fn apply_all(
 /// Returns the clock of the database after a backup of a chain was applied. This is the backup's
 /// own clock, but at most the requested instant `to`, at which the database is also consistent, and
 /// at least the clock after the previous backup.
-fn standing_ms(own_ms: i64, earlier_ms: i64, to: Option<i64>) -> i64 {
+fn clock_after_chain(own_ms: i64, earlier_ms: i64, to: Option<i64>) -> i64 {
     to.map_or(own_ms, |to| own_ms.min(to)).max(earlier_ms)
 }
 
@@ -265,7 +265,7 @@ mod tests {
             (80, None, 100),
             (80, Some(100), 100),
         ] {
-            assert_eq!(standing_ms(own_ms, 100, to), want_ms, "{own_ms}, up to {to:?}");
+            assert_eq!(clock_after_chain(own_ms, 100, to), want_ms, "{own_ms}, up to {to:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use document::doc;
 
 use super::*;
-use crate::interfaces::Calm;
+use crate::interfaces::NeverInterrupts;
 
 /// A source of numbers up to ten, three per page, that fails after `left` pages.
 struct Numbers {
@@ -28,17 +28,17 @@ impl Source for Numbers {
         let numbers = self.next..(self.next + 3).min(10);
         self.next = numbers.end;
         let documents = numbers.map(|n| doc! { "_id": n }.to_buf()).collect();
-        Ok(Page { documents, mark: (self.next < 10).then(|| self.next.to_string()) })
+        Ok(Page { documents, resume_position: (self.next < 10).then(|| self.next.to_string()) })
     }
 }
 
 fn run(asked: &Export, left: usize) -> Result<Exported, String> {
-    let open = |mark: Option<&str>, _: Option<u64>| -> Result<Box<dyn Source>, String> {
-        let next = mark.map_or(0, |mark| mark.parse().unwrap());
+    let open = |resume_position: Option<&str>, _: Option<u64>| -> Result<Box<dyn Source>, String> {
+        let next = resume_position.map_or(0, |resume_position| resume_position.parse().unwrap());
         Ok(Numbers::new(next, left))
     };
     let mut reported = None;
-    export(asked, open, &Calm, &mut |done| reported = Some(*done))?;
+    export(asked, open, &NeverInterrupts, &mut |done| reported = Some(*done))?;
     Ok(reported.unwrap())
 }
 
@@ -98,7 +98,7 @@ fn every_state_that_is_kept_leads_to_the_same_file() {
         let kept = std::cell::RefCell::new(Vec::new());
         let from = |next: i32| Numbers::new(next, 99);
         let mut whole = Vec::new();
-        copy(&asked, from(0), &mut whole, ExportState::default(), &Calm, |_, state| {
+        copy(&asked, from(0), &mut whole, ExportState::default(), &NeverInterrupts, |_, state| {
             kept.borrow_mut().extend(state.cloned());
             Ok(())
         })
@@ -108,8 +108,11 @@ fn every_state_that_is_kept_leads_to_the_same_file() {
         for state in kept {
             // The run was killed after saving this state, but had written the whole file.
             let mut again = whole[..usize::try_from(state.bytes).unwrap()].to_vec();
-            let next = state.mark.as_deref().map_or(0, |mark| mark.parse().unwrap());
-            copy(&asked, from(next), &mut again, state, &Calm, |_, _| Ok(())).unwrap();
+            let next = state
+                .resume_position
+                .as_deref()
+                .map_or(0, |resume_position| resume_position.parse().unwrap());
+            copy(&asked, from(next), &mut again, state, &NeverInterrupts, |_, _| Ok(())).unwrap();
             assert_eq!(again, whole, "{limit:?} from {next}");
         }
     }
@@ -173,7 +176,7 @@ fn what_does_not_belong_together_is_refused() {
     let open = |_: Option<&str>, _: Option<u64>| -> Result<Box<dyn Source>, String> {
         Ok(Box::new(Numbers { id: "two".to_owned(), ..*Numbers::new(0, 99) }))
     };
-    let refused = export(&asked(&file, true), open, &Calm, &mut |_| {}).unwrap_err();
+    let refused = export(&asked(&file, true), open, &NeverInterrupts, &mut |_| {}).unwrap_err();
     assert!(refused.contains("created again"), "{refused}");
     // The incomplete file was changed or removed since the interrupted run.
     let kept = std::fs::read(&part).unwrap();

@@ -9,7 +9,7 @@ use std::{
 use document::ValueRef;
 
 use super::*;
-use crate::interfaces::{Calm, with_field};
+use crate::interfaces::{NeverInterrupts, with_field};
 
 /// Documents by id, and how many more are accepted before the connection is lost.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +74,7 @@ fn asked(folder: &Path, mode: Mode, resume: bool) -> Import {
 fn run(import: &Import, table: &Table, left: Option<usize>) -> Result<Imported, String> {
     let sink = Table { left, mode: Some(import.mode), ..table.clone() };
     let (mut reported, state) = (None, import.file.as_ref().map(|path| beside(path, STATE)));
-    let done = super::import(import, move || Ok(Box::new(sink)), &Calm, &mut |done| {
+    let done = super::import(import, move || Ok(Box::new(sink)), &NeverInterrupts, &mut |done| {
         // The state file says that the import is finished until its end was reported.
         let kept: ImportState = state::load(state.as_ref().unwrap()).unwrap().unwrap();
         assert!(kept.is_finished || kept.is_stopped);
@@ -225,7 +225,7 @@ fn a_finished_state_says_nothing_of_another_file() {
     let first = asked(folder.path(), Mode::Insert, false);
     let mut kept = Vec::new();
     // Keeps the state file as a run would leave it that is killed before it can remove the file.
-    super::import(&first, move || Ok(Box::new(sink)), &Calm, &mut |_| {
+    super::import(&first, move || Ok(Box::new(sink)), &NeverInterrupts, &mut |_| {
         kept = std::fs::read(&state).unwrap();
     })
     .unwrap();

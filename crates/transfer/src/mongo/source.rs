@@ -45,7 +45,7 @@ impl MongoSource {
     pub fn open(
         address: &MongoAddress,
         find: Find,
-        mark: Option<&str>,
+        resume_position: Option<&str>,
         watch: SharedMonitor,
     ) -> Result<Self, String> {
         let of = |name: &str, text: &str| match text.is_empty() {
@@ -55,9 +55,9 @@ impl MongoSource {
         };
         let filter = of("query", &find.filter)?;
         let order = of("sort", &find.order)?;
-        let filter = match mark {
+        let filter = match resume_position {
             None => filter,
-            Some(mark) => behind(&filter, mark)?,
+            Some(resume_position) => behind(&filter, resume_position)?,
         };
         let mut connection = Connection::open(address, watch)?;
         let id = check_there(&mut connection, &find)?;
@@ -133,10 +133,12 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String
 
 /// Returns a filter for the documents that match `filter` and follow the `_id` in a resume
 /// position, in the order of ids of all types.
-fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
-    let mark = parse_document(mark.as_bytes(), Reading::Extended);
-    let mark = mark.map_err(|error| format!("the saved state of the run is damaged: {error}"))?;
-    let id = mark.get("_id").ok_or("the saved state of the run is damaged: it has no _id")?;
+fn behind(filter: &DocBuf, resume_position: &str) -> Result<DocBuf, String> {
+    let resume_position = parse_document(resume_position.as_bytes(), Reading::Extended);
+    let resume_position = resume_position
+        .map_err(|error| format!("the saved state of the run is damaged: {error}"))?;
+    let id =
+        resume_position.get("_id").ok_or("the saved state of the run is damaged: it has no _id")?;
     let mut both = DocBuilder::new();
     both.array("$and", |both| {
         both.push(ValueRef::Document(filter.as_ref()));
@@ -173,20 +175,20 @@ impl Source for MongoSource {
         let batch = reply.read_batch().map_err(|error| error.to_string())?;
         let documents: Vec<DocBuf> = batch.iter_documents().map(|it| it.to_buf()).collect();
         self.cursor = Some(batch.cursor);
-        let mark = match batch.cursor {
+        let resume_position = match batch.cursor {
             0 => None,
             // An empty page has no resume position; the next page is requested.
             _ => Some(documents.last().and_then(|last| last.get("_id")).map_or_else(
                 String::new,
                 |id| {
-                    let mut mark = DocBuilder::new();
-                    mark.append("_id", id);
+                    let mut resume_position = DocBuilder::new();
+                    resume_position.append("_id", id);
                     let mut text = Vec::new();
-                    write_document(mark.finish().as_ref(), Style::Canonical, &mut text);
+                    write_document(resume_position.finish().as_ref(), Style::Canonical, &mut text);
                     String::from_utf8(text).unwrap_or_default()
                 },
             )),
         };
-        Ok(Page { documents, mark })
+        Ok(Page { documents, resume_position })
     }
 }

@@ -29,11 +29,11 @@ impl NoSqlSource {
         (database, container): (&str, &str),
         query: &str,
         fields: Vec<String>,
-        mark: Option<&str>,
+        resume_position: Option<&str>,
         watch: SharedMonitor,
     ) -> Result<Self, String> {
         let service = Service::new(address, database, container, watch)?;
-        let (query, continuation) = (query.to_owned(), mark.map(str::to_owned));
+        let (query, continuation) = (query.to_owned(), resume_position.map(str::to_owned));
         let id = service.definition()?["_rid"].as_str().map(str::to_owned);
         Ok(Self { service, query, fields, continuation, id })
     }
@@ -85,6 +85,6 @@ impl Source for NoSqlSource {
             })
             .collect();
         self.continuation = answer.continuation;
-        Ok(Page { documents: documents?, mark: self.continuation.clone() })
+        Ok(Page { documents: documents?, resume_position: self.continuation.clone() })
     }
 }
