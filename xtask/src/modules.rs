@@ -45,7 +45,7 @@ fn wrong_imports(
     let root = read(&if library.exists() { library } else { source.join("main.rs") });
     let modules = declared(root.clone());
     for module in modules.iter().filter(|module| place(module).is_none()) {
-        found.insert(format!("{name}: module {module} is not in the order of modules"));
+        found.insert(format!("{name}: module {module} is missing in the list of modules"));
     }
     for module in order.iter().filter(|module| !modules.contains(**module)) {
         found.insert(format!("{name}: there is no module {module}"));
@@ -325,7 +325,7 @@ mod tests {
             [
                 "a/high/inner.rs imports Floor from the crate's root, not from its module",
                 "a/low.rs imports high, which stands above low",
-                "a: module new is not in the order of modules",
+                "a: module new is missing in the list of modules",
             ]
         );
         assert_eq!(wrong_imports("a", &root, &["low", "high", "new"], &|_, _| true).len(), 1);

@@ -151,9 +151,9 @@ pub fn new_key_file() -> Result<Secret, Failure> {
     );
     for (name, for_whom) in [
         ("primary", "reads and writes"),
-        ("secondary", "the same, for key rotation"),
+        ("secondary", "reads and writes, for key rotation"),
         ("primary-readonly", "reads"),
-        ("secondary-readonly", "the same, for key rotation"),
+        ("secondary-readonly", "reads, for key rotation"),
     ] {
         let mut bytes = [0; NEW_KEY_BYTES];
         fill_randomly(&mut bytes).map_err(|error| failed("a new key", error))?;

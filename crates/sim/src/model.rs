@@ -10,7 +10,8 @@ use document::{Document, Number, Value};
 
 use crate::op::{Index, Op, Outcome, id_of};
 
-/// A document and its current life.
+/// A document of the model. A life of a document begins with its insertion and ends with its
+/// deletion or expiration.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doc {
     pub(crate) body: Document,

@@ -99,7 +99,7 @@ pub(crate) struct OpenStore {
     pub(crate) closing: AtomicBool,
     /// Whether the threads must stop.
     pub(crate) ending: AtomicBool,
-    /// Unparked when a budget is exceeded.
+    /// The thread that flushes memtables. It is unparked when these or the journal exceed a limit.
     pub(crate) flusher: OnceLock<Thread>,
 }
 

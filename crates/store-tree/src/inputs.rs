@@ -1,12 +1,12 @@
-//! Fixes the tables that a compaction may choose before determining which versions it may drop.
+//! Keeps a flush from adding a table while a compaction chooses its tables.
 //!
 //! A compaction first receives the sequence number below which it may drop versions, and then
 //! chooses its tables. A flush in between could add a table with newer versions, for which that
-//! number is wrong:
+//! number is wrong, so flushes wait until the choice is made:
 //!
 //! ```text
-//!  compactor   settle ─ newest table, oldest view ─ choose ─┐ merge …
-//!  flusher                                     waits ───────┘ add a table
+//!  compactor   hold flushes ─ number from the oldest view ─ choose ─┐ merge …
+//!  flusher                                             waits ───────┘ add a table
 //! ```
 //!
 //! The tree signals the choice by creating a compaction filter.

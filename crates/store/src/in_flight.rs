@@ -1,8 +1,9 @@
 //! The in-flight table: commits that are ordered, or about to be, but not yet visible.
 //!
 //! A committer enters a batch into the table before it stamps any commit of the batch. A reader
-//! that takes its instant first and then finds the table empty therefore knows that every later
-//! commit gets a later stamp.
+//! that takes its instant first and then finds the table empty therefore knows that no commit which
+//! it does not see has an earlier instant. Below, `[7: at 1000]` is batch 7, entered at instant
+//! 1000, and *finished* is the number of the last batch up to which all are visible.
 //!
 //! ```text
 //!  batches:   [7: at 1000] [8: at 1004]          finished: 6

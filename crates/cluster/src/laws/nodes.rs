@@ -62,7 +62,7 @@ fn rows(node: Uuid) -> Vec<Row> {
         ("the same, again", forget(3, 1), true),
         ("a heartbeat of a forgotten node", beat(3, 1), false),
         ("fencing a forgotten node", fence(3, 1), false),
-        ("entering for the first time after having been forgotten", enter(0), false),
+        ("entering as a node without a record although it was forgotten", enter(0), false),
         ("entering after having been forgotten, as a new incarnation", enter(3), true),
         ("forgetting the previous incarnation, late", forget(3, 1), false),
         ("a heartbeat of the new incarnation", beat(4, 0), true),

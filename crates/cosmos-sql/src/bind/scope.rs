@@ -152,9 +152,9 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Returns two numbers of sets of values that `*` may denote in the innermost query. The first
-    /// counts the values of names and the results of subqueries over elements; the second also
-    /// counts keys and aggregates, in clauses that are evaluated for several groups.
+    /// Counts the sets of values that `*` may denote in the innermost query. The first result counts
+    /// the names of FROM and the joined subqueries; the second also counts the keys and aggregates
+    /// of GROUP BY, in clauses that are evaluated once per group.
     fn count_input_sets(&self) -> (usize, usize) {
         let (mut values, mut joins) = (std::collections::BTreeSet::new(), 0);
         let mut most = 0;

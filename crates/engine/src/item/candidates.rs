@@ -30,7 +30,8 @@ use crate::{
 /// Row keys of the items that can meet a part of a condition; `None` if that is unknown.
 type CandidateKeys = Option<BTreeSet<Bytes>>;
 
-/// Returns the row keys within a range of all items that can meet a condition.
+/// Returns the keys, within a range of row keys, of all items that can meet a condition; `None` if
+/// the indexes cannot tell.
 pub(super) async fn find_candidates(
     view: &LiveView,
     sarg: &Sarg,

@@ -278,7 +278,8 @@ impl Engine {
 
 /// The rows edited in earlier passes of an update, and the indexes it has used.
 struct EditedRows {
-    /// Keys of the rows; empty for an update of a single document.
+    /// Keys of the rows that this update has edited, so that it edits none twice; empty for an
+    /// update of a single document.
     keys: HashSet<Box<[u8]>>,
     /// Memory reserved for the keys.
     held: Share,

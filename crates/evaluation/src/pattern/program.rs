@@ -69,8 +69,8 @@ pub(super) fn build_regex(
     Ok(built.map(|regex| (regex, Share::default())))
 }
 
-/// Reserves `bytes` for a compiled pattern, from the process and towards the limit of the program
-/// that is being parsed.
+/// Reserves `bytes` for a compiled pattern in the memory account of the process, and counts them
+/// towards the limit for all patterns of the query or pipeline that is being parsed.
 pub(super) fn take_bytes(bytes: usize) -> Result<Share, Error> {
     if let Some(before) = PROGRAM.get() {
         let spent = before.saturating_add(bytes);

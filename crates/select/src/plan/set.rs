@@ -13,7 +13,8 @@ use crate::identity::identity_of;
 pub struct Set {
     /// The constants in the order of the query.
     values: Vec<Value>,
-    /// The identity keys of the constants.
+    /// The constants, encoded so that values which the query language treats as equal have equal
+    /// bytes.
     keys: HashSet<Vec<u8>, foldhash::fast::RandomState>,
     /// Whether the list contained an undefined item.
     has_nothing: bool,

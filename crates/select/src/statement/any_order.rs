@@ -56,9 +56,9 @@ impl Run {
         (most, if none_passed_over { self.keep.bytes } else { usize::MAX })
     }
 
-    /// Computes and keeps the result of the row in the environment, if the page may contain it. The
-    /// row's sort position decides that before the result is computed, unless the position depends
-    /// on the result.
+    /// Computes the result of the environment's row, and keeps it if it may be on the page. A row
+    /// whose sort position is outside the page is skipped without computing its result, unless the
+    /// position depends on the result.
     pub(super) fn keep_result<'a>(
         &mut self,
         clauses: &'a Clauses,

@@ -26,7 +26,9 @@ impl Ending {
             Part::Switches(bytes) => {
                 let on = Features::parse_stored(&bytes);
                 self.per_document_ttl =
-                    Some(on.map_err(|why| wrong(format!("its switches cannot be used: {why}")))?);
+                    Some(on.map_err(|why| {
+                        wrong(format!("its feature switches cannot be used: {why}"))
+                    })?);
             }
             Part::Piece(_) | Part::Entries(_) => {}
         }

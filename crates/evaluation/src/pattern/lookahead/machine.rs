@@ -74,8 +74,8 @@ impl Machine {
         self.nfa.memory_usage() + ways + self.lookahead_of.len() * size_of::<Option<LookaheadRef>>()
     }
 
-    /// Returns the look-ahead that a state represents, if the state starts the empty group of a
-    /// look-ahead.
+    /// Returns the look-ahead that a state stands for, or `None`. Each look-ahead is compiled to an
+    /// empty group, whose start marks where it has to be tested.
     pub(super) fn lookahead_of(&self, state: &State) -> Option<LookaheadRef> {
         match state {
             // A group has two slots; the even one is its start.

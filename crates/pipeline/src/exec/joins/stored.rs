@@ -22,8 +22,8 @@ use crate::exec::{
     spilling::bytes::{RecordBytes, put_bytes, put_number, put_optional},
 };
 
-/// Number of the most recent stages and contexts in memory that are compared with a new one. A
-/// pipeline has few stages and one context, which repeat.
+/// Number of the most recent stages and contexts with which a new one is compared, to store equal
+/// ones once. That finds almost all, since a pipeline has few stages and one context.
 const SEARCHED_ITEMS: usize = 16;
 
 /// Record type of a step that is a join.
