@@ -17,7 +17,7 @@ pub struct CurrentKeys(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     keys: ArcSwap<Keys>,
-    /// Number of replacements.
+    /// Number of times that the keys were replaced.
     changes: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ impl CurrentKeys {
         self.0.changes.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns how often the keys were replaced. What is derived from the keys that are loaded
+    /// Returns how often the keys were replaced. A result that depends on keys which are loaded
     /// after this call is valid while the number stays the same.
     pub fn changes(&self) -> u64 {
         self.0.changes.load(Ordering::Acquire)

@@ -338,7 +338,7 @@ class Cassandra:
         return versions.count(": [") == 1 and "UNREACHABLE" not in versions
 
     def nodetool(self, number, *words, within=60.0):
-        """Runs Cassandra's own tool on a node, and returns what it prints."""
+        """Runs Cassandra's own tool on a node, and returns its output."""
         line = [str(SCRIPT), "nodetool", FOLDER, str(number), *words]
         done = subprocess.run(line, capture_output=True, text=True, timeout=within)
         return done.stdout + done.stderr

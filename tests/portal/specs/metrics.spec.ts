@@ -134,7 +134,7 @@ test('the clock moves by the page, and never back', async ({ page, server }) => 
   for (const door of DOORS) expect(await door.ids(server)).toEqual([]);
 });
 
-test('an answer is shown though the clock was moved since it was asked for', async ({
+test('an answer is shown although the clock was moved after its request', async ({
   page,
   server,
 }) => {

@@ -38,7 +38,7 @@ async function inputs(page: Page): Promise<number> {
   });
 }
 
-/** Pastes: the text is refused before the browser inserts it, and the page goes on. */
+/** Pastes: the text is refused before the browser inserts it, and the page stays usable. */
 async function paste(page: Page, into: Locator, next: () => Promise<void>) {
   await into.focus();
   await inputs(page);

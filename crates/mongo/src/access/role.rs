@@ -88,8 +88,8 @@ impl Role {
         })
     }
 
-    /// Returns an entry of `rolesInfo`. `show_privileges` adds the role's own privileges and those
-    /// that it inherits.
+    /// Returns an entry of `rolesInfo`. `show_privileges` adds the role's own and its inherited
+    /// privileges.
     pub(crate) fn shown(&self, show_privileges: bool, inherited: Inherited<'_>) -> Document {
         let mut shown = doc! {
             "_id": self.name.id(),

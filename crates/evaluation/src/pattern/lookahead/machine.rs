@@ -75,7 +75,7 @@ impl Machine {
     }
 
     /// Returns the look-ahead that a state stands for, or `None`. Each look-ahead is compiled to an
-    /// empty group, whose start marks where it has to be tested.
+    /// empty group; the match is tested where that group starts.
     pub(super) fn lookahead_of(&self, state: &State) -> Option<LookaheadRef> {
         match state {
             // A group has two slots; the even one is its start.
