@@ -74,6 +74,8 @@ test.each<[MongoText, string]>([
   ['filter', '{} |'],
   ['filter', '{ age: { $exists: |'],
   ['filter', '{ $expr: { age: |'],
+  ['filter', '{ $jsonSchema: { us|'],
+  ['filter', '{ $jsonSchema: { user: |'],
   ['pipeline', '[{ $project: { age: |'],
   ['sort', '{ age: |'],
 ])('%s %s offers nothing', (kind, text) => {

@@ -32,7 +32,16 @@ const OF = {
 };
 
 /** Operators at the root of a filter; the others follow a field. */
-const LOGIC = new Set(['$and', '$or', '$nor', '$expr', '$comment', '$alwaysTrue', '$alwaysFalse']);
+const LOGIC = new Set([
+  '$and',
+  '$or',
+  '$nor',
+  '$expr',
+  '$comment',
+  '$alwaysTrue',
+  '$alwaysFalse',
+  '$jsonSchema',
+]);
 const ROOT_FILTERS = OF.filters.filter(({ label }) => LOGIC.has(label));
 const FIELD_FILTERS = OF.filters.filter(({ label }) => !LOGIC.has(label) || label === '$comment');
 
@@ -59,6 +68,7 @@ function fieldValues(fields: readonly SampledField[]): Candidate[] {
 function filterKeys(levels: readonly Level[], fields: readonly SampledField[]): Candidate[] {
   const keys = levels.map(({ key }) => key).filter((key) => key !== null);
   if (keys.includes('$expr')) return OF.expressions;
+  if (keys.includes('$jsonSchema')) return [];
   const last = keys.at(-1);
   if (last === undefined || last === '$elemMatch' || LOGIC.has(last)) {
     const both = last === '$elemMatch' ? [...FIELD_FILTERS, ...ROOT_FILTERS] : ROOT_FILTERS;
@@ -124,7 +134,7 @@ function comparedField(
   if (kind !== 'filter' && begin === 0) return undefined;
   const keys = all.slice(begin);
   const isOther = (name: string) =>
-    name.startsWith('$') && !COMPARING.has(name) && (name === '$expr' || !LOGIC.has(name));
+    name.startsWith('$') && !COMPARING.has(name) && (name === '$expr' || name === '$jsonSchema' || !LOGIC.has(name));
   if (keys.some((name) => isOther(name) || name === '$comment')) return undefined;
   const path = keys.filter((name) => !name.startsWith('$')).join('.');
   return fields.find((field) => dotted(field) === path);

@@ -6,7 +6,7 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 export const FILTERS =
   names(`$eq $ne $gt $gte $lt $lte $in $nin $and $or $nor $not $exists $type $expr $mod $regex $options
 $all $elemMatch $size $bitsAllSet $bitsAnySet $bitsAllClear $bitsAnyClear $comment $alwaysTrue
-$alwaysFalse`);
+$alwaysFalse $jsonSchema`);
 
 export const UPDATES =
   names(`$set $setOnInsert $unset $inc $mul $min $max $rename $currentDate $push $addToSet $pop $pull
