@@ -3,7 +3,6 @@ actions of each role, requirements on a token, and reloading of both files."""
 
 import base64
 import json
-import signal
 import subprocess
 import time
 
@@ -103,15 +102,6 @@ def server(tmp_path, service):
 def ask(server, token, method, path, body=None, headers=()):
     told = {"authorization": f"type%3daad%26ver%3d1.0%26sig%3d{token}", **dict(headers)}
     return server.items.again().call(method, path, body, told)
-
-
-def read_again(server, says):
-    before = server.log.read_text().count(says)
-    server.process.send_signal(signal.SIGHUP)
-    until = time.monotonic() + 10
-    while server.log.read_text().count(says) == before:
-        assert time.monotonic() < until, server.log.read_text()
-        time.sleep(0.01)
 
 
 def test_roles_say_what_a_token_is_for(server, service):
@@ -220,7 +210,7 @@ def test_tokens_that_a_key_of_the_account_signs(tmp_path, service):
             assert reply.status == 401
             assert "emulator_tokens" in reply.error
         write_roles(tmp_path, [service], ASSIGNED, "emulator_tokens = true\n" + ROLES)
-        read_again(server, "NoSQL API roles reloaded")
+        server.reload("NoSQL API roles reloaded")
         assert ask(server, emulator_token(reader), "POST", docs, item, of_a).status == 403
         assert ask(server, emulator_token(primary), "POST", docs, item, of_a).status == 201
         assert ask(server, emulator_token(reader), "GET", f"{docs}/1", None, of_a).status == 200
@@ -235,13 +225,13 @@ def test_keys_and_roles_are_read_again(server, service, tmp_path):
     newer = Service(tmp_path, "two")
     assert ask(server, newer.token(), "GET", "dbs").status == 401
     write_roles(server.folder, [service, newer], ASSIGNED)
-    read_again(server, "NoSQL API roles reloaded")
+    server.reload("NoSQL API roles reloaded")
     assert ask(server, newer.token(), "GET", "dbs").status == 200
     write_roles(server.folder, [newer], [("ann", "reader", "/dbs/d")])
-    read_again(server, "NoSQL API roles reloaded")
+    server.reload("NoSQL API roles reloaded")
     assert ask(server, service.token(), "GET", "dbs").status == 401
     assert ask(server, newer.token(), "GET", "dbs").code == (403, 5301)
     assert ask(server, newer.token(), "GET", "dbs/d").status == 200
     write_roles(server.folder, [newer], [("ann", "owner", "/")])
-    read_again(server, "NoSQL API roles not reloaded")
+    server.reload("NoSQL API roles not reloaded")
     assert ask(server, newer.token(), "GET", "dbs/d").status == 200

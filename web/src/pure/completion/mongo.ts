@@ -134,7 +134,9 @@ function comparedField(
   if (kind !== 'filter' && begin === 0) return undefined;
   const keys = all.slice(begin);
   const isOther = (name: string) =>
-    name.startsWith('$') && !COMPARING.has(name) && (name === '$expr' || name === '$jsonSchema' || !LOGIC.has(name));
+    name.startsWith('$') &&
+    !COMPARING.has(name) &&
+    (name === '$expr' || name === '$jsonSchema' || !LOGIC.has(name));
   if (keys.some((name) => isOther(name) || name === '$comment')) return undefined;
   const path = keys.filter((name) => !name.startsWith('$')).join('.');
   return fields.find((field) => dotted(field) === path);
