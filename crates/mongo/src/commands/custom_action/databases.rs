@@ -47,6 +47,8 @@ pub(super) async fn create(call: &Call<'_>) -> Result<DocBuf> {
     if exists(call) {
         return Err(exists_already());
     }
+    // No lock covers this check and the creation below: a database that is created at the same
+    // moment may differ in case only. Both stay usable, like those of older data directories.
     let differs = |name: &String| name.eq_ignore_ascii_case(database);
     if let Some(other) = names_of_all(call).find(differs) {
         return Err(Error::other_case(&other, database));
