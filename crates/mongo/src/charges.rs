@@ -12,10 +12,10 @@
 //! A refused command or statement fails with 16500 and the time after which it may be retried.
 //! Commands that do not access documents are free.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use document::{DocBuf, DocRef, ValueRef};
-use engine::Namespace;
+use engine::{Collection, Namespace};
 use throughput::{
     Allowance,
     request_units::{Work as Charged, hundredths, of_failure},
@@ -55,8 +55,9 @@ fn throttled(retry_ms: u64) -> Error {
 }
 
 /// Returns the collection to which a command is charged: its collection or, for `bulkWrite`, the
-/// first of its collections. `None` if the command is free, or names no collection.
-fn charged_collection(call: &Call<'_>, row: &CommandRow) -> Option<Namespace> {
+/// first of its collections. `None` if the command is free, or names no collection that exists.
+/// Names of others are not remembered, since clients choose their number and length.
+fn charged_collection(call: &Call<'_>, row: &CommandRow) -> Option<Arc<Collection>> {
     if row.work == Work::Command {
         return None;
     }
@@ -64,17 +65,22 @@ fn charged_collection(call: &Call<'_>, row: &CommandRow) -> Option<Namespace> {
         let spaces = call.listed_documents("nsInfo").ok()?;
         let named = spaces.first()?.get("ns")?.as_str()?;
         let (database, collection) = named.split_once('.')?;
-        return Some(Namespace::new(database, collection));
+        return call.find_collection(&Namespace::new(database, collection));
     }
-    let named = call.body.get(row.collection_in.unwrap_or(row.name))?.as_str()?;
-    Some(Namespace::new(call.database, named))
+    let named = call.body.get(row.collection_argument())?.as_str()?;
+    call.find_collection(&Namespace::new(call.database, named))
+}
+
+/// Returns the name of a collection's throughput limit.
+fn meter_of(collection: &Collection) -> String {
+    collection.id.to_string()
 }
 
 /// Returns the throughput of a collection or, if it has none of its own, of its database.
-fn find_allowance(call: &Call<'_>, namespace: &Namespace) -> Option<Allowance> {
-    let collection = call.find_collection(namespace)?;
-    let own = Provisioning::of_options(&collection.state().record.options).throughput;
-    let database = &namespace.database;
+fn find_allowance(call: &Call<'_>, collection: &Collection) -> Option<Allowance> {
+    let state = collection.state();
+    let own = Provisioning::of_options(&state.record.options).throughput;
+    let database = &state.record.namespace.database;
     let (about, throughput) = match own {
         // Ids are never reused, so a later collection of the same name gets another bucket.
         Some(own) => (format!("{database}/{}", collection.id), own),
@@ -90,9 +96,9 @@ pub(crate) fn admit_command(call: &Call<'_>, row: &CommandRow) -> Result<()> {
     if matches!(row.work, Work::Insert | Work::Update | Work::Remove) || row.name == "bulkWrite" {
         return Ok(());
     }
-    let Some(namespace) = charged_collection(call, row) else { return Ok(()) };
-    let find = || find_allowance(call, &namespace);
-    let admitted = throttle.admit_request(clock::monotonic_time(), &namespace.to_string(), find);
+    let Some(collection) = charged_collection(call, row) else { return Ok(()) };
+    let find = || find_allowance(call, &collection);
+    let admitted = throttle.admit_request(clock::monotonic_time(), &meter_of(&collection), find);
     admitted.map(drop).map_err(throttled)
 }
 
@@ -102,11 +108,11 @@ pub(crate) fn admit_command(call: &Call<'_>, row: &CommandRow) -> Result<()> {
 pub(crate) fn admit_statements(call: &Call<'_>, statements: &[DocRef<'_>]) -> Admission {
     let all = Admission { statements: usize::MAX, retry_ms: 0 };
     let (Some(throttle), Some(known)) = (&call.api.throttle, call.known) else { return all };
-    let Some(namespace) = charged_collection(call, known.row) else { return all };
+    let Some(collection) = charged_collection(call, known.row) else { return all };
     let costs = statements.iter().map(|it| hundredths(Charged::Write, encoded_len(*it)));
-    let find = || find_allowance(call, &namespace);
+    let find = || find_allowance(call, &collection);
     let (statements, retry_ms) =
-        throttle.admit_costs(clock::monotonic_time(), &namespace.to_string(), find, costs);
+        throttle.admit_costs(clock::monotonic_time(), &meter_of(&collection), find, costs);
     Admission { statements, retry_ms }
 }
 
@@ -142,9 +148,9 @@ pub(crate) fn record_charge(
         ended: clock::monotonic_time(),
     });
     if let Some(throttle) = &call.api.throttle
-        && let Some(namespace) = charged_collection(call, row)
+        && let Some(collection) = charged_collection(call, row)
     {
-        throttle.charge_container(&namespace.to_string(), charge);
+        throttle.charge_container(&meter_of(&collection), charge);
     }
 }
 

@@ -211,8 +211,13 @@ impl CommandRow {
         database: &'a str,
         message: &'a Message,
     ) -> CommandRequest<'a> {
-        let collection_in = self.collection_in.unwrap_or(self.name);
+        let collection_in = self.collection_argument();
         CommandRequest { name: self.name, collection_in, body, database, message }
+    }
+
+    /// Returns the argument that names the command's collection.
+    pub(crate) fn collection_argument(&self) -> &'static str {
+        self.collection_in.unwrap_or(self.name)
     }
 
     /// Creates the row of a command that changes nothing.

@@ -111,7 +111,7 @@ fn query_of(call: &Call<'_>) -> Option<String> {
 
 /// Returns the collection that a command names, if any.
 fn named_collection<'a>(call: &Call<'a>) -> &'a str {
-    let argument = call.known.and_then(|known| known.row.collection_in).unwrap_or(call.name);
+    let argument = call.known.map_or(call.name, |known| known.row.collection_argument());
     let named = [argument, "collection"].iter().find_map(|field| match call.body.get(field) {
         Some(ValueRef::String(name)) => Some(name),
         _ => None,
