@@ -52,6 +52,9 @@ struct Meters {
     known: HashMap<String, CachedAllowance>,
     /// Buckets by resource id of the container or database whose offer they belong to.
     buckets: HashMap<String, Bucket>,
+    /// The second of the last search for idle containers. Another one in the same second would find
+    /// none, and would take time in proportion to the containers at each request.
+    searched: Option<u64>,
 }
 
 /// The throughput limits of all containers.
@@ -140,6 +143,10 @@ impl Meters {
     /// Evicts the limits and buckets of idle containers if there are many. A bucket with a deficit
     /// is kept, since evicting it would cancel the deficit.
     fn forget_unused(&mut self, second: u64) {
+        let many = METERS <= self.known.len().max(self.buckets.len());
+        if !many || self.searched.replace(second) == Some(second) {
+            return;
+        }
         if METERS <= self.known.len() {
             self.known.retain(|_, known| known.second == second);
         }
