@@ -12,9 +12,11 @@ const MAX_DATABASE: usize = 63;
 /// write although they cannot be run here.
 const OPEN: &str = "system.js";
 
-/// Databases that always exist, since MongoDB keeps users and settings in them. In these databases
-/// even `system.js` is reserved.
-const OWN: [&str; 4] = ["admin", "config", "local", "$external"];
+/// The databases that every server has, since MongoDB keeps users and settings in them.
+pub(crate) const SYSTEM_DATABASES: [&str; 3] = ["admin", "config", "local"];
+
+/// The database of users that others authenticate. It has no collections.
+const EXTERNAL: &str = "$external";
 
 /// Checks the name of a database: fails with 73 if it is empty, longer than 63 bytes or has a
 /// character that file names or namespaces cannot have. `$external`, which drivers use for logins,
@@ -62,9 +64,11 @@ pub(crate) fn parse_full_name(name: &str) -> Result<Namespace> {
     parse_collection(database, collection_name)
 }
 
-/// Returns whether a name is a system collection that clients cannot use.
+/// Returns whether a name is a system collection that clients cannot use. In system databases even
+/// `system.js` is reserved.
 fn is_reserved(database: &str, name: &str) -> bool {
-    name.starts_with("system.") && (name != OPEN || OWN.contains(&database))
+    let is_own = SYSTEM_DATABASES.contains(&database) || database == EXTERNAL;
+    name.starts_with("system.") && (name != OPEN || is_own)
 }
 
 /// Checks the name of a new collection, and returns the namespace: no dollar, no system collection,
@@ -78,7 +82,7 @@ pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespac
         return Err(Error::new(InvalidNamespace, message));
     }
     let differs = |own: &&&str| own.eq_ignore_ascii_case(database_name) && **own != database_name;
-    if let Some(own) = OWN.iter().find(differs) {
+    if let Some(own) = SYSTEM_DATABASES.iter().chain([&EXTERNAL]).find(differs) {
         return Err(Error::other_case(own, database_name));
     }
     if engine::limits::MAX_NAMESPACE_BYTES < database_name.len() + name.len() + 1 {

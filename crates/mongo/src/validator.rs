@@ -18,6 +18,7 @@ use pipeline::filter::{Clause, DetailLimits};
 use crate::{
     errors::{BSONObjectTooLarge, Error, InvalidOptions, Result, code_name},
     limits::{DETAIL_DEPTH, MAX_DETAIL_BYTES, MAX_DETAILS_BYTES, MAX_VALIDATOR_BYTES, SHOWN_BYTES},
+    names,
     protocol_error_log::ProtocolErrorLog,
 };
 
@@ -185,7 +186,7 @@ pub(crate) fn check_validator(namespace: &Namespace, validator: DocRef<'_>) -> R
         let message = format!("Document validators not allowed on system collection {namespace}");
         return Err(Error::new(InvalidOptions, message));
     }
-    if matches!(namespace.database.as_str(), "admin" | "config" | "local") {
+    if names::SYSTEM_DATABASES.contains(&namespace.database.as_str()) {
         let message = format!(
             "Document validators are not allowed on collection {namespace} in the {} internal \
              database",

@@ -18,11 +18,12 @@ use crate::{
     arguments::Args,
     call::Call,
     errors::{Error, InvalidOptions, Result},
+    names::SYSTEM_DATABASES,
     provisioning::recorded_databases,
     replies::{
         collection::{collection_entry, disk_bytes},
         cursor::reply_with_list,
-        index::{id_index_entry, index_entry},
+        index::index_entries,
         ok,
     },
     rights::{CommandRequest, Object, Requirement},
@@ -75,8 +76,8 @@ pub(super) async fn list_databases(call: &Call<'_>) -> Result<DocBuf> {
     let filter = parse_filter(&args)?;
     let names_only = args.lax_bool("nameOnly")?.unwrap_or(false);
     let only_own = args.bool("authorizedDatabases")? == Some(true);
-    // Every server has these databases; tools skip them by name.
-    let own = ["admin", "config", "local"].map(|name| (name.to_owned(), 0));
+    // Tools skip these databases by name.
+    let own = SYSTEM_DATABASES.map(|name| (name.to_owned(), 0));
     let mut sizes: BTreeMap<String, i64> = BTreeMap::from(own);
     for (namespace, collection) in call.api.engine.collections(Model::Documents) {
         *sizes.entry(namespace.database).or_default() += disk_bytes(call, &collection);
@@ -202,8 +203,7 @@ pub(super) async fn list_indexes(call: &Call<'_>) -> Result<DocBuf> {
         return Err(Error::no_collection(&namespace));
     };
     let state = collection.state();
-    let mut entries = vec![id_index_entry()];
-    entries.extend(state.record.indexes.iter().map(index_entry));
+    let mut entries = index_entries(&state.record);
     if with_builds {
         entries = entries.into_iter().map(|spec| doc! { "spec": spec }).collect();
     }

@@ -21,11 +21,7 @@ use crate::{
     errors::{AlreadyInitialized, CommandNotSupported, Error, Result},
     names,
     provisioning::{Provisioning, shard_key_of_pattern},
-    replies::{
-        index::{id_index_entry, index_entry},
-        numbers::saturated_int,
-        ok,
-    },
+    replies::{index::index_entries, numbers::saturated_int, ok},
     rights::{CommandRequest, Object, Requirement},
 };
 
@@ -130,8 +126,7 @@ pub(super) async fn enable_sharding(call: &Call<'_>) -> Result<DocBuf> {
 pub(super) async fn re_index(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let state = call.expect_collection(&namespace)?.state();
-    let mut indexes = vec![Value::Document(id_index_entry())];
-    indexes.extend(state.record.indexes.iter().map(|index| Value::Document(index_entry(index))));
+    let indexes: Vec<_> = index_entries(&state.record).into_iter().map(Value::Document).collect();
     let count = saturated_int(indexes.len());
     ok(doc! { "nIndexesWas": count, "nIndexes": count, "indexes": Value::Array(indexes) })
 }

@@ -1,13 +1,18 @@
 //! The description of an index in replies.
 
 use document::{Document, doc};
-use engine::IndexSpec;
+use engine::{IndexSpec, Record};
 
 use super::numbers::int_or_long;
 
 /// Returns the entry of the `_id` index. This index is not stored, since rows are ordered by `_id`.
 pub(crate) fn id_index_entry() -> Document {
     doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
+}
+
+/// Returns the entries of all indexes of a collection, that of `_id` first.
+pub(crate) fn index_entries(record: &Record) -> Vec<Document> {
+    std::iter::once(id_index_entry()).chain(record.indexes.iter().map(index_entry)).collect()
 }
 
 /// Returns an index as MongoDB lists it. Flags are included if they are true, and `sparse` also if

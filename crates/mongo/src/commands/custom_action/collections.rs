@@ -14,11 +14,7 @@ use crate::{
     names,
     parsers::index_spec::{self, Unknown},
     provisioning::{Provisioning, parse_throughput, shard_key_of_path, whole_number},
-    replies::{
-        index::{id_index_entry, index_entry},
-        numbers::int_or_long,
-        ok,
-    },
+    replies::{index::index_entries, numbers::int_or_long, ok},
 };
 
 /// Returns the collection that the command names.
@@ -152,7 +148,7 @@ pub(super) fn show(call: &Call<'_>) -> Result<DocBuf> {
         reply.push("defaultTtl", int_or_long(seconds));
     }
     if with_indexes {
-        let all = std::iter::once(id_index_entry()).chain(record.indexes.iter().map(index_entry));
+        let all = index_entries(record).into_iter();
         let shown = all.map(|entry| Value::Document(shown_index(&entry, &namespace)));
         reply.push("indexes", Value::Array(shown.collect()));
     }

@@ -14,12 +14,10 @@ use crate::{
     replies::ok,
 };
 
-/// Databases that every server has.
-const OWN: [&str; 3] = ["admin", "config", "local"];
-
 /// Returns whether the command's database exists.
 fn exists(call: &Call<'_>) -> bool {
-    OWN.contains(&call.database) || names_of_all(call).any(|name| name == call.database)
+    names::SYSTEM_DATABASES.contains(&call.database)
+        || names_of_all(call).any(|name| name == call.database)
 }
 
 /// Returns the names of the databases that have a collection or a record, with repetitions.
