@@ -245,10 +245,18 @@ PLACES = {
     "a schema": lambda: find(
         filter={
             "$jsonSchema": {
-                "properties": numbered({"bsonType": "int"}),
-                "required": [f"f{i}" for i in NUMBERS],
+                "properties": {
+                    "d": {
+                        "properties": numbered({"bsonType": "int"}),
+                        "required": [f"f{i}" for i in NUMBERS],
+                        "dependencies": {"f0": [f"f{i}" for i in NUMBERS]},
+                    }
+                }
             }
         }
+    ),
+    "a schema of dotted names": lambda: find(
+        filter={"$jsonSchema": {"required": [f"d.f{i}" for i in NUMBERS]}}
     ),
     "a validator": lambda: command(("create", "validated"), ("validator", numbered(1))),
     "distinct": lambda: command(("distinct", "many"), ("key", "_id")),

@@ -291,3 +291,55 @@ fn work_is_counted_so_that_a_long_check_can_be_stopped() {
     assert!(1_000 * 100 < context.budget.spent(), "{}", context.budget.spent());
     assert!(matches!(document.get("a").map(document::Value::as_ref), Some(ValueRef::Array(_))));
 }
+
+#[test]
+fn many_names_match_the_same_documents_as_few() {
+    let more: Vec<String> = (0..20).map(|i| format!("'x{i:02}'")).collect();
+    let fields = more.iter().map(|name| format!("{name}: 1")).collect::<Vec<_>>().join(", ");
+    let names = more.join(", ");
+    for (name, good, bad) in [
+        ("'b'", "b: 1", "c: 1"),
+        ("'b.c'", "b: {c: 1}", "b: {d: 1}"),
+        ("'b.c.d'", "b: {c: {d: 1, e: 2}}", "b: {c: 1}"),
+        ("'b.c', 'b'", "b: {c: 1}", "b: 1"),
+        ("'b.c', 'b.d', 'b-c'", "'b-c': 1, b: {d: 1, c: 1}", "b: {d: 1, c: 1}"),
+        ("'b.c'", "b: {c: 1}, b: 1", "b: 1, b: {c: 1}"),
+    ] {
+        let schema = format!("{{required: [{names}, {name}]}}");
+        assert!(matches(&schema, &format!("{{{fields}, {good}}}")), "{name}");
+        assert!(!matches(&schema, &format!("{{{fields}, {bad}}}")), "{name}");
+        assert!(!matches(&schema, &format!("{{{good}}}")), "{name}");
+    }
+    let numbers = |name: &String| format!("{name}: {{type: 'number'}}");
+    let schemas = more.iter().map(numbers).collect::<Vec<_>>().join(", ");
+    let schema = format!("{{properties: {{{schemas}, 'b.c': {{minimum: 2}}}}}}");
+    assert!(matches(&schema, "{a: 1, b: {c: 2}}"));
+    assert!(!matches(&schema, "{a: 1, b: {c: 1}}"));
+    assert!(!matches(&schema, "{x07: 'x', b: {c: 2}}"));
+    // The first of two fields with one name counts.
+    assert!(matches(&schema, "{x07: 1, x07: 'x'}"));
+    assert!(!matches(&schema, "{x07: 'x', x07: 1}"));
+}
+
+#[test]
+fn the_work_grows_with_the_sum_of_names_and_fields() {
+    let spent = |count: usize| {
+        let names: Vec<String> = (0..count).map(|i| format!("f{i}")).collect();
+        let numbers = names.iter().map(|name| format!("{name}: {{type: 'number'}}"));
+        let numbers = numbers.collect::<Vec<_>>().join(", ");
+        let list = names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+        let below = names.iter().map(|name| format!("'d.{name}'")).collect::<Vec<_>>().join(", ");
+        let filter = shell_text::document(&format!(
+            "{{$jsonSchema: {{properties: {{{numbers}}}, required: [{list}, {below}], \
+             dependencies: {{z: [{list}]}}}}}}"
+        ));
+        let fields = names.iter().map(|name| format!("{name}: 1")).collect::<Vec<_>>().join(", ");
+        let document = shell_text::document(&format!("{{{fields}, z: 1, d: {{{fields}}}}}"));
+        let context = Context::default();
+        let parsed = parse(DocRef::Tree(&filter)).unwrap();
+        assert_eq!(parsed.matches(document.to_buf().as_ref(), &context), Ok(true));
+        context.budget.spent()
+    };
+    let (few, many) = (spent(200), spent(1_600));
+    assert!(many < 10 * few, "{few} and {many}");
+}

@@ -6,7 +6,7 @@ use evaluation::{Error, Pattern, STEP};
 use super::{
     Allowed, Dependency, Keyword, Rule, Schema,
     explain::{Cut, DETAIL, Details},
-    matching::find_property,
+    properties::{find_properties, names_of},
 };
 
 impl Details<'_> {
@@ -15,10 +15,9 @@ impl Details<'_> {
         let mut failed = Vec::new();
         match rule {
             Rule::Properties(schemas) => {
-                for (name, schema) in schemas {
-                    let Some(value) = find_property(document, name, self.context)? else {
-                        continue;
-                    };
+                let values = find_properties(document, names_of(schemas), self.context)?;
+                for ((name, schema), value) in schemas.iter().zip(values) {
+                    let Some(value) = value else { continue };
                     if !schema.matches(value, self.context)? {
                         self.take(name.len())?;
                         let entry = doc! { "propertyName": name.as_str() };
@@ -30,10 +29,9 @@ impl Details<'_> {
                 Ok(detail)
             }
             Rule::Dependencies(notes, dependencies) => {
-                for (name, needed) in dependencies {
-                    if find_property(document, name, self.context)?.is_none()
-                        || needed.is_met(document, self.context)?
-                    {
+                let values = find_properties(document, names_of(dependencies), self.context)?;
+                for ((name, needed), value) in dependencies.iter().zip(values) {
+                    if value.is_none() || needed.is_met(document, self.context)? {
                         continue;
                     }
                     self.take(DETAIL + name.len())?;
@@ -133,8 +131,9 @@ impl Details<'_> {
     /// Returns the names of the fields that a document lacks.
     pub(super) fn missing(&mut self, names: &[String], document: DocRef<'_>) -> Result<Value, Cut> {
         let mut missing = Vec::new();
-        for name in names {
-            if find_property(document, name, self.context)?.is_none() {
+        let values = find_properties(document, names.iter().map(String::as_str), self.context)?;
+        for (name, value) in names.iter().zip(values) {
+            if value.is_none() {
                 self.take(DETAIL / 4 + name.len())?;
                 missing.push(Value::from(name.as_str()));
             }

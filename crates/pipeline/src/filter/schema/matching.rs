@@ -5,12 +5,13 @@ use evaluation::{Context, Error, STEP, readable_bytes};
 
 use super::{
     Allowed, Dependency, Rule, Schema,
+    properties::{count_search, find_properties, has_properties, names_of},
     unordered::{find_duplicate, is_among},
 };
 use crate::filter::meets_comparison;
 
 /// Bytes of a document or string that are searched per unit of work.
-const BYTES_PER_UNIT: usize = 8;
+pub(super) const BYTES_PER_UNIT: usize = 8;
 /// Units of work of an exact division: decimals of very different magnitudes have thousands of
 /// digits.
 const DIVISION: usize = 4096;
@@ -95,21 +96,18 @@ impl Rule {
 
     fn is_met_by_document(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         let length = || {
-            count_lookup(document, context)?;
+            count_search(document, context)?;
             Ok::<_, Error>(count_of(document.len()))
         };
         match self {
             Self::MinProperties(least) => Ok(*least <= length()?),
             Self::MaxProperties(most) => Ok(length()? <= *most),
-            Self::Required(names) => {
-                all(names.iter(), |name| Ok(find_property(document, name, context)?.is_some()))
-            }
+            Self::Required(names) => has_properties(document, names, context),
             Self::Properties(schemas) => {
-                all(schemas.iter(), |(name, schema)| {
-                    match find_property(document, name, context)? {
-                        Some(value) => schema.matches(value, context),
-                        None => Ok(true),
-                    }
+                let values = find_properties(document, names_of(schemas), context)?;
+                all(schemas.iter().zip(values), |((_, schema), value)| match value {
+                    Some(value) => schema.matches(value, context),
+                    None => Ok(true),
                 })
             }
             Self::OtherProperties { named, patterns, allowed } => {
@@ -127,10 +125,12 @@ impl Rule {
                     if covered { Ok(true) } else { allowed.allows(value, context) }
                 })
             }
-            Self::Dependencies(_, dependencies) => all(dependencies.iter(), |(name, needed)| {
-                Ok(find_property(document, name, context)?.is_none()
-                    || needed.is_met(document, context)?)
-            }),
+            Self::Dependencies(_, dependencies) => {
+                let values = find_properties(document, names_of(dependencies), context)?;
+                all(dependencies.iter().zip(values), |((_, needed), value)| {
+                    Ok(value.is_none() || needed.is_met(document, context)?)
+                })
+            }
             _ => Ok(true),
         }
     }
@@ -151,35 +151,10 @@ impl Dependency {
     /// Returns whether a document meets the condition of a dependency.
     pub(super) fn is_met(&self, document: DocRef<'_>, context: &Context) -> Result<bool, Error> {
         match self {
-            Self::Properties(names) => {
-                all(names.iter(), |name| Ok(find_property(document, name, context)?.is_some()))
-            }
+            Self::Properties(names) => has_properties(document, names, context),
             Self::Matching(schema) => schema.matches(ValueRef::Document(document), context),
         }
     }
-}
-
-/// Returns the value of a field. A dotted name denotes a field of an embedded document, as in
-/// MongoDB.
-pub(super) fn find_property<'a>(
-    document: DocRef<'a>,
-    name: &str,
-    context: &Context,
-) -> Result<Option<ValueRef<'a>>, Error> {
-    let (mut fields, mut rest) = (document, name);
-    loop {
-        count_lookup(fields, context)?;
-        let Some((first, below)) = rest.split_once('.') else { return Ok(fields.get(rest)) };
-        match fields.get(first) {
-            Some(ValueRef::Document(inner)) => (fields, rest) = (inner, below),
-            _ => return Ok(None),
-        }
-    }
-}
-
-/// Charges the work of a search for a field, which grows with the size of the document.
-fn count_lookup(document: DocRef<'_>, context: &Context) -> Result<(), Error> {
-    context.budget.spend(STEP / 4 + readable_bytes(ValueRef::Document(document)) / BYTES_PER_UNIT)
 }
 
 /// Returns whether a condition holds for all elements; stops at the first for which it does not.

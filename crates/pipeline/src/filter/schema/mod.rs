@@ -10,12 +10,14 @@
 //! ```
 //!
 //! A comparison evaluates each rule at most once for each value of a document, so its work is
-//! limited by the product of the sizes of the schema and the document. The work is counted in the
+//! limited by the product of the sizes of the schema and the document, and grows with their sum if
+//! each value has its own schema. The work is counted in the
 //! operation's budget.
 
 mod explain;
 mod explain_fields;
 mod matching;
+mod properties;
 mod unordered;
 
 use std::collections::HashSet;
