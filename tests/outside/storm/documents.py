@@ -1,5 +1,5 @@
 """A client of the MongoDB API: collections that are created explicitly and by writes, renamed and
-dropped; indexes and TTL settings."""
+dropped; indexes, TTL settings, validators and throughput."""
 
 from lib.ending import is_end
 from pymongo import InsertOne, UpdateOne
@@ -19,6 +19,11 @@ INDEXES = {
     "at_1": ([("at", 1)], {"expireAfterSeconds": 8_000}),
 }
 MOST = 60
+#: Validators that all documents of the storm match.
+VALIDATORS = ({}, {"n": {"$gte": 0}}, {"$jsonSchema": {"required": ["n", "t"]}})
+#: A document that none of them but the empty one accepts.
+INVALID = {"n": -1}
+THROUGHPUTS = (400, 1_000, 4_000)
 
 
 def seconds(options):
@@ -56,12 +61,16 @@ class Documents(Client):
             self.index: 4,
             self.forget: 2,
             self.retime: 2,
+            self.constrain: 3,
+            self.provision: 2,
+            self.put_invalid: 2,
             self.look: 3,
             self.put: 8,
             self.carry: 3,
             self.clear: 2,
             self.clear_database: 0.5,
             self.index_common: 2,
+            self.change_common: 2,
         }
 
     def ask(self, request):
@@ -103,7 +112,12 @@ class Documents(Client):
 
     @staticmethod
     def holding(rows, indexes=()):
-        return {"rows": dict(rows), "indexes": dict(indexes)}
+        return {
+            "rows": dict(rows),
+            "indexes": dict(indexes),
+            "validator": VALIDATORS[0],
+            "throughput": None,
+        }
 
     def make(self):
         if key := self.free():
@@ -277,6 +291,48 @@ class Documents(Client):
                 self.reindexed(key, indexes),
             )
 
+    # Validators and throughput.
+
+    def constrain(self):
+        if key := self.pick():
+            validator = self.random.choice(VALIDATORS)
+            self.own(
+                f"collMod validator of {key}",
+                lambda: self.ask(
+                    lambda: self.client[key[1]].command("collMod", key[2], validator=validator)
+                ),
+                self.world.with_(key, {**self.world.held[key], "validator": validator}),
+            )
+
+    def provision(self):
+        if key := self.pick():
+            throughput = self.random.choice(THROUGHPUTS)
+            self.own(
+                f"UpdateCollection {key}",
+                lambda: self.ask(lambda: update_throughput(self.client, key, throughput)),
+                self.world.with_(key, {**self.world.held[key], "throughput": throughput}),
+            )
+
+    def put_invalid(self):
+        """A validator refuses a document, and a collection without one takes it."""
+        if key := self.pick():
+            [id] = self.new_ids()
+            row, held = {"_id": id, **INVALID}, self.world.held[key]
+            validated = held["validator"] != VALIDATORS[0]
+            after = held if validated else {**held, "rows": {**held["rows"], id: row}}
+            self.world.intend(f"invalid document into {key}", self.world.with_(key, after))
+            code = None
+            try:
+                self.ask(lambda: self.at(key).insert_one(dict(row)))
+            except Refused as refusal:
+                code = refusal.code
+            if code in self.BUSY:
+                self.world.refuse()
+                return
+            self.world.acknowledge()
+            if code != (121 if validated else None):
+                self.wrong.append(f"{key} with {held['validator']}: {code} for an invalid document")
+
     def look(self):
         """Checks that acknowledged documents are present; a read does not create the collection."""
         key = self.any_key()
@@ -365,12 +421,36 @@ class Documents(Client):
         )
         self.common(f"indexes of {name}", lambda: self.ask(how), [])
 
+    def change_common(self):
+        """Changes the validator or the throughput of a collection that others use."""
+        name, validator = self.shared_name(), self.random.choice(VALIDATORS)
+        how = self.random.choice(
+            [
+                lambda: self.client[name[1]].command("collMod", name[2], validator=validator),
+                lambda: update_throughput(self.client, name, self.random.choice(THROUGHPUTS)),
+            ]
+        )
+        self.common(f"options of {name}", lambda: self.ask(how), [])
+
+
+def update_throughput(client, name, throughput):
+    """Sets the throughput of a collection; `name` ends with the names of database and collection."""
+    return client[name[1]].command(
+        "customAction", "UpdateCollection", collection=name[2], offerThroughput=throughput
+    )
+
+
+def throughput_of(client, name):
+    reply = client[name[1]].command("customAction", "GetCollection", collection=name[2])
+    return reply.get("provisionedThroughput")
+
 
 def world_of(server, client):
     """Returns the data in the databases of one client, as a world."""
     found = {}
     for database in client.databases:
-        for name in server.client[database].list_collection_names():
+        for listed in server.client[database].list_collections():
+            name = listed["name"]
             collection = server.client[database][name]
             found["coll", database, name] = {
                 "rows": {row["_id"]: row for row in collection.find()},
@@ -379,5 +459,7 @@ def world_of(server, client):
                     for index in collection.list_indexes()
                     if index["name"] != "_id_"
                 },
+                "validator": listed["options"].get("validator", {}),
+                "throughput": throughput_of(server.client, ("mongo", database, name)),
             }
     return found
