@@ -128,7 +128,7 @@ test('no page is wider than the window, and all views of a collection are in sig
       page.locator(at).evaluateAll((boxes) => boxes.filter((b) => b.scrollWidth > b.clientWidth));
     await expect.poll(async () => (await wide('.page, .home-card, .figure')).length).toBe(0);
   }
-  for (const name of ['Items', 'Schema', 'Settings', 'Query', 'Metrics'])
+  for (const name of ['Items', 'Schema', 'Scale & settings', 'Query', 'Metrics'])
     await expect(page.getByRole('tab', { name, exact: true })).toBeInViewport({ ratio: 1 });
   // Two figures are side by side.
   await fontsReady(page);

@@ -3,6 +3,7 @@
 import type { Page } from '@playwright/test';
 import { collection, container, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { innocent } from '../lib/innocent';
 import { write } from '../lib/items';
 import { chooseTtl, noted, save } from '../lib/pane';
 import type { Server } from '../lib/server';
@@ -109,6 +110,45 @@ test('throughput and change feed', async ({ page, server }) => {
   await page.reload();
   await expect(page.getByRole('radio', { name: 'Autoscale' })).toBeChecked();
   await expect(units).toHaveValue('4000');
+});
+
+test('throughput of a collection', async ({ page, server }) => {
+  const db = (await server.mongo()).db('app');
+  await db.createCollection('log');
+  const shown = () => db.command({ customAction: 'GetCollection', collection: 'log' });
+  await page.goto('/mongo/app/log/settings');
+  await section(page, 'Throughput');
+  await expect(page.getByText('This collection has no provisioned throughput.')).toBeVisible();
+  const units = page.getByLabel(/request units per second \(RU\/s\)/i);
+  const set = page.getByRole('button', { name: 'Set throughput' });
+  await units.fill('450');
+  await expect(page.getByRole('alert').filter({ hasText: /multiple of 100/ })).toBeVisible();
+  await expect(set).toBeDisabled();
+  await units.fill('500');
+  await set.click();
+  await expect(page.getByText(/no provisioned throughput/)).toHaveCount(0);
+  await expect(set).toBeDisabled();
+  expect(await shown()).toMatchObject({ provisionedThroughput: 500 });
+  await page.getByRole('radio', { name: 'Autoscale' }).check();
+  await units.fill('4000');
+  await set.click();
+  await expect(set).toBeDisabled();
+  expect(await shown()).toMatchObject({ autoScaleSettings: { maxThroughput: 4000 } });
+  await page.reload();
+  await expect(page.getByRole('radio', { name: 'Autoscale' })).toBeChecked();
+  await expect(units).toHaveValue('4000');
+  await innocent(page, 'throughput of a collection');
+
+  // Without its own, it shares the throughput of its database.
+  await db.createCollection('other');
+  await db.command({ customAction: 'UpdateDatabase', offerThroughput: 1000 });
+  await page.goto('/mongo/app/other/settings?section=throughput');
+  await expect(page.getByText('shares the throughput of the database app')).toBeVisible();
+  await db.dropCollection('other');
+  await set.click();
+  await expect(
+    page.getByText(/was deleted|does not exist|no longer exists/i).first(),
+  ).toBeVisible();
 });
 
 test('a container that someone else has changed', async ({ page, server }) => {

@@ -128,7 +128,7 @@ test('another collection is shown in the same view', async ({ page, server }) =>
   await (await server.mongo()).db('app').createCollection('other');
   await page.goto('/mongo/app/log/items');
   const line = (name: string) => page.getByRole('treeitem', { name, exact: true });
-  for (const view of ['Schema', 'Settings', 'Query', 'Metrics']) {
+  for (const view of ['Schema', 'Scale & settings', 'Query', 'Metrics']) {
     await line('log').click();
     await page.getByRole('tab', { name: view, exact: true }).click();
     await line('other').click();

@@ -64,7 +64,7 @@ export async function aheadOfCommands(): Promise<void> {
 
 const RAW_BATCHES = { ...KEEP_TYPES, fieldsAsRaw: { firstBatch: true, nextBatch: true } };
 
-/** Commands that change data; `aggregate` does if it has a writing stage. */
+/** Commands that change data; `aggregate` does if it has a writing stage, `customAction` unless it shows. */
 const CHANGING: ReadonlySet<string> = new Set([
   'insert',
   'update',
@@ -77,6 +77,7 @@ const CHANGING: ReadonlySet<string> = new Set([
   'createIndexes',
   'dropIndexes',
   'collMod',
+  'customAction',
 ]);
 
 /** Commands with a long timeout: they build indexes or counters over all documents. */
@@ -84,10 +85,12 @@ const BUILDING: ReadonlySet<string> = new Set(['createIndexes', 'collMod']);
 
 const [USUAL_MS, BUILD_MS] = [120_000, 6 * 3600_000];
 
-function isChange(name: string, { pipeline }: Document): boolean {
+function isChange(name: string, command: Document): boolean {
+  const { pipeline } = command;
   const last: unknown = Array.isArray(pipeline) ? pipeline.at(-1) : undefined;
   const writes = typeof last === 'object' && last !== null && ('$out' in last || '$merge' in last);
-  return CHANGING.has(name) || (name === 'aggregate' && writes);
+  const shows = name === 'customAction' && String(command[name]).startsWith('Get');
+  return (CHANGING.has(name) && !shows) || (name === 'aggregate' && writes);
 }
 
 /** Runs a command, named by its first field. Throws `CommandError` if it is refused. */

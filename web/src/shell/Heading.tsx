@@ -87,7 +87,7 @@ export function Heading({ place }: { place: Place }) {
       {isHere && place.page === 'collection' && (
         <Tabs
           label={`Views of ${place.collection}`}
-          tabs={VIEWS.map((key) => ({ key, label: viewLabel(door, key) }))}
+          tabs={VIEWS.map((key) => ({ key, label: viewLabel(key) }))}
           selected={place.view}
           onSelect={(view) => go({ ...place, view })}
           panel={PANEL}

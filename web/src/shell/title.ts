@@ -1,5 +1,5 @@
 // Titles of a place for the browser tab and the heading. Pure.
-import type { Door, Place, View } from '../state/place';
+import type { Place, View } from '../state/place';
 
 const VIEW_LABELS: Record<View, string> = {
   items: 'Items',
@@ -9,9 +9,9 @@ const VIEW_LABELS: Record<View, string> = {
   metrics: 'Metrics',
 };
 
-/** Returns the label of a collection view. Only containers have throughput. */
-export function viewLabel(door: Door, view: View): string {
-  return view === 'settings' && door === 'mongo' ? 'Settings' : VIEW_LABELS[view];
+/** Returns the label of a collection view. */
+export function viewLabel(view: View): string {
+  return VIEW_LABELS[view];
 }
 
 /** "sessions · Scale & settings · EbbDB". */
@@ -26,7 +26,7 @@ export function titleOf(place: Place): string {
     case 'database':
       return `${place.database} · EbbDB`;
     case 'collection':
-      return `${place.collection} · ${viewLabel(place.door, place.view)} · EbbDB`;
+      return `${place.collection} · ${viewLabel(place.view)} · EbbDB`;
     case 'unknown':
       return 'Not found · EbbDB';
   }

@@ -12,6 +12,7 @@ import type { Loaded } from './frame/useLoaded';
 import { DateIndexes } from './indexes/DateIndexes';
 import { Indexes } from './indexes/Indexes';
 import { isDateIndex, isTtlIndex } from './indexes/ttlIndex';
+import { CollectionThroughput } from './throughput/CollectionThroughput';
 import { ImpactView } from './ttl/ImpactView';
 import { NOUNS } from './ttl/impact';
 import { TtlSection } from './ttl/TtlSection';
@@ -19,7 +20,7 @@ import { useExpiryGate } from './ttl/useExpiryGate';
 import { useImpact } from './ttl/useImpact';
 import { type CollectionSettings, useCollection } from './useCollection';
 
-type Key = 'ttl' | 'date-indexes' | 'indexes';
+type Key = 'ttl' | 'date-indexes' | 'indexes' | 'throughput';
 const NOUN = NOUNS.mongo;
 
 interface Part {
@@ -69,6 +70,7 @@ function sectionsOf(part: Part): Section<Key>[] {
   const all = (
     <Indexes target={target} loaded={loaded} indexes={settings.indexes} disabled={disabled} />
   );
+  const throughput = <CollectionThroughput target={target} disabled={disabled} />;
   return [
     {
       key: 'ttl',
@@ -79,6 +81,7 @@ function sectionsOf(part: Part): Section<Key>[] {
     },
     { key: 'date-indexes', label: 'Date TTL indexes', ...fixed, body: dates },
     { key: 'indexes', label: 'Indexes', ...fixed, body: all },
+    { key: 'throughput', label: 'Throughput', ...fixed, body: throughput },
   ];
 }
 

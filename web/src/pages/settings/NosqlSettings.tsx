@@ -7,12 +7,12 @@ import { KeptPaths } from './container/KeptPaths';
 import { PartitionKeySection, UniqueKeysSection } from './container/KeySections';
 import { PolicySection } from './container/PolicySection';
 import { policyText } from './container/policy';
-import { ThroughputSection } from './container/ThroughputSection';
-import { readThroughput, throughputOf, withThroughput } from './container/throughput';
 import { ConflictDialog } from './frame/ConflictDialog';
 import type { Section } from './frame/SettingsFrame';
 import { SettingsPane } from './frame/SettingsPane';
 import { Unread } from './frame/Unread';
+import { ContainerThroughput } from './throughput/ContainerThroughput';
+import { readThroughput, throughputOf, withThroughput } from './throughput/throughput';
 import { ImpactView } from './ttl/ImpactView';
 import { NOUNS } from './ttl/impact';
 import { TtlSection } from './ttl/TtlSection';
@@ -75,7 +75,7 @@ function sectionsOf(part: Part): Section<Key>[] {
   const fixed = { changed: false, problems: [] };
   const offered = base.offer === null ? null : throughputOf(base.offer);
   const throughput = (
-    <ThroughputSection
+    <ContainerThroughput
       offer={base.offer}
       shared={base.shared}
       failure={base.offerFailure}

@@ -13,9 +13,9 @@ import { useDraft } from '../../state/draft';
 import { say } from '../../state/log';
 import type { Target } from '../../state/place';
 import { type Base, type Changeable, type Edits, type Judged, judge } from './container/definition';
-import { readThroughput, withThroughput } from './container/throughput';
 import type { Outcome, Saving } from './frame/saving';
 import { type Loaded, useLoaded } from './frame/useLoaded';
+import { readThroughput, withThroughput } from './throughput/throughput';
 import type { ExpiryGate } from './ttl/useExpiryGate';
 
 export interface Container extends Base {

@@ -88,10 +88,10 @@ function views({ place }: Facts): Entry[] {
   return VIEWS.filter((view) => view !== place.view).map((view) => ({
     key: `view ${view}`,
     group: 'This collection',
-    label: viewLabel(place.door, view),
+    label: viewLabel(view),
     hint: place.collection,
     // Excludes the collection's name: searching for it should find other objects.
-    found: viewLabel(place.door, view),
+    found: viewLabel(view),
     keys: VIEW_KEYS[view],
     run: () => go({ ...place, view }),
   }));

@@ -39,7 +39,7 @@ function itemsOf(row: Row, reason: string | null): MenuItem[] {
       ? []
       : [
           {
-            label: viewLabel(door, 'settings'),
+            label: viewLabel('settings'),
             onChoose: () =>
               go({ page: 'collection', view: 'settings', door, database, collection: row.name }),
           },

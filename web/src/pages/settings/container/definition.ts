@@ -3,13 +3,13 @@ import type { DefaultTtl } from '../../../api/admin';
 import type { ContainerRecord, OfferRecord } from '../../../api/nosql';
 import { inWords } from '../../../pure/time/duration';
 import { defaultInWords, readDraft, type TtlDraft } from '../../../pure/ttl/input';
-import { indexesNothing, readPolicy } from './policy';
 import {
   readThroughput,
   type ThroughputDraft,
   throughputInWords,
   throughputOf,
-} from './throughput';
+} from '../throughput/throughput';
+import { indexesNothing, readPolicy } from './policy';
 
 export const MOST_MINUTES = 10_080;
 

@@ -1,4 +1,4 @@
-// Throughput in an offer, and as typed. Pure.
+// Throughput in an offer, in a reply of `customAction`, and as typed. Pure.
 import type { OfferRecord } from '../../../api/nosql';
 import { count } from '../../../pure/figures/amount';
 
@@ -17,6 +17,9 @@ export const BOUNDS = {
   manual: { least: 400, step: 100 },
   autoscale: { least: 1000, step: 1000 },
 } as const;
+
+/** The throughput that is offered for a collection without one. */
+export const DEFAULT_DRAFT: ThroughputDraft = { mode: 'manual', text: '400' };
 
 export function throughputOf(offer: OfferRecord): ThroughputDraft {
   const most = offer.content.offerAutopilotSettings?.maxThroughput;
@@ -51,6 +54,24 @@ export function withThroughput(offer: OfferRecord, { mode, units }: Throughput):
       ? { ...others, offerThroughput: units }
       : { ...others, offerAutopilotSettings: { maxThroughput: units } };
   return { ...offer, content };
+}
+
+/** Returns the throughput in a reply of `GetCollection` or `GetDatabase`; null: it has none. */
+export function provisionedIn(reply: {
+  provisionedThroughput?: unknown;
+  autoScaleSettings?: { maxThroughput?: unknown };
+}): ThroughputDraft | null {
+  const most = reply.autoScaleSettings?.maxThroughput;
+  if (most !== undefined) return { mode: 'autoscale', text: String(most) };
+  const units = reply.provisionedThroughput;
+  return units === undefined ? null : { mode: 'manual', text: String(units) };
+}
+
+/** Returns the argument of `UpdateCollection` that sets a throughput. */
+export function argumentOf({ mode, units }: Throughput): object {
+  return mode === 'manual'
+    ? { offerThroughput: units }
+    : { autoScaleSettings: { maxThroughput: units } };
 }
 
 export function throughputInWords(offer: OfferRecord): string {

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { OfferRecord } from '../../../api/nosql';
-import { readThroughput, throughputInWords, throughputOf, withThroughput } from './throughput';
+import {
+  argumentOf,
+  provisionedIn,
+  readThroughput,
+  throughputInWords,
+  throughputOf,
+  withThroughput,
+} from './throughput';
 
 test.each<['manual' | 'autoscale', string, number]>([
   ['manual', '400', 400],
@@ -39,4 +46,15 @@ test('an offer is shown and changed, with everything else in it kept', () => {
   expect(throughputOf(scaled)).toEqual({ mode: 'autoscale', text: '4000' });
   const back = withThroughput(scaled, { mode: 'manual', units: 500 });
   expect(back.content).toEqual({ other: true, offerThroughput: 500 });
+});
+
+test('the throughput of a collection is read and set', () => {
+  expect(provisionedIn({})).toBeNull();
+  expect(provisionedIn({ provisionedThroughput: 400 })).toEqual({ mode: 'manual', text: '400' });
+  const scaled = { provisionedThroughput: 400, autoScaleSettings: { maxThroughput: 4000 } };
+  expect(provisionedIn(scaled)).toEqual({ mode: 'autoscale', text: '4000' });
+  expect(argumentOf({ mode: 'manual', units: 500 })).toEqual({ offerThroughput: 500 });
+  expect(argumentOf({ mode: 'autoscale', units: 4000 })).toEqual({
+    autoScaleSettings: { maxThroughput: 4000 },
+  });
 });
