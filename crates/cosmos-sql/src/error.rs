@@ -6,6 +6,14 @@ use std::fmt;
 /// position and a message.
 pub const MAX_DIAGNOSTICS: usize = 100;
 
+/// Maximum number of JOINs of a query, including its subqueries.
+const MAX_JOINS: usize = 10;
+
+/// Returns whether a query has too many JOINs.
+pub(crate) fn is_joined_too_often(joins: usize) -> bool {
+    MAX_JOINS < joins
+}
+
 /// A range of bytes of the text; `end` is exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -133,6 +141,8 @@ pub(crate) enum Fault {
     /// An aggregate inside a larger expression, in a query that needs a plan for several
     /// partitions.
     Composition,
+    /// SC3002: too many JOINs. The span is that of the text.
+    Joins,
     /// A limit is exceeded. Contains the code and the message.
     Limit(Span, &'static str, String),
     /// An unsupported feature; becomes [`SqlError::Unsupported`].
@@ -197,6 +207,14 @@ impl Fault {
             Self::StarWithoutFrom(at) => {
                 let message = "Syntax error, 'SELECT *' is not valid if FROM clause is omitted.";
                 ("SC1021", at, message.to_owned())
+            }
+            Self::Joins => {
+                let whole = Span { start: 0, end: text.len() };
+                let message = format!(
+                    "The SQL query exceeded the maximum number of joins. The allowed limit is \
+                     {MAX_JOINS}."
+                );
+                ("SC3002", whole, message)
             }
             Self::Limit(at, code, message) => (code, at, message),
             Self::Unsupported(what) => ("SC2000", Span::default(), what),

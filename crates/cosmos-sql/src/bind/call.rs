@@ -76,6 +76,7 @@ impl<'q> Binder<'q> {
     ) -> Result<Expr, Fault> {
         let phase = self.current_frame().phase;
         let of_one_row = phase == Phase::Rows && self.current_frame().has_one_row();
+        self.combine_elements();
         // The phase is restored before an error is returned, because binding continues with other
         // clauses.
         if matches!(phase, Phase::Groups(_)) {

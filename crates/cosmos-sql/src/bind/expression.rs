@@ -11,7 +11,7 @@ use select::{
 use super::{
     Binder,
     frame::{Elements, Phase, RowSource},
-    from::{constant_index, path_in, step_value, stepped, whole_path},
+    from::{path_in, step_value, stepped, whole_path},
 };
 use crate::{
     ast::{Field, Node, NodeKind, Operator, PathStep, Query, Subquery, TextPosition, Unary},
@@ -125,16 +125,11 @@ impl<'q> Binder<'q> {
             return Ok(self.report(Fault::AggregateInKey(node.written_span())));
         }
         let (select, rows) = self.bind_inner_query(query)?;
-        if rows.elements != Elements::None || rows.joins_elements {
-            let frame = self.current_frame();
-            match frame.phase {
-                Phase::Groups(_) => frame.group_joins += 1,
-                _ => frame.row_joins += 1,
-            }
-        }
         let fault = Fault::Cardinality(query.places.whole.0);
         match kind {
-            Subquery::Scalar if rows.elements == Elements::Joined && !self.take_elements() => {
+            Subquery::Scalar
+                if rows.elements == Elements::Joined && !self.take_elements(&fault) =>
+            {
                 self.record_row_fault(fault);
             }
             // Reported only if the groups of an outer query have faults: Azure Cosmos DB then does
@@ -142,6 +137,7 @@ impl<'q> Binder<'q> {
             Subquery::Scalar if rows.has_many => self.record_group_fault(fault),
             _ => {}
         }
+        self.count_joins(&rows);
         Ok(Expr::Subquery(kind, Box::new(select)))
     }
 
@@ -164,7 +160,9 @@ impl<'q> Binder<'q> {
         base: &'q Node,
         steps: &'q [PathStep],
     ) -> Result<Expr, Fault> {
-        if let Some((index, end)) = steps.iter().rev().find_map(computed_index) {
+        let in_key = self.current_frame().phase == Phase::Key;
+        let computed = |step| computed_index(step, in_key);
+        if let Some((index, end)) = steps.iter().rev().find_map(computed) {
             self.bind_expr(index)?;
             return Ok(self.report(Fault::Indexer(node.span().up_to(end))));
         }
@@ -296,13 +294,12 @@ impl<'q> Binder<'q> {
     }
 }
 
-/// Returns the expression in brackets if it is not a number, and a position that ends with the
-/// closing bracket.
-fn computed_index(step: &PathStep) -> Option<(&Node, Span)> {
-    match step {
-        PathStep::Computed(index, end) if constant_index(index).is_none() => Some((index, end.0)),
-        _ => None,
-    }
+/// Returns the expression in brackets if it is not a constant, and a position that ends with the
+/// closing bracket. In a key of GROUP BY (`in_key`), no subquery is a constant.
+fn computed_index(step: &PathStep, in_key: bool) -> Option<(&Node, Span)> {
+    let PathStep::Computed(index, end) = step else { return None };
+    let is_query = matches!(index.kind, NodeKind::Query(..));
+    (index.constant_index().is_none() || (in_key && is_query)).then_some((index, end.0))
 }
 
 /// Negates the expression if requested.

@@ -75,6 +75,9 @@ pub(super) struct QueryFrame<'q> {
     pub(super) aggregates: Vec<Aggregate>,
     /// Faults in clauses that are evaluated per group: uses of names that have a value per row.
     pub(super) group_faults: Vec<Fault>,
+    /// Uses of names and keys in clauses for groups while the query has a single row. They become
+    /// faults if an aggregate combines that row's elements (see `combine_elements`).
+    pub(super) faults_if_joined: Vec<Fault>,
     /// Whether the query has a GROUP BY.
     pub(super) has_keys: bool,
     /// Whether the query has an aggregate.
@@ -82,6 +85,8 @@ pub(super) struct QueryFrame<'q> {
     /// Number of subqueries that iterate over elements of arrays, in expressions that are evaluated
     /// per row. Each joins the rows with its results.
     pub(super) row_joins: usize,
+    /// Number of those subqueries in arguments of aggregates.
+    pub(super) argument_joins: usize,
     /// Number of subqueries that iterate over elements of arrays, in clauses that are evaluated per
     /// group.
     pub(super) group_joins: usize,

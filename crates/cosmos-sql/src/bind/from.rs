@@ -35,6 +35,9 @@ impl<'q> Binder<'q> {
         let before = self.frames.iter().rev().find_map(|frame| frame.names.last());
         let mut before = before.map(|(name, _)| name.clone());
         for input in inputs {
+            if self.current_frame().elements != Elements::None {
+                self.forget_origins();
+            }
             let again = input.name().filter(|(name, _)| self.repeats_name(input, name));
             let is_alias = self.count_input_set(input, again.is_some(), before.as_deref());
             if let Some((name, _)) = again {
@@ -46,16 +49,20 @@ impl<'q> Binder<'q> {
             }
             // The names are added afterwards, since a source cannot use its own name.
             let (source, rows) = self.bind_source(input, &mut sources)?;
+            if rows.elements != Elements::None {
+                self.forget_origins();
+            }
             let same = self.same_name(input).filter(|_| !input.iterates);
             if let Some((_, of)) = same.and_then(|same| self.find_name(same)) {
                 let (value, inlined) = (self.value_of(of), self.inlined_value(of));
                 self.same_values.insert(source.slot, value);
-                if self.is_in_expression(self.frames.len().saturating_sub(1)) {
+                let is_inlined = self.current_frame().elements == Elements::None;
+                if is_inlined && self.is_in_expression(self.frames.len().saturating_sub(1)) {
                     self.inlined_values.insert(source.slot, inlined);
                 }
             }
             // In subqueries of expressions, Azure Cosmos DB replaces the names of sources by their
-            // values, up to the first source over elements.
+            // values, unless a source follows one over elements.
             let replaces = self.frames.iter().any(|frame| frame.phase != Phase::From)
                 && self.current_frame().elements.max(rows.elements) == Elements::None;
             if replaces && !input.iterates {
@@ -319,23 +326,6 @@ pub(super) fn path_in_slot(slot: usize, steps: &[PathStep]) -> Expr {
     stepped(path, rest)
 }
 
-/// Returns the constant of an expression in brackets: a number, or a subquery that only selects a
-/// number or a string.
-pub(super) fn constant_index(index: &ast::Node) -> Option<&Value> {
-    match &index.kind {
-        NodeKind::Literal(value @ (Value::Int64(_) | Value::Double(_))) => Some(value),
-        NodeKind::Query(ast::Subquery::Scalar, query) => match &query.selection {
-            ast::Selection::Value(ast::Node { kind: NodeKind::Literal(value), .. }) => {
-                let is_index =
-                    matches!(value, Value::Int64(_) | Value::Double(_) | Value::String(_));
-                (is_index && selects_only(query)).then_some(value)
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// Returns whether a query always has one result for a row of its outer query: all its sources have
 /// one value, and it has no filter and no limits. GROUP BY is permitted, since one row makes one
 /// group.
@@ -349,22 +339,11 @@ fn has_one_result(query: &ast::Query) -> bool {
     query.filter.is_none() && !limits && query.from.iter().all(has_one_value)
 }
 
-/// Returns whether a query has no clauses but SELECT, and FROM with names only.
-fn selects_only(query: &ast::Query) -> bool {
-    let alone = |input: &ast::Input| {
-        let is_name = matches!(&input.of, Collection::Path { steps, .. } if steps.is_empty());
-        is_name && !input.iterates
-    };
-    let groups = query.filter.is_some() || !query.group.is_empty();
-    let limits = !query.order.is_empty() || query.top.is_some() || query.window.is_some();
-    !groups && !limits && query.from.iter().all(alone)
-}
-
 /// Returns a path step as a constant. The binder has refused steps that are not constant.
 pub(super) fn step_value(step: &PathStep) -> Expr {
     match step {
         PathStep::Name(name, _) => Expr::Constant(Value::String(name.clone())),
-        PathStep::Computed(index, _) => match constant_index(index) {
+        PathStep::Computed(index, _) => match index.constant_index() {
             Some(value) => Expr::Constant(value.clone()),
             None => Expr::Undefined,
         },
@@ -390,7 +369,7 @@ pub(super) fn whole_path(root: Span, whole: Span, steps: &[PathStep]) -> Span {
     let mut place = whole;
     for step in steps.iter().rev() {
         let PathStep::Computed(index, at) = step else { return place };
-        if matches!(constant_index(index), Some(Value::String(_))) {
+        if matches!(index.constant_index(), Some(Value::String(_))) {
             return place;
         }
         place.end = at.0.start;

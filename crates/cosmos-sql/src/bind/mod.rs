@@ -11,6 +11,8 @@
 //! faults are reported together, in the order of Azure Cosmos DB.
 
 mod call;
+mod elements;
+mod equality;
 mod expression;
 mod frame;
 mod from;
@@ -33,7 +35,7 @@ use self::{
 use crate::{
     ast::{Node, Query, Selection, TextPosition},
     bind::parameters::MAX_PARAMETER_DEPTH,
-    error::{Clause, Fault, MAX_DIAGNOSTICS, Span},
+    error::{Clause, Fault, MAX_DIAGNOSTICS, Span, is_joined_too_often},
 };
 
 pub(crate) use call::has_aggregate as aggregates;
@@ -84,11 +86,10 @@ fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec
     let mut faults = binder.faults;
     match bound {
         Err(fault) => faults.push(fault),
-        Ok((select, _)) if faults.is_empty() && !binder.orders_by_no_path => {
-            return Ok(select);
-        }
-        Ok(_) if faults.is_empty() => faults.push(Fault::NoPath),
-        Ok(_) => {}
+        Ok(_) if !faults.is_empty() => {}
+        Ok(_) if is_joined_too_often(query.count_joins()) => faults.push(Fault::Joins),
+        Ok(_) if binder.orders_by_no_path => faults.push(Fault::NoPath),
+        Ok((select, _)) => return Ok(select),
     }
     Err(faults)
 }
@@ -135,8 +136,8 @@ struct Binder<'q> {
     orders_by_no_path: bool,
     /// For each slot that copies the values of another slot, that other slot.
     same_values: HashMap<usize, usize>,
-    /// For each slot that copies the values of another slot in a subquery of an expression, that
-    /// other slot.
+    /// For each slot that copies the values of another slot in a subquery of an expression, before
+    /// its FROM joins elements, that other slot.
     inlined_values: HashMap<usize, usize>,
     /// For the check of GROUP BY keys: by the slot of a source, whether its values read properties
     /// of the data.

@@ -7,7 +7,10 @@ use select::{
     plan::{DOCUMENT, Expr, Input, Order, Projection, Select, Source, Subquery},
 };
 
-use super::{Binder, frame::Phase, has_aggregate, properties::has_one_result, scope::reads_rid};
+use super::{
+    Binder, equality::have_same_value, frame::Phase, has_aggregate, properties::has_one_result,
+    scope::reads_rid,
+};
 use crate::{
     ast::{Collection, Input as AstInput, Node, NodeKind, Query, Selection},
     error::Fault,
@@ -40,7 +43,8 @@ impl<'q> Binder<'q> {
             }
             let by = self.bind_expr(&item.node)?;
             if !any && !one && (keys.is_some() || !from.is_empty()) {
-                let paths = Paths { from: vec![from], keys: keys.into_iter().flatten().collect() };
+                let keys = keys.into_iter().flatten().collect();
+                let paths = Paths { from: vec![from], keys, reads_documents: true };
                 self.orders_by_no_path |= !paths.is_document_path(&by, &[]);
             }
             order.push(Order { by, descending: item.descending });
@@ -56,6 +60,9 @@ struct Paths<'a> {
     from: Vec<&'a [Source]>,
     /// The GROUP BY keys of the outer queries and of the query itself, with their slots.
     keys: Vec<&'a (Expr, usize)>,
+    /// Whether the query itself and each outer query is the first source of the next outer query,
+    /// so that its own first source is the documents or a path into them.
+    reads_documents: bool,
 }
 
 impl Paths<'_> {
@@ -111,7 +118,7 @@ impl Paths<'_> {
     /// Returns whether the first defined value of `values` is always the same one, and the path
     /// `steps` into this value leads to a part of the document.
     fn leads_from_first(&self, values: &[Expr], steps: &[Value]) -> bool {
-        let mut rest = values.iter().skip_while(|value| matches!(value, Expr::Undefined));
+        let mut rest = values.iter().filter(|value| !matches!(value, Expr::Undefined));
         let is_name = |expr: &Expr| match expr {
             Expr::Slot(slot) => self.key_in(*slot).is_none_or(is_slot),
             _ => false,
@@ -151,12 +158,14 @@ impl Paths<'_> {
     /// Returns whether a path into the results of a query leads to a part of the document.
     fn leads_from_results(&self, select: &Select, steps: &[Value]) -> bool {
         let clauses = select.clauses();
+        let mut paths = self.clone();
+        paths.reads_documents = self.reads_documents && self.is_first_source(select);
+        let is_value = |source: &Source| matches!(source.input, Input::Value(_));
+        let one = !paths.reads_documents && clauses.from.iter().all(is_value);
         // A filter over a single row may leave no result, and then the path has no value.
-        let one = clauses.from.iter().all(|source| matches!(source.input, Input::Value(_)));
         if one && clauses.filter.is_some() {
             return false;
         }
-        let mut paths = self.clone();
         paths.from.push(&clauses.from);
         paths.keys.extend(clauses.group.iter().flat_map(|group| &group.keys));
         // A source that is a path to a missing value yields no row: only the selected path itself
@@ -164,8 +173,7 @@ impl Paths<'_> {
         let is_path = |source: &&Source| matches!(&source.input, Input::Value(of) if !is_slot(of));
         let is_whole = |of: Option<&Expr>| {
             let root = of.and_then(root_slot);
-            !one || self.is_first_source(select)
-                || clauses.from.iter().filter(is_path).all(|source| Some(source.slot) == root)
+            !one || clauses.from.iter().filter(is_path).all(|source| Some(source.slot) == root)
         };
         match (&clauses.projection, steps) {
             // A subquery without FROM uses the row of its outer query, if any.
@@ -202,9 +210,16 @@ fn constant_step(step: &Expr) -> Option<Value> {
     }
 }
 
+/// Returns the branch that is always the value of a conditional expression: both branches have the
+/// same value, or the condition is constant. `None` if there is no such branch.
+fn chosen(parts: &[Expr]) -> Option<&Expr> {
+    let [_, yes, no] = parts else { return None };
+    constant_choice(parts).or_else(|| have_same_value(yes, no).then_some(yes))
+}
+
 /// Returns the branch of a conditional expression that its constant condition selects; `None` if
 /// the condition is not constant.
-fn chosen(parts: &[Expr]) -> Option<&Expr> {
+pub(super) fn constant_choice(parts: &[Expr]) -> Option<&Expr> {
     let [condition, yes, no] = parts else { return None };
     match condition {
         Expr::Constant(Value::Bool(true)) => Some(yes),

@@ -8,7 +8,7 @@ use select::{
 
 use super::{
     Binder,
-    frame::{Elements, Phase, QueryFrame, RowSource},
+    frame::{Elements, Phase, QueryFrame},
     from::path_in,
     keep_fault,
     properties::Origin,
@@ -49,12 +49,18 @@ impl<'q> Binder<'q> {
         };
         let innermost = self.frames.len();
         for (level, frame) in self.frames.iter_mut().enumerate().skip(outer).rev() {
-            let Some(clause) = frame.clause_of_groups().filter(|_| !frame.has_one_row()) else {
-                continue;
-            };
             // In a subquery, even in one of ORDER BY, the fault names SELECT.
-            let clause = if level + 1 < innermost { Clause::Select } else { clause };
-            keep_fault(&mut frame.group_faults, Fault::Ungrouped(at, clause));
+            let clause = match frame.clause_of_groups() {
+                Some(_) if level + 1 < innermost => Clause::Select,
+                Some(clause) => clause,
+                None => continue,
+            };
+            let fault = Fault::Ungrouped(at, clause);
+            if frame.has_one_row() {
+                keep_fault(&mut frame.faults_if_joined, fault);
+                continue;
+            }
+            keep_fault(&mut frame.group_faults, fault);
             self.hidden_by = Some(level);
             return None;
         }
@@ -111,22 +117,6 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// Makes the results of a scalar subquery the rows of the query being bound, if this query has
-    /// a single row. Returns false if it has several rows, and then changes nothing.
-    pub(super) fn take_elements(&mut self) -> bool {
-        let frame = self.current_frame();
-        let joins = frame.elements == Elements::Joined || frame.has_many_results;
-        if frame.start != RowSource::OuterRow || joins {
-            return false;
-        }
-        match frame.phase {
-            // The rows have already been combined to one group.
-            Phase::Groups(_) => frame.has_many_results = true,
-            _ => frame.elements = Elements::Joined,
-        }
-        true
-    }
-
     /// Returns the slot that `*` denotes in a subquery without FROM: that of the first visible name
     /// or, without a visible name, of the document. Returns `None` if the outer queries provide
     /// several sets of values for `*`, unless the subquery is joined with elements in WHERE.
@@ -157,8 +147,14 @@ impl<'q> Binder<'q> {
     /// of GROUP BY, in clauses that are evaluated once per group.
     fn count_input_sets(&self) -> (usize, usize) {
         let (mut values, mut joins) = (std::collections::BTreeSet::new(), 0);
-        let mut most = 0;
+        let (mut most, mut element_sets) = (0, 0);
         for frame in self.frames.iter().rev().skip(1) {
+            // In an argument of an aggregate, all names of the group's rows are one set, and
+            // subqueries inside the argument add only sets of elements.
+            if frame.phase == Phase::Aggregate && frame.has_several_groups() {
+                return (1 + joins + element_sets + frame.argument_joins, most);
+            }
+            element_sets += usize::from(frame.elements != Elements::None);
             joins += frame.group_joins;
             if frame.shows_groups() {
                 let of_rows = values.len() + joins;
@@ -203,7 +199,9 @@ impl<'q> Binder<'q> {
             return Some(Expr::Undefined);
         }
         let found = self.visible_keys(node.is_property()).find(|(_, key, _)| *key == node);
-        found.map(|(level, _, slot)| self.of_only_rows(level + 1, Expr::Slot(slot)))
+        let (level, _, slot) = found?;
+        self.record_uses_in_key(level, node);
+        Some(self.of_only_rows(level + 1, Expr::Slot(slot)))
     }
 
     /// Returns whether a node is the key of GROUP BY that is being bound.
@@ -231,6 +229,7 @@ impl<'q> Binder<'q> {
         });
         // The longest key leaves the fewest steps to evaluate.
         let (level, slot, length) = found.max_by_key(|(_, _, length)| *length)?;
+        self.record_use_of_row(level, at);
         Some((self.of_only_rows(level + 1, Expr::Slot(slot)), length))
     }
 

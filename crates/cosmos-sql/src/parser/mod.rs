@@ -25,8 +25,9 @@ const MAX_TEXT_BYTES: usize = 512 * 1024;
 /// Maximum nesting of parentheses, brackets, calls, prefix operators and queries. The parser
 /// recurses once per level.
 const MAX_DEPTH: usize = 100;
-/// Maximum number of JOINs of a query, including its subqueries.
-const MAX_JOINS: usize = 10;
+/// Maximum number of JOINs that are parsed, which bounds the work of the binder. The binder refuses
+/// fewer JOINs, after all other faults.
+const MAX_JOINS: usize = 100;
 /// Maximum number of GROUP BY keys, and of ORDER BY items.
 const MAX_KEYS: usize = 64;
 
@@ -263,16 +264,9 @@ impl<'t> Parser<'t> {
         Ok((from, filter))
     }
 
-    /// Refuses a text with too many JOINs. This is checked at the end of each query, since the
-    /// message reports that position.
+    /// Refuses a text with too many JOINs.
     fn check_joins(&self) -> Result<(), Fault> {
-        if MAX_JOINS < self.joins {
-            let message = format!(
-                "The SQL query exceeded the maximum number of joins. The allowed limit is {MAX_JOINS}."
-            );
-            return Err(Fault::Limit(self.span_before(), "SC3052", message));
-        }
-        Ok(())
+        if self.joins <= MAX_JOINS { Ok(()) } else { Err(Fault::Joins) }
     }
 
     /// Parses OFFSET and the LIMIT that must follow it.

@@ -1,6 +1,8 @@
 //! Query plans for clients, with ORDER BY: each result is returned with its sort keys, and the
 //! query has a placeholder for the filter with which a client resumes.
 
+use document::Value;
+
 use super::ClientPlan;
 use crate::{
     ast::{Collection, Node, NodeKind, PathStep, Query, Selection},
@@ -78,14 +80,19 @@ pub(super) fn decides_order(query: &Query) -> bool {
     }
 }
 
-/// Returns for each step of a path whether it is written after a dot instead of in brackets.
-fn steps_as_written(node: &Node) -> Vec<bool> {
+/// Returns the steps of a path as they are written.
+fn steps_as_written(node: &Node) -> Vec<(bool, Option<&Value>)> {
     let NodeKind::Member { steps, .. } = &node.kind else { return Vec::new() };
-    let after_dot = |step: &PathStep| match step {
-        PathStep::Name(name, at) => at.0.end - at.0.start == name.len(),
-        PathStep::Computed(..) => false,
-    };
-    steps.iter().map(after_dot).collect()
+    steps.iter().map(step_as_written).collect()
+}
+
+/// Returns whether a step is written after a dot instead of in brackets, and the constant in the
+/// brackets, since equal steps may be written as different numbers.
+fn step_as_written(step: &PathStep) -> (bool, Option<&Value>) {
+    match step {
+        PathStep::Name(name, at) => (at.0.end - at.0.start == name.len(), None),
+        PathStep::Computed(index, _) => (false, index.constant_index()),
+    }
 }
 
 /// Returns an expression that contains the whole result in one value, which the client unpacks.

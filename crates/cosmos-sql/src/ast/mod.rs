@@ -2,7 +2,10 @@
 //! ignores positions in the text, so that a GROUP BY key is recognized when it is repeated in
 //! SELECT.
 
+mod index;
+
 use document::Value;
+pub(crate) use index::is_same_step;
 pub(crate) use select::plan::{Binary, Subquery, Unary};
 
 use crate::error::Span;
@@ -226,6 +229,19 @@ impl Node {
 }
 
 impl Query {
+    /// Returns the number of JOINs in the query and its subqueries.
+    pub(crate) fn count_joins(&self) -> usize {
+        let mut inner = Vec::new();
+        let mut count = self.from.len().saturating_sub(1);
+        let mut nodes = Vec::new();
+        self.visit_inner(&mut |node| nodes.push(node), &mut |query| inner.push(query));
+        while let Some(node) = nodes.pop() {
+            node.visit_inner(&mut |node| nodes.push(node), &mut |query| inner.push(query));
+        }
+        inner.into_iter().for_each(|query| count += query.count_joins());
+        count
+    }
+
     /// Calls `node` for each direct child that is an expression and `query` for each direct child
     /// that is a query. The counts of TOP, OFFSET and LIMIT are not visited: they are only numbers
     /// or parameters.
@@ -314,7 +330,7 @@ pub(crate) struct Field {
 }
 
 /// A step of a path: a name, or an expression in brackets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) enum PathStep {
     /// `.name` or `["name"]`, and the position of the name.
     Name(String, TextPosition),
