@@ -57,7 +57,7 @@ def test_it_has_what_the_portal_is_built_of(purls):
 @pytest.mark.parametrize(
     "name",
     [
-        *("pkg:cargo/test-kit", "pkg:cargo/sim", "pkg:cargo/bench"),
+        *("pkg:cargo/test-kit", "pkg:cargo/test-server", "pkg:cargo/sim", "pkg:cargo/bench"),
         "pkg:cargo/quinn",  # the lock file has it, for features that are off
         *("pkg:cargo/cc", "pkg:cargo/serde_derive", "pkg:cargo/syn"),
         *("pkg:npm/vite", "pkg:npm/vitest", "pkg:npm/typescript"),

@@ -6,6 +6,7 @@ pub mod layers;
 pub mod module_table;
 pub mod modules;
 pub mod protocols;
+pub mod server_module_table;
 pub mod store_module_table;
 pub mod tidy;
 pub mod views;

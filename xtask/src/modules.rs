@@ -12,15 +12,19 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use crate::{
     client_module_table,
     module_table::{CIRCLES, ORDERS},
-    store_module_table,
+    server_module_table, store_module_table,
 };
 
 /// Returns a message for each wrong import in the crates of the tables.
 pub fn violations(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
-    for (name, order) in
-        ORDERS.iter().chain(store_module_table::ORDERS).chain(client_module_table::ORDERS)
-    {
+    let tables = [
+        ORDERS,
+        store_module_table::ORDERS,
+        server_module_table::ORDERS,
+        client_module_table::ORDERS,
+    ];
+    for (name, order) in tables.into_iter().flatten() {
         let source = root.join("crates").join(name).join("src");
         let circles: Vec<_> = CIRCLES.iter().filter(|circle| circle.0 == *name).collect();
         let allowed = |from: &str, to: &str| {

@@ -31,7 +31,8 @@ impl Source {
     /// Returns whether the file consists of tests only, or its crate is never shipped.
     pub fn is_test(&self) -> bool {
         let name = self.name();
-        let never_shipped = ["crates/fuzz-targets/", "crates/sim/", "crates/test-kit/"];
+        let never_shipped =
+            ["crates/fuzz-targets/", "crates/sim/", "crates/test-kit/", "crates/test-server/"];
         name.contains("/tests/")
             || name.ends_with("tests.rs")
             || name.ends_with("laws.rs")

@@ -122,7 +122,7 @@ fn run_serve(matches: &ArgMatches) -> ExitCode {
         Err(wrong) => return complain(wrong.0, USAGE),
     };
     let reread = || gather_settings(matches)?.config().map_err(|wrong| wrong.0);
-    match server::serve(&config, &reread) {
+    match server::serve(&config, node::start, &reread) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => end_failed(failure),
     }

@@ -1,6 +1,6 @@
 //! The binary `ebb`: parses the command line, runs the subcommand and returns its exit code. This
-//! file prints the output and error message of a subcommand. The server itself is in crate
-//! `server`.
+//! file prints the output and error message of a subcommand. The server itself is in the crates
+//! `server` and `node`.
 
 mod admin;
 mod backup;

@@ -97,7 +97,7 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
         Ok(())
     });
     // None of the settings is in a file, so reloading returns the same.
-    match server::serve_with_companion(&config, &|| Ok(config.clone()), beside) {
+    match server::serve_with_companion(&config, node::start, &|| Ok(config.clone()), beside) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => end_failed(failure),
     }

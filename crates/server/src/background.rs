@@ -16,6 +16,7 @@ use std::{
 use clock::{Clock, ClockMode, monotonic_time};
 use engine::{Engine, Kind};
 use mongo::MongoApi;
+use server_base::sleep::wait_for;
 use store::Health;
 use tokio::sync::watch;
 use tracing::Instrument as _;
@@ -71,26 +72,6 @@ impl Drop for Timekeeper {
             thread.thread().unpark();
             let _ = thread.join();
         }
-    }
-}
-
-/// Sleeps, blocking the thread: for dedicated threads only, never for a worker of the runtime.
-#[expect(clippy::disallowed_methods, reason = "only the server crate may sleep")]
-pub(crate) fn pause_thread(time: Duration) {
-    std::thread::sleep(time);
-}
-
-/// Sleeps without blocking a thread.
-#[expect(clippy::disallowed_methods, reason = "only the server crate may sleep")]
-pub(crate) async fn wait_for(time: Duration) {
-    tokio::time::sleep(time).await;
-}
-
-/// Sleeps for `time`; returns false if the server is stopping.
-pub(crate) async fn has_waited(time: Duration, stop: &mut watch::Receiver<bool>) -> bool {
-    tokio::select! {
-        () = wait_for(time) => true,
-        _ = stop.wait_for(|stop| *stop) => false,
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::{io::Write, time::Duration};
 
-use crate::{
-    admin::own_key,
+use admin::own_key;
+use server_base::{
     config::{Banner, ClockMode, Config, TlsMode},
     ready::{Ready, is_reached},
 };
@@ -12,8 +12,9 @@ use crate::{
 /// A label and a text. The label is empty if the text continues the previous line.
 type Fact = (&'static str, String);
 
-/// Returns the portal's address, or why it is not available. Same rule as in `admin/pages.rs`: with
-/// the emulator's well-known key the portal is served to this machine only.
+/// Returns the portal's address, or why it is not available. Same rule as in
+/// `admin/src/pages.rs`: with the emulator's well-known key the portal is served to this machine
+/// only.
 fn portal(config: &Config, url: &str, admin: &str) -> Fact {
     let everybody_has_the_key = config.key_file.is_none() && !config.mongo_auth;
     let text = if is_reached(admin) && everybody_has_the_key {

@@ -30,13 +30,13 @@ const FILE: &str = "clock";
 
 /// The checkpoint file. Clones share the file and the lock that serializes writes.
 #[derive(Clone, Debug)]
-pub(crate) struct CheckpointFile(Arc<Mutex<File>>);
+pub struct CheckpointFile(Arc<Mutex<File>>);
 
 impl CheckpointFile {
     /// Opens the file and returns the newest valid checkpoint, if any. With `make`, a missing or
     /// short file is created with both slots preallocated; without `make`, the file is read as it
     /// is and must exist.
-    pub(crate) fn open(directory: &Path, make: bool) -> io::Result<(Self, Option<Checkpoint>)> {
+    pub fn open(directory: &Path, make: bool) -> io::Result<(Self, Option<Checkpoint>)> {
         let path = directory.join(FILE);
         let file =
             OpenOptions::new().read(true).write(true).create(make).truncate(false).open(path)?;
@@ -65,7 +65,7 @@ impl CheckpointFile {
 
     /// Writes a checkpoint durably. Slots alternate by number, so the previous checkpoint stays
     /// until this one is complete and remains valid if the write fails.
-    pub(crate) fn write(&self, checkpoint: &Checkpoint) -> io::Result<()> {
+    pub fn write(&self, checkpoint: &Checkpoint) -> io::Result<()> {
         let body = checkpoint.encode();
         let mut record = body.to_vec();
         record.extend_from_slice(&crc32c::crc32c(&body).to_be_bytes());
@@ -109,7 +109,7 @@ impl Persist for CheckpointFile {
 
 /// Returns the machine's boot ID as 16 bytes, zeros if unknown. The clock uses it to tell whether a
 /// boot-clock reading in a checkpoint is still comparable.
-pub(crate) fn boot_id() -> BootId {
+pub fn boot_id() -> BootId {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: Vec<u8> = text
         .chars()

@@ -7,8 +7,7 @@ use std::time::Duration;
 use clock::{Clock, MAX_STEP_MS, Started};
 use engine::Engine;
 use jiff::SignedDuration;
-
-use crate::data_dir::Refused;
+use server_base::data_dir::Refused;
 
 /// Refuses a start at which time would jump forward by more than `most`.
 pub(crate) fn check_jump(clock: &Clock, most: Option<Duration>) -> Result<(), Refused> {

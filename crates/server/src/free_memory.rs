@@ -13,9 +13,8 @@
 
 use std::time::Duration;
 
+use server_base::sleep::wait_for;
 use tokio::sync::watch;
-
-use crate::background::wait_for;
 
 /// How long a thread for long operations stays idle before it ends. With the runtime's default of
 /// ten seconds thirty threads kept 190 MB after sixteen `$bucketAuto` (and hardly ever ended,
@@ -36,7 +35,7 @@ const LARGE_PIECE: usize = 1024 * 1024;
 const TOO_LARGE: usize = 1 << 62;
 
 /// Makes the allocator purge freed memory periodically until `stop`.
-pub(crate) async fn return_free_memory(mut stop: watch::Receiver<bool>) {
+pub async fn return_free_memory(mut stop: watch::Receiver<bool>) {
     let workers = tokio::runtime::Handle::current().metrics().num_workers();
     for look in 0_u64.. {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE_PIECE)));

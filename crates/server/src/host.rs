@@ -4,8 +4,7 @@
 use std::{collections::HashSet, fs};
 
 use mongo::{Machine, MachineFigures};
-
-use crate::machine::{parse_kilobytes, total_memory};
+use server_base::machine::{parse_kilobytes, total_memory};
 
 /// The lines of `/proc/meminfo` that MongoDB's exporters read.
 const MEMORY: [&str; 15] = [

@@ -10,9 +10,8 @@ use std::{
     time::Duration,
 };
 
+use server_base::sleep::wait_for;
 use tokio::signal::unix::{SignalKind, signal};
-
-use crate::background::wait_for;
 
 /// Time in which an interrupted command has to end before the process exits.
 const GRACE: Duration = Duration::from_secs(3);

@@ -5,6 +5,7 @@ use std::{
     sync::OnceLock,
 };
 
+use server_base::config::{Config, LogFormat};
 use tracing_subscriber::{
     Registry,
     filter::LevelFilter,
@@ -16,10 +17,7 @@ use tracing_subscriber::{
     registry, reload,
 };
 
-use crate::{
-    config::{Config, LogFormat},
-    recent_lines::RecentLines,
-};
+use crate::recent_lines::RecentLines;
 
 /// Handle to change the level of the process's logger.
 static LEVEL: OnceLock<reload::Handle<LevelFilter, Registry>> = OnceLock::new();

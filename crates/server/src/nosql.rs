@@ -2,35 +2,33 @@
 //! stored in the data directory; the keys are read from a file of the operator, or are the
 //! emulator's well-known key. The certificate is shared by all listeners (`tls`).
 
-use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
+use std::{fs, io, path::Path, sync::Arc};
 
+use admin::explorer::{Explorer, ExplorerPages};
 use arc_swap::ArcSwap;
 use auth::{CurrentKeys, Secret};
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use cosmos::{CurrentCertificate, Hosts, Keys, NoSqlApi, Settings, Shard};
+use cosmos::{CurrentCertificate, Hosts, NoSqlApi, Settings, Shard};
 use engine::Engine;
 use memory::Account;
-
-use crate::{
+use server_base::{
     checksummed,
     config::{Config, TlsMode},
     data_dir::{Refused, SECRETS_FOLDER},
-    explorer::{Explorer, ExplorerPages},
     failure::Failure,
-    give_way::{give_way, run_apart},
     listen, machine,
-    role_file::read_roles,
+    random::random_secret,
     tls,
+};
+
+use crate::{
+    give_way::{give_way, run_apart},
+    role_file::read_roles,
 };
 
 /// File of the secret that signs continuation and resource tokens.
 const SECRET: &str = "secret";
 /// Bytes of the secret, which is a key for HMAC-SHA-256.
 const SECRET_BYTES: usize = 32;
-/// Bytes of a generated account key, as many as Azure's keys have.
-const NEW_KEY_BYTES: usize = 64;
-/// Mode bits for users other than the owner and group of a file.
-const OTHERS: u32 = 0o007;
 
 fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::Failed(format!("{what}: {error}"))
@@ -122,46 +120,6 @@ fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     Hosts::new(&names)
 }
 
-/// Returns the account's keys from the file, or the emulator's well-known key without a file.
-/// Refuses a file that other users may read.
-pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
-    let Some(file) = file else {
-        return Keys::well_known().map_err(|error| failed("the key", error));
-    };
-    let wrong = |error: &dyn std::fmt::Display| {
-        Failure::Usage(format!("--key-file {}: {error}", file.display()))
-    };
-    let mode = fs::metadata(file).map_err(|error| wrong(&error))?.permissions().mode();
-    if mode & OTHERS != 0 {
-        return Err(wrong(&"it is readable by other users: chmod o-rwx it, and generate new keys"));
-    }
-    let text = fs::read_to_string(file).map(Secret::from_text).map_err(|error| wrong(&error))?;
-    Keys::parse(text.text().unwrap_or_default()).map_err(|error| wrong(&error))
-}
-
-/// Returns the primary key of a key file, with which clients sign their requests.
-pub fn first_key(file: &Path) -> Result<Secret, Failure> {
-    Ok(Secret::from_text(read_keys(Some(file))?.primary().to_owned()))
-}
-
-/// Returns the text of a key file with four new keys, as `--key-file` reads it.
-pub fn new_key_file() -> Result<Secret, Failure> {
-    let mut text = String::from(
-        "# Keys of the account, for --key-file. Only the server's user may read this file.\n",
-    );
-    for (name, for_whom) in [
-        ("primary", "reads and writes"),
-        ("secondary", "reads and writes, for key rotation"),
-        ("primary-readonly", "reads"),
-        ("secondary-readonly", "reads, for key rotation"),
-    ] {
-        let mut bytes = [0; NEW_KEY_BYTES];
-        fill_randomly(&mut bytes).map_err(|error| failed("a new key", error))?;
-        text.push_str(&format!("# {for_whom}\n{name} = {}\n", STANDARD.encode(bytes)));
-    }
-    Ok(Secret::from_text(text))
-}
-
 /// Returns the token secret, generated and stored at the first start. Without a folder it is new at
 /// each start, which invalidates all tokens. A damaged one is refused: replacing it would silently
 /// invalidate all tokens.
@@ -181,29 +139,6 @@ fn read_secret(folder: Option<&Path>) -> io::Result<Secret> {
     }
 }
 
-/// Returns 32 random bytes that need not stay secret.
-pub(crate) fn random_bytes() -> io::Result<[u8; SECRET_BYTES]> {
-    let mut bytes = [0; SECRET_BYTES];
-    fill_randomly(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Returns a random secret of 32 bytes.
-pub(crate) fn random_secret() -> io::Result<Secret> {
-    let mut bytes = vec![0; SECRET_BYTES];
-    fill_randomly(&mut bytes)?;
-    Ok(Secret::from_bytes(bytes))
-}
-
-/// Fills a buffer with random bytes; the system call may return fewer than requested.
-fn fill_randomly(bytes: &mut [u8]) -> io::Result<()> {
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
-    }
-    Ok(())
-}
-
 /// Returns a description of damage to the API's files in a data directory that no server has open.
 /// Missing files are not damage: the next start creates them.
 pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
@@ -217,23 +152,6 @@ pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn new_keys_are_read_as_a_key_file_and_are_nobody_elses() {
-        let (one, other) = (new_key_file().unwrap(), new_key_file().unwrap());
-        let text = one.text().unwrap();
-        let keys = Keys::parse(text).unwrap();
-        assert!(!keys.are_well_known());
-        let of = |text: &str| -> Vec<String> {
-            let lines = text.lines().filter_map(|line| line.split_once(" = "));
-            lines.map(|(_, key)| key.to_owned()).collect()
-        };
-        let mut all = [of(text), of(other.text().unwrap())].concat();
-        assert_eq!((all.len(), all[0].as_str()), (8, keys.primary()));
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), 8, "all are different");
-    }
 
     #[test]
     fn the_secret_is_kept() {

@@ -4,15 +4,17 @@ use std::{io::Write, path::Path};
 
 use backup::{Header, Trailer};
 use clock::{Checkpoint, LEASE_MS};
-use store_tree::TreeStore;
-
-use crate::{
+use server_base::{
     backup::{BackupKind, BackupRun, lineage_of},
-    checkpoint::CheckpointFile,
     config::Config,
     data_dir::{DataDir, NODE_FILE, Refused},
     failure::Failure,
     features::Features,
+};
+use store_tree::TreeStore;
+
+use crate::{
+    checkpoint::CheckpointFile,
     open::{refused_store, store_options},
     shares::plan_memory,
 };

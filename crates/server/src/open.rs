@@ -13,16 +13,18 @@ use clock::{Checkpoint, Clock};
 use engine::{DiscardCheckpoints, Engine, Options, Persist};
 use memory::Plan;
 use mongo::MongoDialect;
+use server_base::{
+    config::{ClockMode, Config},
+    data_dir::{DataDir, NODE_FILE, Refused},
+    failure::{Failure, failed},
+};
 use store::{MemoryStore, Store};
 use store_tree::{Archiving, Images, TreeMetrics, TreeOptions, TreeStore};
 
 use crate::{
     background::Timekeeper,
     checkpoint::{CheckpointFile, boot_id},
-    config::{ClockMode, Config},
-    data_dir::{DataDir, NODE_FILE, Refused},
     downtime::check_jump,
-    failure::{Failure, failed},
     give_way::run_apart,
     shares::plan_memory,
     test_clocks::clock_source,
@@ -136,7 +138,9 @@ impl ClockedDirectory {
     }
 }
 
-pub(crate) fn engine_options(
+/// Returns the options of an engine with this configuration, plan of memory and clock. `persist`
+/// stores the clock's checkpoints.
+pub fn engine_options(
     config: &Config,
     plan: Plan,
     clock: Arc<Clock>,
@@ -152,7 +156,8 @@ pub(crate) fn engine_options(
     options
 }
 
-pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
+/// Returns the options of the store in a data directory at `path`.
+pub fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
     let archive = match config.backup_journal {
         None => Archiving::Untouched,
         Some(0) => Archiving::Off,
@@ -194,7 +199,7 @@ fn open_clock(
 
 /// Converts a store's open error: `Refused` if the operator can repair or accept it, `Failed` if it
 /// may be transient.
-pub(crate) fn refused_store(error: store::Error) -> Failure {
+pub fn refused_store(error: store::Error) -> Failure {
     match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {
             Failure::Refused(Refused::Unusable(format!(

@@ -22,9 +22,8 @@ use opentelemetry_sdk::{
     propagation::TraceContextPropagator,
     trace::{SdkTracer, SdkTracerProvider},
 };
+use server_base::failure::{Failure, failed};
 use traces::{Operation, Trace};
-
-use crate::failure::{Failure, failed};
 
 /// Path of the traces endpoint of a collector.
 const PATH: &str = "/v1/traces";

@@ -3,6 +3,7 @@
 
 use std::{
     io::IsTerminal,
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -10,31 +11,36 @@ use std::{
     time::Duration,
 };
 
+use server_base::{
+    config::Config,
+    failure::{Failure, failed},
+    sleep,
+};
 use tokio::{
     signal::unix::{self, Signal, SignalKind},
     sync::oneshot,
 };
 
-use crate::{
-    background,
-    config::Config,
-    failure::{Failure, failed},
-    free_memory::IDLE_THREAD,
-    logging,
-    serve::{Running, start},
-    supervised,
-};
+use crate::{free_memory::IDLE_THREAD, logging, serve::Running, supervised};
 
 /// Maximum time from the stop signal to the end of the process. Supervisors such as `docker stop`
 /// kill after ten seconds; the process exits just before that, so that the log records why. The
-/// connections' own limits (8 s in `listen.rs`, 9 s in `serve.rs`) are shorter, so that an orderly
-/// shutdown fits in.
+/// connections' own limits (8 s in `server-base/src/listen.rs`, 9 s in `term.rs`) are shorter, so that
+/// an orderly shutdown fits in.
 const LONGEST_END: Duration = Duration::from_millis(9_500);
 
-/// Runs a server until SIGTERM, SIGINT, or its terminal is closed. Returns `Ok` after an orderly
-/// shutdown. SIGHUP calls `reread` for the current settings.
-pub fn serve(config: &Config, reread: &ReloadSettings<'_>) -> Result<(), Failure> {
-    serve_with_companion(config, reread, Box::new(|_| Ok(())))
+/// A function that starts the server of a configuration, such as `node::start`.
+pub type StartServer =
+    for<'a> fn(&'a Config) -> Pin<Box<dyn Future<Output = Result<Running, Failure>> + 'a>>;
+
+/// Runs the server that `start` starts until SIGTERM, SIGINT, or its terminal is closed. Returns
+/// `Ok` after an orderly shutdown. SIGHUP calls `reread` for the current settings.
+pub fn serve(
+    config: &Config,
+    start: StartServer,
+    reread: &ReloadSettings<'_>,
+) -> Result<(), Failure> {
+    serve_with_companion(config, start, reread, Box::new(|_| Ok(())))
 }
 
 /// Reads the settings again; the error is a text for the log.
@@ -50,6 +56,7 @@ pub type Companion = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send
 /// shutdown does not wait for `beside`.
 pub fn serve_with_companion(
     config: &Config,
+    start: StartServer,
     reread: &ReloadSettings<'_>,
     beside: Companion,
 ) -> Result<(), Failure> {
@@ -123,7 +130,7 @@ fn reload(running: &Running, reread: &ReloadSettings<'_>) {
 /// been answered and only the store still has to be closed, otherwise 1.
 fn end_in_time(only_closes: Arc<AtomicBool>) -> std::io::Result<()> {
     let overdue = move || {
-        background::pause_thread(LONGEST_END);
+        sleep::pause_thread(LONGEST_END);
         if only_closes.load(Ordering::SeqCst) {
             tracing::warn!(
                 "the disk is too slow to flush all data in time: the next start replays the journal"
@@ -176,8 +183,8 @@ impl Signals {
 }
 
 /// Raises the soft limit of descriptors to the hard limit: the usual soft limit is 1024, and each
-/// idle connection needs a descriptor. Failure is not fatal; `listen.rs` derives connection limits
-/// from the limit in effect.
+/// idle connection needs a descriptor. Failure is not fatal; `server_base::listen` derives
+/// connection limits from the limit in effect.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

@@ -6,8 +6,7 @@ use std::{fs, path::Path};
 use auth::Issuer;
 use cosmos::{Roles, TokenRules};
 use serde::Deserialize;
-
-use crate::failure::Failure;
+use server_base::failure::Failure;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,4 +1,5 @@
-//! Starts a server from its configuration and stops it. The order of both is defined only here:
+//! Starts a standalone server from its configuration, and stops any server. The order of both is
+//! defined only here:
 //!
 //! ```text
 //! start  settings checked → data directory, clock → other files, addresses bound
@@ -9,6 +10,7 @@
 
 use std::{
     fmt,
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,27 +18,26 @@ use std::{
     time::Duration,
 };
 
-use cluster::Ledger;
+use admin::{early_admin::EarlyAdmin, figures, routes::figures::gathered};
+use server_base::{
+    addresses,
+    backup::begin_lineage,
+    config::Config,
+    data_dir::DataDir,
+    failure::{Failure, failed},
+    features::Features,
+    listen::ConnectionLimits,
+    ready,
+};
 use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
-    addresses, admin,
     background::Timekeeper,
-    backup::begin_lineage,
     banner,
-    config::{ClusterConfig, Config},
-    data_dir::DataDir,
     downtime::log_downtime,
-    early_admin::EarlyAdmin,
-    failure::{Failure, failed},
-    features::Features,
-    figures,
     free_memory::return_free_memory,
-    listen::ConnectionLimits,
     logging,
-    node::{self, Node},
     open::{Opened, open_clock_of},
-    ready,
     server_context::ServerContext,
     term::{ServingTerm, Shards, end_tasks},
 };
@@ -49,15 +50,21 @@ pub struct Running {
     stop: watch::Sender<bool>,
     /// Tasks of the listeners and other background tasks, which end after `stop`.
     tasks: Vec<JoinHandle<()>>,
-    data: Data,
+    data: Box<dyn ServedData>,
     only_closes: Arc<AtomicBool>,
 }
 
-enum Data {
-    /// The process has its own data directory or memory.
-    Own(Own),
-    /// The process is a node of a cluster.
-    Shared(Box<Node>),
+/// The future of a method of [`ServedData`].
+pub type Ending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The data that a process serves, with the engines on it: its own, or those of a cluster's shards.
+pub trait ServedData: Send + Sync {
+    /// Signals connections of clients to end, and the listeners with them, by `stop_listeners`.
+    fn stop_serving<'a>(&'a self, stop_listeners: &'a watch::Sender<bool>) -> Ending<'a, ()>;
+
+    /// Ends the background work and closes the store. Called when all listeners have ended. Fails
+    /// if the store could not write its remaining data.
+    fn close(self: Box<Self>, context: Arc<ServerContext>) -> Ending<'static, Result<(), Failure>>;
 }
 
 /// The data of a standalone server.
@@ -114,90 +121,75 @@ impl Running {
     }
 
     /// Stops accepting, waits for requests in progress, and closes the store. Listeners end within
-    /// about eight seconds, regardless of their clients (`listen.rs`). A cluster node first hands
-    /// over the shards that it owns. Fails if the store could not write its remaining data;
-    /// acknowledged writes are durable even so.
+    /// about eight seconds, regardless of their clients (`server-base/src/listen.rs`). A cluster
+    /// node first hands over the shards that it owns. Fails if the store could not write its
+    /// remaining data; acknowledged writes are durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { context, stop, tasks, data, only_closes } = self;
         context.note("stop");
         let traces = context.traces.clone();
-        let stopped = match data {
-            Data::Own(own) => {
-                stop.send_replace(true);
-                own.term.signal_end();
-                end_tasks(tasks).await;
-                only_closes.store(true, Ordering::SeqCst);
-                own.stop(context).await
-            }
-            Data::Shared(node) => {
-                // Handing over the shards ends the node's periods as their owner, and with them the
-                // connections of clients.
-                node.hand_over().await;
-                stop.send_replace(true);
-                end_tasks(tasks).await;
-                drop(context);
-                only_closes.store(true, Ordering::SeqCst);
-                node.stop().await
-            }
-        };
+        data.stop_serving(&stop).await;
+        end_tasks(tasks).await;
+        only_closes.store(true, Ordering::SeqCst);
+        let stopped = data.close(context).await;
         // Closed last, because requests in progress are traced too.
         traces.end().await;
         stopped
     }
-}
 
-impl Own {
-    /// Ends the background work and closes the store. No requests are left at this point.
-    async fn stop(self, context: Arc<ServerContext>) -> Result<(), Failure> {
-        let Self { term, timekeeper, data_dir } = self;
-        term.end(&context).await;
-        // Closed after the tasks have ended, so that no request can still write.
-        let closed = term.shared.engine.store().close().await;
-        // Commits pending in the store may need a new lease of the clock, so the clock is stopped
-        // after the store and the engine.
-        drop((term, context));
-        drop(timekeeper);
-        drop(data_dir);
-        closed.map_err(failed)
+    /// Announces a server that accepts clients since its start at `began` (monotonic clock), and
+    /// returns it. `tasks` are those of its listeners and other tasks that end after `stop`. Fails
+    /// if the ready file cannot be written.
+    pub fn announce(
+        context: Arc<ServerContext>,
+        stop: watch::Sender<bool>,
+        tasks: Vec<JoinHandle<()>>,
+        data: Box<dyn ServedData>,
+        began: Duration,
+    ) -> Result<Self, Failure> {
+        announce_ready(&context, began)?;
+        context.note("start");
+        Ok(Self { context, stop, tasks, data, only_closes: Arc::default() })
     }
 }
 
-/// Starts a server; it accepts clients on return. On failure open listeners are closed and the data
-/// directory is released. `Failure::Usage` and `Failure::Refused` tell the operator what to do; see
-/// `failure.rs`.
-pub async fn start(config: &Config) -> Result<Running, Failure> {
+impl ServedData for Own {
+    fn stop_serving<'a>(&'a self, stop_listeners: &'a watch::Sender<bool>) -> Ending<'a, ()> {
+        stop_listeners.send_replace(true);
+        self.term.signal_end();
+        Box::pin(async {})
+    }
+
+    fn close(self: Box<Self>, context: Arc<ServerContext>) -> Ending<'static, Result<(), Failure>> {
+        let Self { term, timekeeper, data_dir } = *self;
+        Box::pin(async move {
+            term.end(&context).await;
+            // Closed after the tasks have ended, so that no request can still write.
+            let closed = term.shared.engine.store().close().await;
+            // Commits pending in the store may need a new lease of the clock, so the clock is
+            // stopped after the store and the engine.
+            drop((term, context));
+            drop(timekeeper);
+            drop(data_dir);
+            closed.map_err(failed)
+        })
+    }
+}
+
+/// Starts the log and checks the addresses of a configuration. Runs before anything is opened.
+pub async fn check_settings(config: &Config) -> Result<(), Failure> {
     logging::start_logging(config);
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
-    addresses::check_addresses(config).await?;
-    match &config.cluster {
-        Some(cluster) => {
-            let ledger = node::connect(cluster).await?;
-            start_node(config, cluster, Arc::new(ledger)).await
-        }
-        None => start_own(config).await,
-    }
+    addresses::check_addresses(config).await
 }
 
-/// Starts a node of the cluster whose data are in `ledger`.
-pub(crate) async fn start_node<L: Ledger>(
-    config: &Config,
-    cluster: &ClusterConfig,
-    ledger: Arc<L>,
-) -> Result<Running, Failure> {
-    let began = clock::monotonic_time();
-    let (stop, stopped) = watch::channel(false);
-    let node::Opened { context, node, mut tasks } =
-        node::open(config, cluster, ledger, &stopped).await?;
-    tasks.push(tokio::spawn(return_free_memory(stopped)));
-    announce_ready(&context, began)?;
-    context.note("start");
-    let data = Data::Shared(Box::new(node));
-    Ok(Running { context, stop, tasks, data, only_closes: Arc::default() })
-}
-
-async fn start_own(config: &Config) -> Result<Running, Failure> {
+/// Starts a standalone server; it accepts clients on return. On failure open listeners are closed
+/// and the data directory is released. `Failure::Usage` and `Failure::Refused` tell the operator
+/// what to do; see [`Failure`]. A configuration with a cluster is for `node::start`.
+pub async fn start(config: &Config) -> Result<Running, Failure> {
+    check_settings(config).await?;
     let began = clock::monotonic_time();
     // Bound in this order so that on failure the engine is dropped first and the directory last.
     let timed = open_clock_of(config, false)?;
@@ -224,13 +216,11 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     tasks.extend(admin.hand_to(&term));
     tasks.push(tokio::spawn(log_downtime(term.shared.engine.clone())));
     let shared = term.shared.clone();
-    let gather = move || admin::figures::gathered(&shared);
+    let gather = move || gathered(&shared);
     tasks.push(tokio::spawn(figures::keep(Arc::clone(&context.figures), gather, stopped)));
+    let data = Own { term, timekeeper, data_dir };
     // Announced last, because a reader of the ready file may connect at once.
-    announce_ready(&context, began)?;
-    context.note("start");
-    let data = Data::Own(Own { term, timekeeper, data_dir });
-    Ok(Running { context: Arc::new(context), stop, tasks, data, only_closes: Arc::default() })
+    Running::announce(Arc::new(context), stop, tasks, Box::new(data), began)
 }
 
 /// Announces that every listener accepts: in the ready file, the banner and the log, with the

@@ -6,42 +6,49 @@ use std::{io, path::Path, sync::Arc};
 use audit::{Api, AuditLog, Event};
 use auth::CurrentKeys;
 
+use admin::{
+    explorer::{Explorer, Ports},
+    figures::Figures,
+    pages::{Pages, build_portal},
+    reaping::Reaping,
+    relayed::{Apis, RelayOnce},
+};
 use auth::Secret;
 use memory::{Account, Plan};
 use portal::Login;
+use server_base::{
+    config::Config,
+    data_dir::{DataDir, Refused},
+    entrance::Bound,
+    failure::{Failure, failed},
+    key_file,
+    ready::Ready,
+    tls::Tls,
+};
 use spill::Area;
 use tokio::sync::watch;
 use traces::SlowOperations;
 
 use crate::{
-    admin::{self, Pages},
-    config::Config,
-    data_dir::{DataDir, Refused},
-    entrance::Bound,
-    explorer::{Explorer, Ports},
-    failure::{Failure, failed},
-    figures::Figures,
     nosql,
-    ready::Ready,
-    reaping::Reaping,
-    relayed::{Apis, RelayOnce},
     role_file::read_roles,
     shares::{open_accounts, temporary_area},
-    tls::Tls,
     tracer::Traces,
 };
 
 /// State of the process that exists longer than its engines.
-pub(crate) struct ServerContext {
-    pub(crate) config: Config,
+pub struct ServerContext {
+    /// Configuration of the server, with the clock of its cluster.
+    pub config: Config,
     /// Division of the process's memory.
-    pub(crate) plan: Plan,
+    pub plan: Plan,
     /// The memory account of both APIs together, since `--memory` bounds the process.
-    pub(crate) memory: Account,
+    pub memory: Account,
     /// Sub-account for clients before their first request.
-    pub(crate) strangers: Account,
+    pub strangers: Account,
     /// Spill area of sorts and groups; `None` without a data directory.
     pub(crate) files: Option<Area>,
+    /// The pages of another project's data explorer.
     pub(crate) explorer: Arc<Explorer>,
     /// Whether the reaper is paused, and since when.
     pub(crate) reaping: Arc<Reaping>,
@@ -56,19 +63,25 @@ pub(crate) struct ServerContext {
     /// TLS configuration of the listeners; `None` if TLS is off for all of them.
     pub(crate) tls: Option<Arc<Tls>>,
     /// Settings of the NoSQL API; `None` if the API is off.
-    pub(crate) nosql: Option<cosmos::Settings>,
+    pub nosql: Option<cosmos::Settings>,
     /// Addresses at which the server accepts connections.
-    pub(crate) ready: Ready,
+    pub ready: Ready,
     /// The portal; `None` if the admin address is off.
-    pub(crate) pages: Option<Arc<Pages>>,
+    pub pages: Option<Arc<Pages>>,
     /// How the admin address authenticates.
-    pub(crate) login: Login,
+    pub login: Login,
     /// The APIs that this process serves now, through which the portal reaches the data.
     pub(crate) apis: watch::Sender<Apis>,
     /// Exporter of traces to a collector.
     pub(crate) traces: Traces,
     /// Forwards requests to the owners of all shards, if the cluster has several.
-    pub(crate) shard_relay: RelayOnce,
+    pub shard_relay: RelayOnce,
+}
+
+impl std::fmt::Debug for ServerContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerContext").field("ready", &self.ready).finish_non_exhaustive()
+    }
 }
 
 /// Opens the audit log for appending.
@@ -95,7 +108,7 @@ impl ServerContext {
     /// Without a file the emulator's well-known key stays in use.
     pub(crate) fn reload_keys(&self) {
         let Some(path) = &self.config.key_file else { return };
-        match nosql::read_keys(Some(path)) {
+        match key_file::read_keys(Some(path)) {
             Ok(keys) if keys.are_well_known() && !self.account.load().are_well_known() => {
                 tracing::error!(
                     "account keys not reloaded: the file contains the public emulator key"
@@ -126,7 +139,7 @@ impl ServerContext {
     }
 
     /// Writes an action of the server itself to the audit log.
-    pub(crate) fn note(&self, action: &str) {
+    pub fn note(&self, action: &str) {
         if let Some(audit) = &self.audit {
             let (api, object) = (Api::Server, env!("CARGO_PKG_VERSION"));
             audit.note(&Event { api, action, peer: "", user: None, object, outcome: 0 });
@@ -135,7 +148,7 @@ impl ServerContext {
 
     /// Reads keys and certificates, and binds the addresses. `secret` signs the tokens of the NoSQL
     /// API; `None` uses the data directory's own.
-    pub(crate) async fn open(
+    pub async fn open(
         config: &Config,
         data_dir: Option<&DataDir>,
         secret: Option<Secret>,
@@ -148,7 +161,7 @@ impl ServerContext {
         // Reaping cannot be paused in a cluster: other nodes remove expired documents, too.
         let own = kept.filter(|_| config.cluster.is_none());
         let reaping = Reaping::open(own).map_err(failed)?;
-        let account = CurrentKeys::new(nosql::read_keys(config.key_file.as_deref())?);
+        let account = CurrentKeys::new(key_file::read_keys(config.key_file.as_deref())?);
         let audit = config.audit_file.as_deref().map(open_audit).transpose()?;
         let tls = Tls::open(config)?;
         let traces = Traces::open(config)?;
@@ -177,8 +190,7 @@ impl ServerContext {
             Some(taken) => {
                 let apis = (apis.subscribe(), shard_relay.clone());
                 let stopped = stopped.clone();
-                let made =
-                    admin::build_portal(config, &account, taken.address, &ready, apis, stopped)?;
+                let made = build_portal(config, &account, taken.address, &ready, apis, stopped)?;
                 (Some(made.0), made.1)
             }
             None => (None, Login::Refused),

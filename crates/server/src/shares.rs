@@ -3,15 +3,16 @@
 use std::io;
 
 use memory::{Account, Plan};
+use server_base::{config::Config, data_dir::DataDir, listen, machine};
 use spill::{Area, Limits};
 
-use crate::{config::Config, data_dir::DataDir, give_way::give_way, listen, machine};
+use crate::give_way::give_way;
 
 /// Temporary files use at most 1/`DESCRIPTORS` of the file descriptors.
 const DESCRIPTORS: u64 = 16;
 
 /// Returns the memory plan: by the setting, or derived from the machine.
-pub(crate) fn plan_memory(config: &Config) -> Plan {
+pub fn plan_memory(config: &Config) -> Plan {
     match config.memory {
         Some(process) => Plan { process },
         None => Plan::usual(machine::total_memory()),

@@ -4,8 +4,7 @@
 use std::time::Duration;
 
 use sd_notify::NotifyState;
-
-use crate::background;
+use server_base::sleep;
 
 /// Reports states to the service manager (systemd), if there is one; failures are ignored.
 fn notify(states: &[NotifyState<'_>]) {
@@ -37,7 +36,7 @@ pub(crate) fn start_watchdog() {
     tokio::spawn(async move {
         loop {
             notify(&[NotifyState::Watchdog]);
-            background::wait_for(every).await;
+            sleep::wait_for(every).await;
         }
     });
 }

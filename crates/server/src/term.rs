@@ -4,10 +4,22 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use admin::{
+    relayed::Apis,
+    routes::{Shared, doctor::CheckContext, mounted, server_routes},
+    serve_stream::serve_stream,
+};
 use axum::Router;
 use engine::Engine;
 use mongo::{FirstShard, IsHome, MongoApi, OtherShards, Topology};
 use parking_lot::Mutex;
+use server_base::{
+    entrance::Entrance,
+    failure::{Failure, failed},
+    features::Features,
+    machine,
+    tls::{Opened, Socket},
+};
 use store_tree::{Images, TreeMetrics};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -17,38 +29,38 @@ use tokio::{
 };
 
 use crate::{
-    admin::{self, Shared, doctor::CheckContext},
     background,
-    entrance::Entrance,
-    failure::{Failure, failed},
-    features::Features,
     give_way::{give_way, run_apart},
-    host, machine, nosql, recent_lines,
-    relayed::Apis,
+    host, nosql, recent_lines,
     server_context::ServerContext,
-    tls::{Opened, Socket},
 };
 
 /// The shard that an engine serves, and access to the other shards.
 #[derive(Default)]
-pub(crate) struct Shards {
+pub struct Shards {
     /// Determines which databases of the MongoDB API belong to this shard; `None` if all do.
-    pub(crate) is_home: Option<IsHome>,
+    pub is_home: Option<IsHome>,
     /// Sends requests to the other shards; `None` if there are none.
-    pub(crate) siblings: Option<OtherShards>,
+    pub siblings: Option<OtherShards>,
     /// Access to the server of the first shard, which stores the users of the MongoDB API; `None`
     /// if this server is the first shard's.
-    pub(crate) first: Option<FirstShard>,
+    pub first: Option<FirstShard>,
     /// The shard's number and the number of shards, for the NoSQL API.
-    pub(crate) nosql: cosmos::Shard,
+    pub nosql: cosmos::Shard,
     /// Sends requests of the NoSQL API to the other shards.
-    pub(crate) nosql_siblings: Option<cosmos::OtherShards>,
+    pub nosql_siblings: Option<cosmos::OtherShards>,
+}
+
+impl std::fmt::Debug for Shards {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shards").field("nosql", &self.nosql).finish_non_exhaustive()
+    }
 }
 
 /// An engine with the APIs and background work that serve it.
-pub(crate) struct ServingTerm {
+pub struct ServingTerm {
     /// State of the admin routes, including the engine and the APIs.
-    pub(crate) shared: Shared,
+    pub shared: Shared,
     /// Routes of the admin address, inside the portal's access control.
     routes: Option<Router>,
     /// The routes of the admin address for requests that are already authorized.
@@ -59,10 +71,16 @@ pub(crate) struct ServingTerm {
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
+impl std::fmt::Debug for ServingTerm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServingTerm").finish_non_exhaustive()
+    }
+}
+
 impl ServingTerm {
     /// Creates the APIs and starts the background work. Changes that an earlier process left
     /// incomplete are finished on return, so that no request sees them.
-    pub(crate) async fn begin(
+    pub async fn begin(
         context: &ServerContext,
         engine: Engine,
         (measured, images): (Option<Arc<TreeMetrics>>, Option<Images>),
@@ -119,8 +137,8 @@ impl ServingTerm {
             stopping: stopped.clone(),
         };
         context.reaping.apply(&engine);
-        let known_routes = admin::routes(shared.clone());
-        let routes = context.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
+        let known_routes = server_routes(shared.clone());
+        let routes = context.pages.clone().map(|pages| mounted(pages, shared.clone()));
         context.apis.send_replace(apis);
         let follows = shards.first.is_some() && context.config.mongo_auth;
         let follows = mongo.clone().filter(|_| follows);
@@ -137,7 +155,7 @@ impl ServingTerm {
 
     /// Ends the background work, within about nine seconds; connections end by themselves. Nothing
     /// of the term writes after this returns.
-    pub(crate) async fn end(&self, context: &ServerContext) {
+    pub async fn end(&self, context: &ServerContext) {
         self.signal_end();
         context.apis.send_replace(Apis::default());
         let tasks = std::mem::take(&mut *self.tasks.lock());
@@ -146,7 +164,7 @@ impl ServingTerm {
 
     /// Serves a client of the MongoDB API with the given identity. When the term ends, another node
     /// may continue to serve the client.
-    pub(crate) async fn serve_movable(
+    pub async fn serve_movable(
         &self,
         client: &mut mongo::ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
         peer: mongo::Peer,
@@ -157,17 +175,17 @@ impl ServingTerm {
 
     /// Returns the NoSQL API, with its stop signal, for requests that arrive at this node; `None`
     /// if it is off.
-    pub(crate) fn nosql_endpoint(&self) -> Option<cosmos::LocalEndpoint> {
+    pub fn nosql_endpoint(&self) -> Option<cosmos::LocalEndpoint> {
         Some(cosmos::LocalEndpoint::new(self.shared.apis.cosmos.clone()?, self.stop.subscribe()))
     }
 
     /// Returns the admin routes for requests that are already authorized.
-    pub(crate) fn known_routes(&self) -> Router {
+    pub fn known_routes(&self) -> Router {
         self.known_routes.clone()
     }
 
     /// Returns the routes of the admin address; `None` if it is off.
-    pub(crate) fn routes(&self) -> Option<Router> {
+    pub fn routes(&self) -> Option<Router> {
         self.routes.clone()
     }
 }
@@ -190,12 +208,12 @@ impl Entrance for ServingTerm {
 
     async fn admin(self: Arc<Self>, stream: Socket, peer: SocketAddr, stop: watch::Receiver<bool>) {
         let Some(routes) = self.routes() else { return };
-        admin::serve_stream(routes, stream, peer, stop).await;
+        serve_stream(routes, stream, peer, stop).await;
     }
 }
 
 /// Waits for tasks that were signalled to end, and aborts the remaining ones.
-pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
+pub async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
     for mut task in tasks {
         // A listener ends within `listen::DRAIN` without being aborted; waits one second longer.
         if tokio::time::timeout(Duration::from_secs(9), &mut task).await.is_err() {

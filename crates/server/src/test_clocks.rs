@@ -5,11 +5,10 @@ use std::{fs, path::PathBuf};
 
 use clock::{ClockSource, Machine};
 use parking_lot::Mutex;
-
-use crate::config::Config;
+use server_base::config::Config;
 
 /// Returns the machine's clocks, or simulated ones if configured.
-pub(crate) fn clock_source(config: &Config) -> Box<dyn ClockSource> {
+pub fn clock_source(config: &Config) -> Box<dyn ClockSource> {
     if config.test_wall.is_none() && config.test_boot.is_none() {
         return Box::new(Machine);
     }

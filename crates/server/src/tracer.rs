@@ -1,8 +1,7 @@
 //! Optional export of traces, if configured and compiled in.
 
+use server_base::{config::Config, failure::Failure};
 use traces::Tracer;
-
-use crate::{config::Config, failure::Failure};
 
 /// The exporter of traces, if any.
 #[derive(Clone, Default)]
@@ -20,7 +19,7 @@ impl Traces {
 
     #[cfg(feature = "otlp")]
     fn to(endpoint: &str) -> Result<Self, Failure> {
-        let name = crate::machine::node_name();
+        let name = server_base::machine::node_name();
         Ok(Self { spans: Some(crate::otlp::Spans::open(endpoint, name)?) })
     }
 

@@ -5,15 +5,14 @@
 use std::path::Path;
 
 use engine::Model;
-
-use crate::{
+use server_base::{
     config::{ClockMode, Config},
     data_dir::{DataDir, Refused},
     failure::Failure,
     features::Features,
-    nosql,
-    open::open_store,
 };
+
+use crate::{nosql, open::open_store};
 
 /// Result of checking one collection, or the files outside the collections.
 #[derive(Clone, Debug)]

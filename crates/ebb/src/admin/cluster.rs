@@ -15,8 +15,9 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use node::{Loss, MigrationProgress, NewCluster, NodeVerified};
 use serde_json::{Value, json};
-use server::{ClockMode, ClusterConfig, Loss, MigrationProgress, NewCluster, NodeVerified};
+use server::{ClockMode, ClusterConfig};
 
 use super::Request;
 use crate::{
@@ -172,7 +173,7 @@ pub(super) fn run_init(matches: &ArgMatches) -> ExitCode {
         Ok(new) => new,
         Err(wrong) => return complain(wrong.0, USAGE),
     };
-    match server::init_cluster(&new, &mut Progress::new("pieces").tell()) {
+    match node::init_cluster(&new, &mut Progress::new("pieces").tell()) {
         Ok(id) => print_text(format!("created cluster {id} in keyspace {}\n", new.at.keyspace)),
         Err(failure) => return end_failed(failure),
     }
@@ -187,7 +188,7 @@ pub(super) fn run_dump(matches: &ArgMatches) -> ExitCode {
         Err(wrong) => return complain(wrong.0, USAGE),
     };
     let shard = matches.get_one("shard").copied();
-    match server::dump_cluster(&at, shard, &directory, &mut Progress::new("entries").tell()) {
+    match node::dump_cluster(&at, shard, &directory, &mut Progress::new("entries").tell()) {
         Ok(entries) => {
             let directory = directory.display();
             print_text(format!("{directory} has the cluster's data up to entry {entries}\n"));
@@ -205,7 +206,7 @@ pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
         Ok(at) => at,
         Err(wrong) => return complain(wrong.0, USAGE),
     };
-    let found = match server::verify_node(&at, &directory, &mut Progress::new("entries").tell()) {
+    let found = match node::verify_node(&at, &directory, &mut Progress::new("entries").tell()) {
         Ok(found) => found,
         Err(failure) => return end_failed(failure),
     };
@@ -230,8 +231,8 @@ pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
         Ok(at) => at,
         Err(wrong) => return complain(wrong.0, USAGE),
     };
-    match server::forget_node(&at, called) {
-        Ok(server::RemovedNode { name, node }) => {
+    match node::forget_node(&at, called) {
+        Ok(node::RemovedNode { name, node }) => {
             print_text(format!("removed node {name} ({node})\n"));
         }
         Err(failure) => return end_failed(failure),
@@ -248,7 +249,7 @@ pub(super) fn run_accept_loss(matches: &ArgMatches) -> ExitCode {
         Err(wrong) => return complain(wrong.0, USAGE),
     };
     let mut tell = |loss: &Loss| print_text(format_loss(loss));
-    match server::accept_loss(&at, shard, yes, &mut tell) {
+    match node::accept_loss(&at, shard, yes, &mut tell) {
         Ok(()) => {
             print_text(format!("shard {shard} resumed; a node takes it over within seconds\n"))
         }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
-use server::{Certificates, ClusterConfig, PeerCertificates};
+use server::{CassandraCertificates, ClusterConfig, PeerCertificates};
 
 use super::{
     Wrong,
@@ -91,7 +91,7 @@ impl CassandraValues {
             _ => return wrong("--cassandra-cert and --cassandra-cert-key must be given together"),
         };
         let cassandra_tls = match (self.cassandra_ca.0, own) {
-            (Some(authority), own) => Some(Certificates { authority, own }),
+            (Some(authority), own) => Some(CassandraCertificates { authority, own }),
             (None, None) => None,
             (None, Some(_)) => return wrong("--cassandra-cert needs --cassandra-ca"),
         };

@@ -4,6 +4,7 @@
 use std::io::Read;
 
 use backup::{Header, Part, Reader};
+use server_base::failure::{Failure, failed};
 use store_tree::{TreeOptions, TreeStore};
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
     run::Progress,
     whole::{EntryOrder, check_end, check_header},
 };
-use crate::failure::{Failure, failed};
 
 /// Creates the store from a full backup.
 pub(super) fn apply_pieces(

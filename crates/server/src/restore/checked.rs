@@ -5,6 +5,7 @@ use std::io::Read;
 use backup::{Header, Kind, Part};
 use clock::Checkpoint;
 use journal::Entry;
+use server_base::failure::{Failure, failed};
 use store_tree::PieceChecker;
 
 use super::{
@@ -13,7 +14,6 @@ use super::{
     parts::with_parts,
     whole::{EntryOrder, check_end, check_header},
 };
-use crate::failure::{Failure, failed};
 
 /// Result of verifying a complete backup.
 #[derive(Clone, Debug)]

@@ -1,8 +1,7 @@
 //! Counts the live documents in a restored directory, and extends their lifetimes.
 
 use engine::{Engine, Model};
-
-use crate::failure::{Failure, failed};
+use server_base::failure::{Failure, failed};
 
 /// Extends the lives of all documents and items that are live at the engine's instant.
 pub(super) async fn prolong_all(engine: &Engine, seconds: i64) -> Result<(), Failure> {

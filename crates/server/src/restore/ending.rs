@@ -2,9 +2,9 @@
 
 use backup::{Header, Part};
 use clock::Checkpoint;
+use server_base::{failure::Failure, features::Features};
 
 use super::stopped_clock::stopped_clock;
-use crate::{failure::Failure, features::Features};
 
 /// Clock and feature switches, which a backup contains after the data.
 #[derive(Clone, Debug, Default)]

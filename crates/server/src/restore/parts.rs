@@ -10,8 +10,7 @@ use std::{
 };
 
 use backup::{Part, Reader};
-
-use crate::failure::{Failure, failed};
+use server_base::failure::{Failure, failed};
 
 /// Maximum number of unpacked parts that are pending.
 const WAITING: usize = 4;

@@ -10,6 +10,13 @@ use std::{
 use backup::{Header, Kind};
 use clock::Checkpoint;
 use engine::{DiscardCheckpoints, Engine};
+use server_base::{
+    backup::begin_lineage,
+    config::{ClockMode, Config},
+    data_dir::{DataDir, is_of_file_system},
+    failure::{Failure, failed},
+    features::Features,
+};
 use store::Store as _;
 use store_tree::{TreeOptions, TreeStore};
 
@@ -19,13 +26,9 @@ use super::{
     ending::Ending,
     stopped_clock::stopped_clock,
 };
+
 use crate::{
-    backup::begin_lineage,
     checkpoint::CheckpointFile,
-    config::{ClockMode, Config},
-    data_dir::{DataDir, is_of_file_system},
-    failure::{Failure, failed},
-    features::Features,
     open::{engine_options, open_store, store_options},
     shares::plan_memory,
 };

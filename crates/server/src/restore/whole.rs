@@ -4,9 +4,8 @@
 use backup::{Header, Kind};
 use bytes::Bytes;
 use journal::EncodedEntry;
+use server_base::failure::{Failure, failed};
 use store::Stamp;
-
-use crate::failure::{Failure, failed};
 
 /// Checks that a backup's header has valid values.
 pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
