@@ -44,7 +44,7 @@ pub use amount::{Amount, Unreaped};
 pub use catalog::{
     BuildProgress, Collection, CollectionState, CounterState, Dialect, DocumentRule, FeedSettings,
     FeedStart, ID_INDEX, IndexReason, IndexShape, IndexSpec, IndexUsage, IndexedPath, ItemSettings,
-    ListOrdering, Policy, PolicyRule, Record, RuleContext, policy_path,
+    ListOrdering, Policy, PolicyRule, Record, RuleContext, StoredView, policy_path,
 };
 pub use check::CheckReport;
 pub use copies::{CopyComparison, CopyReaper, compare_copies};

@@ -46,6 +46,10 @@ pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 /// Maximum bytes of another collection's documents joined to one row (MongoDB: 100 MB per stage).
 pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
+/// Maximum number of stored views over each other, or joined by each other (MongoDB: 20).
+pub const MAX_STORED_VIEW_DEPTH: usize = 20;
+/// Maximum bytes of the pipelines of stored views over each other (MongoDB: 16 MB).
+pub const MAX_STORED_VIEW_BYTES: usize = 16 * 1024 * 1024;
 /// Approximate bytes of documents written in one commit with their receipt (`write/receipt.rs`), or
 /// in one group of statements (`write/group.rs`).
 pub const UNIT_BYTES: usize = 4 * 1024 * 1024;

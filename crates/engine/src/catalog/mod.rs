@@ -44,7 +44,7 @@ use std::{fmt, sync::Arc};
 
 use document::DocRef;
 use evaluation::Context;
-use pipeline::Filter;
+use pipeline::{Filter, exec::Stage};
 
 use crate::{error::Error, names::Model};
 
@@ -60,6 +60,30 @@ pub trait Dialect: Send + Sync + 'static {
         let _ = record;
         None
     }
+
+    /// Returns the definition of a stored view, parsed anew, if the record is one. Called when a
+    /// query on it begins.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Corrupt`](crate::Kind::Corrupt) for a definition that cannot be parsed.
+    fn stored_view(&self, record: &Record) -> Result<Option<StoredView>, Error> {
+        let _ = record;
+        Ok(None)
+    }
+}
+
+/// The definition of a stored view (MongoDB's view): a pipeline with a name, whose documents are
+/// computed by each query. Its record is that of a collection without documents, with the
+/// definition among its options.
+#[derive(Clone, Debug)]
+pub struct StoredView {
+    /// Name of the collection or view that the pipeline reads, in the same database.
+    pub source: String,
+    /// The stages of the pipeline.
+    pub stages: Vec<Stage>,
+    /// Size of the pipeline in bytes.
+    pub bytes: usize,
 }
 
 /// A rule that the documents of a collection must meet, such as a validator of MongoDB. Only the

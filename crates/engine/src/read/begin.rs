@@ -6,7 +6,11 @@ use std::{collections::VecDeque, sync::Arc};
 use evaluation::Context;
 use pipeline::exec::Stage;
 
-use super::{Cursor, Find, Plan, cursor::Work, other};
+use super::{
+    Cursor, Find, Plan,
+    cursor::Work,
+    stored_view::{JoinedNames, Resolver},
+};
 use crate::{
     catalog::Collection,
     engine::Engine,
@@ -16,7 +20,11 @@ use crate::{
 };
 
 impl Engine {
-    /// Starts a query on a collection; a missing collection is empty.
+    /// Starts a query on a collection or a stored view; a missing collection is empty.
+    ///
+    /// # Errors
+    ///
+    /// Numbers 5, 165 and 195 for views that cannot be resolved; those of the plan.
     pub fn begin_query(
         &self,
         model: Model,
@@ -24,12 +32,16 @@ impl Engine {
         plan: Plan,
         context: Arc<Context>,
     ) -> Result<Cursor, Error> {
-        let collection = self.collection(model, namespace);
         // The views of all collections of a query are opened together, so their names must be known
         // before the first read.
-        let others = other::namespaces_read(&plan.stages, &namespace.database);
-        let mut cursor = self.unplanned_cursor(model, namespace, collection, plan, context);
-        cursor.others = others;
+        let resolver = Resolver { engine: self, model, context: &context };
+        let main = resolver.resolve(namespace)?;
+        let joined = resolver.resolve_joined(namespace, &main, &plan.stages)?;
+        let plan = main.plan_below(plan);
+        let mut cursor =
+            self.unplanned_cursor(model, &main.namespace, main.collection, plan, context);
+        cursor.others = joined.collections();
+        cursor.joined = Arc::new(joined);
         let state = cursor.collection.as_ref().map(|collection| collection.state());
         cursor.plan_query(state.as_deref())?;
         Ok(cursor)
@@ -56,6 +68,7 @@ impl Engine {
             collection,
             view_index: MAIN,
             others: Vec::new(),
+            joined: Arc::<JoinedNames>::default(),
             find,
             asked: plan.stages,
             share: context.operation_memory.share(),

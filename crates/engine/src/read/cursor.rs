@@ -23,7 +23,10 @@ use evaluation::Context;
 use memory::Share;
 use pipeline::exec::{CountPipeline, Exec, Stage};
 
-use super::{Batch, BatchLimit, Explain, Find, Finder, UsedIndexes, pending::PendingResult};
+use super::{
+    Batch, BatchLimit, Explain, Find, Finder, UsedIndexes, pending::PendingResult,
+    stored_view::JoinedNames,
+};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, CollectionState},
@@ -47,6 +50,8 @@ pub struct Cursor {
     pub(super) view_index: u32,
     /// Other collections that the stages read.
     pub(super) others: Vec<Namespace>,
+    /// Resolves the names that the stages have for other collections.
+    pub(super) joined: Arc<JoinedNames>,
     /// Filter, order and hint from which the finder is planned.
     pub(super) find: Find,
     /// All stages of the query; `work` holds the stages that the plan still needs.
@@ -144,6 +149,11 @@ impl Cursor {
         };
         self.pending.clear();
         Ok(())
+    }
+
+    /// Returns the stages of the query, those of stored views first.
+    pub fn stages(&self) -> &[Stage] {
+        &self.asked
     }
 
     /// Returns a description of the query's execution so far.

@@ -4,6 +4,7 @@
 //!  begin --> cursor --> fill --> finder --> view        rows that match the filter
 //!             |           +--> pending                  rechecks documents of earlier views
 //!             |           +--> other --> (a cursor)     rows of other collections for stages
+//!             + stored_view                the collections and stages below stored views
 //!             + opens the views of one batch
 //! ```
 
@@ -17,6 +18,7 @@ mod origin;
 mod other;
 mod pending;
 mod plan;
+mod stored_view;
 mod used;
 
 pub use cursor::Cursor;

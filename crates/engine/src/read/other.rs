@@ -36,19 +36,21 @@ impl Cursor {
         request: Request,
     ) -> Result<(Vec<exec::Row>, Share), Halt> {
         let database = request.database.unwrap_or_else(|| self.database.clone());
-        let namespace = Namespace::new(database, request.collection);
+        let asked = Namespace::new(database, request.collection);
+        let plan =
+            Plan { filter: request.filter, stages: request.stages.to_vec(), hint: Hint::None };
+        let (namespace, plan) = self.joined.below(asked, plan);
         // The views were opened for the names in these same stages.
         let view_index = views.view_index_of(&namespace).ok_or_else(|| {
             let message = format!("{namespace} is read but was not opened");
             Error::new(Kind::Conflict, message)
         })?;
-        let plan =
-            Plan { filter: request.filter, stages: request.stages.to_vec(), hint: Hint::None };
         let view = views.view_at(view_index);
         let collection = view.map(|view| Arc::clone(&view.collection));
         let mut inner =
             self.engine.unplanned_cursor(self.model, &namespace, collection, plan, request.context);
         inner.view_index = view_index;
+        inner.joined = Arc::clone(&self.joined);
         inner.used.clone_from(&self.used);
         inner.plan_query(view.map(|view| &*view.state))?;
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
