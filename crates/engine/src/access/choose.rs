@@ -69,7 +69,7 @@ pub(crate) fn choose_access(
                 ScoredAccess { access, direction: *direction, sorted: false, ..by_id };
             return Ok(ScoredAccess { ranged: Vec::new(), ..access_path }.choose(&parts));
         }
-        Hint::Index(name) if name == "_id_" => return Ok(by_id.choose(&parts)),
+        Hint::Index(name) if state.record.is_primary_key(name) => return Ok(by_id.choose(&parts)),
         Hint::Index(name) => Some(find_index(state, |index| index.name == *name)?),
         Hint::Key(pattern) if is_id_pattern(pattern) => return Ok(by_id.choose(&parts)),
         Hint::Key(pattern) => Some(find_index(state, |index| same_pattern(index, pattern))?),

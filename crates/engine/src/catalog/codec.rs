@@ -54,6 +54,10 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     if let Some(items) = &record.items {
         tree.push("items", encode_items(items));
     }
+    // The field is omitted for other collections, so that earlier versions can read such records.
+    if let Some(name) = &record.cluster_key {
+        tree.push("cluster_key", name.as_str());
+    }
     tree.to_buf().into_bytes().into()
 }
 
@@ -178,6 +182,11 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
         created: fields.take_stamp("created")?,
         options: fields.take_document("options")?,
         items: fields.take_optional("items").map(decode_items).transpose()?,
+        cluster_key: match fields.take_optional("cluster_key") {
+            None => None,
+            Some(Value::String(name)) => Some(name),
+            Some(_) => return Err(missing_field("cluster_key")),
+        },
     };
     fields.check_none_left()?;
     Ok(record)
@@ -270,6 +279,7 @@ mod tests {
             created: 5,
             options: doc! { "uuid": "u" },
             items: None,
+            cluster_key: None,
         }
     }
 
@@ -330,6 +340,8 @@ mod tests {
 
     #[test]
     fn records_round_trip_and_unknown_fields_are_refused() {
+        let clustered = Record { cluster_key: Some("k".into()), ..sample() };
+        assert_eq!(decode_record(&encode_record(&clustered)).unwrap(), clustered);
         let record = sample();
         let bytes = encode_record(&record);
         assert_eq!(decode_record(&bytes).unwrap(), record);

@@ -142,6 +142,7 @@ mod tests {
             created: 0,
             options: Document::new(),
             items: None,
+            cluster_key: None,
         }
     }
 

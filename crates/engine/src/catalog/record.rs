@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use clock::Instant;
-use document::Document;
+use document::{DocRef, Document, ValueRef};
 use expiry::{Class, Settings};
 use select::sarg::PathStep;
 
-use super::Policy;
+use super::{ID_INDEX, Policy};
 use crate::{
     keys,
     names::{Model, Namespace, Partition},
@@ -177,6 +177,9 @@ pub struct Record {
     pub options: Document,
     /// Settings that only item collections have.
     pub items: Option<ItemSettings>,
+    /// Name of the primary key of a clustered collection, whose documents may expire by a date in
+    /// their `_id`; `None` for other collections. The order of rows is the same for both.
+    pub cluster_key: Option<String>,
 }
 
 /// Settings that only item collections have.
@@ -266,6 +269,35 @@ impl Record {
     pub(crate) fn running_feed(&self) -> Option<(FeedSettings, FeedStart)> {
         let feed = self.items?.feed?;
         Some((feed, feed.begun?))
+    }
+
+    /// Returns the primary key's id and the date in a document's `_id`, as headers of a clustered
+    /// collection contain them, whether or not documents expire by them now; `None` if the
+    /// collection is not clustered or the `_id` is no date.
+    pub(crate) fn cluster_date(&self, document: DocRef<'_>) -> Option<(u32, i64)> {
+        match document.get("_id") {
+            Some(ValueRef::DateTime(ms)) if self.cluster_key.is_some() => Some((ID_INDEX, ms)),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of seconds after the date in its `_id` at which a document of a clustered
+    /// collection expires; `None` if it does not.
+    pub fn cluster_expire_after(&self) -> Option<i64> {
+        self.settings.dates.iter().find(|rule| rule.index == ID_INDEX)?.after_s
+    }
+
+    /// Returns whether this is a name of the primary key.
+    pub(crate) fn is_primary_key(&self, name: &str) -> bool {
+        name == "_id_" || self.cluster_key.as_deref() == Some(name)
+    }
+
+    /// Returns the name of an index or of the cluster key by its id.
+    pub(crate) fn index_name(&self, id: u32) -> Option<&str> {
+        if id == ID_INDEX {
+            return self.cluster_key.as_deref();
+        }
+        self.indexes.iter().find(|index| index.id == id).map(|index| index.name.as_str())
     }
 
     /// Returns the index with this name.

@@ -132,6 +132,7 @@ impl Engine {
             created: 0,
             options: Document::new(),
             items: None,
+            cluster_key: None,
         };
         let state = CollectionState::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state, self.inner.clock().last_used()));

@@ -194,13 +194,11 @@ impl LiveView {
         let header = row.header()?;
         let (expires_at, rule) = record.settings.expiry_and_rule(&header);
         // A dropped index has no name, but documents that it expired are not live.
-        let name = |id| record.indexes.iter().find(|index| index.id == id);
+        let name = |id| record.index_name(id);
         let reason = match rule {
             Some(ExpiryRule::Default) => Some(ExpiryReason::Default),
             Some(ExpiryRule::Own) => Some(ExpiryReason::Own),
-            Some(ExpiryRule::Date(id)) => {
-                name(id).map(|index| ExpiryReason::Index(index.name.clone()))
-            }
+            Some(ExpiryRule::Date(id)) => name(id).map(|name| ExpiryReason::Index(name.to_owned())),
             None => None,
         };
         // The id as stored, which may differ in type from the requested one (`1` and `1.0`).

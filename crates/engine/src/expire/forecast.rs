@@ -14,7 +14,7 @@ use super::live_counts::CountBy;
 use crate::{
     amount::{Amount, Unreaped},
     attempts::Attempts,
-    catalog::{Collection, IndexSpec},
+    catalog::{Collection, ID_INDEX, IndexSpec},
     engine::Engine,
     error::{Error, ErrorSubject, Halt, Kind},
     limits::{MAX_SERIES_STEP_S, MAX_SERIES_STEPS},
@@ -258,7 +258,8 @@ impl LiveView {
             live,
             expires_within: by_horizon(&deaths),
             unreaped: engine.unreaped_amount(&self.collection).await?,
-            date_indexes: indexes.iter().filter(|index| by_date(index)).count(),
+            date_indexes: indexes.iter().filter(|index| by_date(index)).count()
+                + usize::from(self.state.record.cluster_expire_after().is_some()),
         })
     }
 
@@ -274,7 +275,9 @@ impl LiveView {
     async fn read_date_preview(&self, index: &str, after_s: i64) -> Result<Preview, Halt> {
         let record = &self.state.record;
         let found = record.indexes.iter().find(|held| held.name == index && by_date(held));
-        let Some(found) = found else {
+        let by_cluster_key =
+            record.cluster_expire_after().is_some() && record.cluster_key.as_deref() == Some(index);
+        let Some(id) = found.map(|found| found.id).or(by_cluster_key.then_some(ID_INDEX)) else {
             let why = format!("no index {index} expires documents by a date");
             return Err(
                 Error::new(Kind::NotFound(ErrorSubject::Index(index.to_owned())), why).into()
@@ -284,7 +287,7 @@ impl LiveView {
         // The simulated change is stamped after the view, so that it applies to all rows of the
         // view.
         let stamp = self.seq.saturating_add(1);
-        settings.date_rule(found.id).change_at(Some(after_s), stamp, self.instant);
+        settings.date_rule(id).change_at(Some(after_s), stamp, self.instant);
         self.preview_of(&settings).await
     }
 

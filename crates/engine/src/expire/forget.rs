@@ -27,9 +27,9 @@ pub(super) fn keeps_any(record: &Record) -> bool {
     !record.dropped.is_empty() || record.settings.dates.iter().any(|rule| is_retired(record, rule))
 }
 
-/// Returns whether a rule belongs to a dropped index.
+/// Returns whether a rule belongs to a dropped index. A cluster key is never dropped.
 fn is_retired(record: &Record, rule: &DateRule) -> bool {
-    rule.after_s.is_none() && record.indexes.iter().all(|index| index.id != rule.index)
+    rule.after_s.is_none() && record.index_name(rule.index).is_none()
 }
 
 /// Returns whether compactions under these reap floors drop all rows that a retired rule has

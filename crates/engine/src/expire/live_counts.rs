@@ -22,19 +22,16 @@
 //! would be in two sums of buckets. There, and while counters are being built, headers are scanned
 //! instead. Both methods give identical results, which the check of a collection verifies.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use clock::Instant;
-use document::{
-    ValueRef,
-    key::{TypeOrder, encode},
-};
 use expiry::{DateRule, Floors, Settings};
 use store::{KeyRange, decode_count};
 
+use super::date_edge::{DatedKeys, last_whole_second};
 use crate::{
     amount::Amount,
-    catalog::{Collection, CounterState, IndexSpec, Record},
+    catalog::{Collection, CounterState, Record},
     counters::LEVELS,
     engine::Engine,
     error::{Error, Halt},
@@ -76,14 +73,6 @@ impl<'s> CountBy<'s> {
             _ => Self::Several,
         }
     }
-}
-
-/// Returns the last second that lies completely at or before `date_ms`.
-///
-/// Expiry by date is exact to the millisecond while buckets hold whole seconds, so rows of the
-/// incomplete second are checked individually.
-pub(crate) fn last_whole_second(date_ms: i64) -> i64 {
-    date_ms.saturating_add(1).div_euclid(1000) - 1
 }
 
 impl Engine {
@@ -157,8 +146,8 @@ impl LiveView {
             }
             CountBy::Date(rule) => {
                 let cutoff = floors.dates.iter().find(|floor| floor.index == rule.index);
-                let index = record.indexes.iter().find(|index| index.id == rule.index);
-                if let (Some(cutoff), Some(index), Some(_)) = (cutoff, index, rule.after_s)
+                let dated = DatedKeys::of_rule(record, rule);
+                if let (Some(cutoff), Some(dated), Some(_)) = (cutoff, dated, rule.after_s)
                     // Pairs are floors of earlier rules, which apply to older rows only. If a
                     // pair's floor exceeds the current cutoff, buckets mix expired and live
                     // documents of the same second.
@@ -168,7 +157,7 @@ impl LiveView {
                         .sum_up_to(Buckets::Date(rule.index), last_whole_second(cutoff.floor_ms))
                         .await?;
                     let edge =
-                        self.expired_in_edge_second(index, cutoff.floor_ms, settings, at).await?;
+                        self.expired_in_edge_second(dated, cutoff.floor_ms, settings, at).await?;
                     return Ok(Some(self.total_amount().await?.minus(up_to).minus(edge)));
                 }
             }
@@ -208,50 +197,6 @@ impl LiveView {
             *amount = sum;
         }
         Ok(live)
-    }
-
-    /// Returns the amount that has expired in the second that contains a date cutoff: the second's
-    /// sum minus the rows that are still live.
-    async fn expired_in_edge_second(
-        &self,
-        index: &IndexSpec,
-        cutoff_ms: i64,
-        settings: &Settings,
-        at: Instant,
-    ) -> Result<Amount, Halt> {
-        // The first second that is not complete at the cutoff.
-        let second = last_whole_second(cutoff_ms).saturating_add(1);
-        let start = second.saturating_mul(1000);
-        // The cutoff is at the end of a second, so no second is incomplete.
-        if cutoff_ms < start {
-            return Ok(Amount::default());
-        }
-        let of = Buckets::Date(index.id);
-        // Usually no date is within this second, and no row is read.
-        let sum = self.sum_buckets(of, 0, second, second.saturating_add(1)).await?;
-        if sum == Amount::default() {
-            return Ok(sum);
-        }
-        let mut live = Amount::default();
-        let mut seen = HashSet::new();
-        let mut pages = Pages::of(date_entries(index, start, start.saturating_add(1000)));
-        while let Some(page) = self.next_entries(index, &mut pages).await? {
-            for entry in page.items {
-                let row = self.row_of(&entry).await?;
-                let Some(header) = row.header() else { continue };
-                let date = header.dates.iter().find(|(id, _)| *id == index.id);
-                let within = date.is_some_and(|(_, date)| date.div_euclid(1000) == second);
-                // An array of dates has several entries; the header has the earliest date, which
-                // decides.
-                if within && settings.is_live(&header, at) && seen.insert(row.key.clone()) {
-                    live = live.plus(Amount::of_body(row.body()));
-                }
-            }
-            if !pages.is_done() {
-                yield_now().await;
-            }
-        }
-        Ok(sum.minus(live))
     }
 
     /// Returns the total amount of all documents in the counters, including expired ones.
@@ -298,7 +243,7 @@ impl LiveView {
     }
 
     /// Returns the sum over buckets of one level; `to` is excluded.
-    async fn sum_buckets(
+    pub(super) async fn sum_buckets(
         &self,
         of: Buckets,
         level: u8,
@@ -338,20 +283,4 @@ pub(crate) fn expired_buckets(floors: &Floors) -> impl Iterator<Item = (Buckets,
         )
     });
     classes.into_iter().chain(dates).filter(|(_, second)| *second != i64::MIN)
-}
-
-/// Returns the range of index entries with dates from `from_ms` to `to_ms`, exclusive.
-fn date_entries(index: &IndexSpec, from_ms: i64, to_ms: i64) -> KeyRange {
-    let descending = index.key.first().is_some_and(|(_, descending)| *descending);
-    let key = |date_ms| {
-        let mut key = keys::index_prefix(index.id);
-        encode(ValueRef::DateTime(date_ms), TypeOrder::Bson, descending, &mut key);
-        key
-    };
-    let (start, end) = if descending {
-        (to_ms.saturating_sub(1), from_ms.saturating_sub(1))
-    } else {
-        (from_ms, to_ms)
-    };
-    KeyRange { start: key(start), end: Some(key(end)) }
 }

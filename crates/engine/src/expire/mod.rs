@@ -11,6 +11,7 @@
 mod build;
 mod change;
 mod clock;
+mod date_edge;
 mod document_expiry;
 mod forecast;
 mod forget;

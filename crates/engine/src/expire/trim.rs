@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 use expiry::{DefaultTtl, Floors, Settings};
 use store::{Commit, Condition, KeyRange, Mutation, Page, Space, decode_count};
 
-use super::live_counts::{CountBy, expired_buckets, last_whole_second};
+use super::{
+    date_edge::last_whole_second,
+    live_counts::{CountBy, expired_buckets},
+};
 use crate::{
     amount::Amount,
     catalog::{Collection, CounterState, Record},

@@ -188,6 +188,7 @@ impl Engine {
         let mut dates = Vec::new();
         let mut conditions = self.row_conditions(view, &row);
         let scope = record.partition_layout();
+        dates.extend(record.cluster_date(row.document()));
         for (index, partial) in record.indexes.iter().zip(&view.state.partial) {
             if !index.has_entries() {
                 continue;

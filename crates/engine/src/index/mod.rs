@@ -4,12 +4,14 @@
 //!  entries   dotted paths, arrays expanded          items   an item's paths by policy, or a tuple
 //!  values    an item's values at one path
 //!  change    records of indexes, each change a commit
+//!  clustered the primary key as a date index
 //!  redefine  all indexes of a collection at once, with its options
 //!  build     adds entries of older rows while writers maintain the index
 //! ```
 
 mod build;
 mod change;
+mod clustered;
 mod entries;
 mod items;
 mod redefine;

@@ -228,6 +228,7 @@ mod tests {
             created: 0,
             options: doc! {},
             items: None,
+            cluster_key: None,
         }
     }
 

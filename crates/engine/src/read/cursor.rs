@@ -156,6 +156,12 @@ impl Cursor {
         &self.asked
     }
 
+    /// Returns whether the query reads a clustered collection.
+    pub fn is_clustered(&self) -> bool {
+        let record = self.collection.as_ref().map(|collection| collection.state());
+        record.is_some_and(|state| state.record.cluster_key.is_some())
+    }
+
     /// Returns a description of the query's execution so far.
     pub fn explain(&self) -> Explain {
         self.finder.as_ref().map(Finder::explain).unwrap_or_default()

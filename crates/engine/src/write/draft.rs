@@ -143,14 +143,14 @@ impl<'a> WriteDraft<'a> {
         row_key: &[u8],
     ) -> Result<DocumentEntries, Error> {
         let row = NamedRow { key: row_key, creation_stamp: 0 };
+        let state = self.state();
         let mut out = DocumentEntries {
             all: Vec::new(),
             by_creation: Vec::new(),
             unique: Vec::new(),
-            dates: Vec::new(),
+            dates: state.record.cluster_date(document).into_iter().collect(),
             multikey: Vec::new(),
         };
-        let state = self.state();
         let scope = state.record.partition_layout();
         for (index, partial) in state.record.indexes.iter().zip(&state.partial) {
             if !index.has_entries() {
