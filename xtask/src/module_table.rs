@@ -239,6 +239,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "fail_point",
             "protocol_error_log",
             "validator",
+            "stored_view",
             "usage",
             "machine",
             "recent_log",

@@ -25,6 +25,7 @@ use crate::{
     provisioning::recorded_databases,
     rights::CommandRequest,
     settings::Topology,
+    stored_view::{is_view, not_on_view},
     utf8,
     wire::{Message, Shape},
 };
@@ -170,28 +171,39 @@ impl<'a> Call<'a> {
         Ok(namespace)
     }
 
-    /// Returns the collection of this name, if it exists.
+    /// Returns the collection or view of this name, if it exists.
     pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.api.engine.collection(Model::Documents, namespace)
     }
 
-    /// Returns the collection of this name; fails with 26 NamespaceNotFound if it does not exist.
+    /// Returns the collection of this name, if it exists; fails with 166 if it is a view.
+    pub(crate) fn find_no_view(&self, namespace: &Namespace) -> Result<Option<Arc<Collection>>> {
+        match self.find_collection(namespace) {
+            Some(found) if is_view(&found) => Err(not_on_view(namespace)),
+            found => Ok(found),
+        }
+    }
+
+    /// Returns the collection of this name; fails with 26 NamespaceNotFound if it does not exist,
+    /// and with 166 if it is a view.
     pub(crate) fn expect_collection(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
-        self.find_collection(namespace).ok_or_else(|| Error::no_collection(namespace))
+        self.find_no_view(namespace)?.ok_or_else(|| Error::no_collection(namespace))
     }
 
     /// Returns the collection of this name, creating it if it is missing, and whether it was
-    /// created. The name rules for new collections are checked only then: collections made under
-    /// older rules stay usable.
+    /// created; fails with 166 if it is a view. The name rules for new collections are checked only
+    /// for a new one: collections made under older rules stay usable.
     pub(crate) async fn ensure_collection(
         &self,
         namespace: &Namespace,
     ) -> Result<(Arc<Collection>, bool)> {
-        if let Some(collection) = self.find_collection(namespace) {
+        if let Some(collection) = self.find_no_view(namespace)? {
             return Ok((collection, false));
         }
         self.check_new(namespace)?;
-        Ok(self.api.engine.ensure_collection(Model::Documents, namespace).await?)
+        let ensured = self.api.engine.ensure_collection(Model::Documents, namespace).await?;
+        // Another client may have created a view of this name since the first look.
+        if is_view(&ensured.0) { Err(not_on_view(namespace)) } else { Ok(ensured) }
     }
 
     /// Checks the name of a new collection. Besides the errors of [`names::new_collection`], fails

@@ -15,7 +15,7 @@
 use std::{sync::Arc, time::Duration};
 
 use document::{DocBuf, DocRef, ValueRef};
-use engine::{Collection, Namespace};
+use engine::{Collection, Namespace, limits::MAX_STORED_VIEW_DEPTH};
 use throughput::{
     Allowance,
     request_units::{Work as Charged, hundredths, of_failure},
@@ -28,6 +28,7 @@ use crate::{
     errors::{Error, Result, TooManyRequests},
     provisioning::{Provisioning, database_throughput},
     slow::CounterSnapshot,
+    stored_view::view_source,
 };
 
 /// How many statements of a command the throughput of its collection admits.
@@ -68,7 +69,13 @@ fn charged_collection(call: &Call<'_>, row: &CommandRow) -> Option<Arc<Collectio
         return call.find_collection(&Namespace::new(database, collection));
     }
     let named = call.body.get(row.collection_argument())?.as_str()?;
-    call.find_collection(&Namespace::new(call.database, named))
+    let mut charged = call.find_collection(&Namespace::new(call.database, named))?;
+    // A read through views is charged to the collection below them.
+    for _ in 0..MAX_STORED_VIEW_DEPTH {
+        let Some(source) = view_source(&charged) else { break };
+        charged = call.find_collection(&Namespace::new(call.database, source))?;
+    }
+    Some(charged)
 }
 
 /// Returns the name of a collection's throughput limit.

@@ -1,16 +1,16 @@
-//! The language of partial index filters and of validators. The engine stores each as the document
-//! that the client sent. A filter is parsed when the index is opened, and a validator when it
-//! checks its first document.
+//! The language of partial index filters, of validators and of views. The engine stores each as the
+//! client sent it. A filter is parsed when the index is opened, a validator when it checks its first
+//! document, and a view in each query.
 
 use std::sync::Arc;
 
 use document::DocRef;
-use engine::{Dialect, DocumentRule, Model, Record};
+use engine::{Dialect, DocumentRule, Model, Record, StoredView};
 use pipeline::Filter;
 
-use crate::validator::Validator;
+use crate::{stored_view::parse_stored, validator::Validator};
 
-/// Parses partial index filters and validators in MongoDB's query language.
+/// Parses partial index filters, validators and views in MongoDB's query language.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MongoDialect;
 
@@ -28,6 +28,13 @@ impl Dialect for MongoDialect {
                 Validator::of_record(record).map(|rule| Arc::new(rule) as Arc<dyn DocumentRule>)
             }
             Model::Items | Model::Receipts => None,
+        }
+    }
+
+    fn stored_view(&self, record: &Record) -> Result<Option<StoredView>, engine::Error> {
+        match record.model {
+            Model::Documents => parse_stored(record),
+            Model::Items | Model::Receipts => Ok(None),
         }
     }
 }

@@ -113,6 +113,8 @@ mod session;
 mod session_set;
 mod settings;
 mod slow;
+/// The definitions of views as they are stored.
+mod stored_view;
 /// Timestamps set by the server.
 mod timestamps;
 mod usage;

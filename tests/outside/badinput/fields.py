@@ -84,7 +84,7 @@ COMMANDS = {
         {"@": "made"},
         """@:text/73 capped:bool autoIndexId:few size:number/72 max:number/72 storageEngine:doc/72
         validator:doc/2 validationLevel:text validationAction:text indexOptionDefaults:doc/40415
-        viewOn:text/115 pipeline:array/115 collation:doc timeseries:doc/115
+        viewOn:text/73 pipeline:array/2 collation:doc timeseries:doc/115
         expireAfterSeconds:any clusteredIndex:any changeStreamPreAndPostImages:doc/40414/40415
         recordPreImages:bool/115 idIndex:doc
         encryptedFields:doc/115 flags:few shardKey:text/2""",

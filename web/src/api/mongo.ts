@@ -15,6 +15,9 @@ export const KEEP_TYPES = {
   bsonRegExp: true,
 } as const;
 
+/** Code of a command that works on collections only and names a view. */
+const NOT_ON_VIEW = 166;
+
 /** A refused command: `ok: 0`, or a write error. */
 export class CommandError extends ApiError {
   constructor(
@@ -303,9 +306,20 @@ export interface IndexRecord {
   all: Document;
 }
 
+/** Returns the result of a command that works on collections only; `none` if it names a view. */
+async function unlessView<T>(asked: Promise<T>, none: T): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof CommandError && error.number === NOT_ON_VIEW) return none;
+    throw error;
+  }
+}
+
+/** Returns the indexes of a collection; a view has none. */
 export async function listIndexes(database: string, collection: string): Promise<IndexRecord[]> {
   const command = { listIndexes: collection, cursor: { batchSize: 1000 } };
-  const found = await all(database, command, `$cmd.listIndexes.${collection}`);
+  const found = await unlessView(all(database, command, `$cmd.listIndexes.${collection}`), []);
   return found.map((record) => ({
     name: String(record.name),
     key: record.key as Document,
@@ -336,16 +350,19 @@ function expiriesOf(reply: Document): DocumentExpiry[] {
   }));
 }
 
-/** Returns the expiry of each document; expired or deleted ones are omitted. At most 1000 ids. */
+/**
+ * Returns the expiry of each document; expired or deleted ones are omitted. Null if it is unknown,
+ * since the collection is a view. At most 1000 ids.
+ */
 export async function expiryOf(
   database: string,
   collection: string,
   ids: unknown[],
   options: CommandOptions = {},
-): Promise<DocumentExpiry[]> {
-  return expiriesOf(
-    await run(database, { ebbExpiry: collection, ids }, { quiet: true, ...options }),
-  );
+): Promise<DocumentExpiry[] | null> {
+  const asked = run(database, { ebbExpiry: collection, ids }, { quiet: true, ...options });
+  const reply = await unlessView<Document | null>(asked, null);
+  return reply === null ? null : expiriesOf(reply);
 }
 
 /** Returns the next documents to expire and a continuation token (null: no more expire). */

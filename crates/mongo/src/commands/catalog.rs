@@ -12,25 +12,30 @@
 //! {renameCollection: "db.a", to: "db.b", dropTarget: false}  => {ok: 1}
 //! ```
 
-use document::{DocBuf, Document, ValueRef, doc};
+use std::sync::Arc;
+
+use document::{DocBuf, Document, Value, ValueRef, doc};
 use engine::{Collection, ErrorSubject, Kind, Model, Namespace};
 
+use super::views;
 use crate::{
     access::Action,
     arguments::Args,
     call::Call,
     errors::{
-        BadValue, CollectionUUIDMismatch, Error, IllegalOperation, InvalidOptions, InvalidUUID,
-        NamespaceNotFound, Result,
+        BadValue, CollectionUUIDMismatch, CommandNotSupportedOnView, Error, IllegalOperation,
+        InvalidOptions, InvalidUUID, NamespaceExists, NamespaceNotFound, Result,
     },
     names,
     parsers::{
+        clustered_index::{CLUSTERED_INDEX, EXPIRE_AFTER, parse_cluster_key, parse_expire_after},
         collection_options::{self, unsupported},
         index_spec::{self, Unknown},
     },
     provisioning::{self, Provisioning, shard_key_of_path, without_provisioning},
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
     rights::{CommandRequest, Object, Requirement},
+    stored_view::{PIPELINE, VIEW_ON, is_view},
 };
 
 /// Arguments of `create`, supported or not: unknown arguments and unsupported ones fail with
@@ -61,37 +66,56 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
 
 /// Options of `create` that would make a different kind of collection, with any value. They are
 /// refused instead of ignored.
-const UNSUPPORTED: &[&str] = &["viewOn", "pipeline", "timeseries", "encryptedFields"];
+const UNSUPPORTED: &[&str] = &["timeseries", "encryptedFields"];
 
 /// Options of `create` that are stored without effect. Like the options of validation, they are
 /// shown by `listCollections` and must match those of an existing collection.
 const KEPT: &[&str] = &["storageEngine", "indexOptionDefaults"];
 
+/// Returns the rights that `create` requires: to create the collection, and for a view those of its
+/// definition.
+pub(super) fn create_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let creates =
+        Requirement::one_of(&[Action::CreateCollection, Action::Insert], request.collection()?);
+    Ok([Some(creates), views::definition_needs(request)?].into_iter().flatten().collect())
+}
+
 /// Runs `create`. Options for other kinds of collections are refused first, then the other options
-/// are checked, and then the collection is created. Creating an existing collection with the same
+/// are checked, and then the collection or view is created. Creating an existing one with the same
 /// options succeeds without effect.
 ///
-/// Fails with 48 if it exists with other options.
+/// Fails with 48 if it exists with other options, and with the errors of
+/// [`parse_definition`](views::parse_definition).
 pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     call.check_new(&namespace)?;
     let args = call.args();
     args.simple_collation()?;
-    if args.lax_bool("capped")?.unwrap_or(false) {
-        return Err(unsupported(&args, "capped"));
+    if args.get(VIEW_ON).is_some() {
+        views::allow_only(&args, &[VIEW_ON, PIPELINE, "collation"], CREATE_FIELDS)?;
+        if call.find_collection(&namespace).is_some_and(|there| !is_view(&there)) {
+            let message = format!("Collection {namespace} already exists.");
+            return Err(Error::new(NamespaceExists, message));
+        }
+        let definition = views::parse_definition(call, &args, &namespace).await?;
+        return create_or_compare(call, &namespace, definition, None, None).await;
+    }
+    if args.get(PIPELINE).is_some() {
+        return Err(Error::new(BadValue, "'pipeline' cannot be specified without 'viewOn'"));
     }
     for name in UNSUPPORTED {
         if args.get(name).is_some() {
             return Err(unsupported(&args, name));
         }
     }
-    if args.get("clusteredIndex").is_some_and(|value| !matches!(value, ValueRef::Bool(false))) {
-        return Err(unsupported(&args, "clusteredIndex"));
+    let cluster_key = parse_cluster_key(&args)?;
+    if args.lax_bool("capped")?.unwrap_or(false) {
+        return Err(unsupported(&args, "capped"));
     }
     if let Some(option) = collection_options::check_options(&args)? {
         return Err(unsupported(&args, option));
     }
-    if args.get("expireAfterSeconds").is_some() {
+    if cluster_key.is_none() && args.get(EXPIRE_AFTER).is_some() {
         let message = "'expireAfterSeconds' is only supported on time-series collections or when \
                        the 'clusteredIndex' option is specified";
         return Err(Error::new(InvalidOptions, message));
@@ -99,16 +123,46 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     check_options(&args)?;
     let shard_key = args.str("shardKey")?.map(shard_key_of_path).transpose()?;
     let validation = collection_options::parse_validation(&args, &namespace)?;
-    let kept = collection_options::with_validation(&kept_options(&args), &validation);
+    let mut kept = collection_options::with_validation(&kept_options(&args), &validation);
+    let expire_after = parse_expire_after(&args)?;
+    if let Some(cluster_key) = cluster_key {
+        kept.push(CLUSTERED_INDEX, cluster_key);
+    }
+    create_or_compare(call, &namespace, kept, shard_key, expire_after).await
+}
+
+/// Creates a collection or view with these options, clustered if they contain a cluster key. One
+/// that exists has to have the same options (48).
+async fn create_or_compare(
+    call: &Call<'_>,
+    namespace: &Namespace,
+    kept: Document,
+    shard_key: Option<Document>,
+    expire_after: Option<i64>,
+) -> Result<DocBuf> {
     let options = Provisioning { shard_key: shard_key.clone(), throughput: None }.in_options(&kept);
     let engine = &call.api.engine;
-    match engine.create_collection(Model::Documents, &namespace, options).await {
+    let cluster_key = match kept.get(CLUSTERED_INDEX).map(Value::as_ref) {
+        Some(ValueRef::Document(spec)) => spec.get("name").and_then(ValueRef::as_str),
+        _ => None,
+    };
+    let created = match cluster_key {
+        Some(name) => {
+            engine.create_clustered(namespace, options, name.to_owned(), expire_after).await
+        }
+        None => engine.create_collection(Model::Documents, namespace, options).await,
+    };
+    match created {
         Ok(_) => {}
         // The command succeeds if the existing collection has the same options. If it was dropped
         // in between, its options are unknown and the error is returned.
         Err(error @ engine::Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {
-            let there = engine.collection(Model::Documents, &namespace);
-            if there.is_none_or(|there| !has_options(&there, &kept, shard_key.as_ref())) {
+            let there = call.find_collection(namespace);
+            let is_same = |there: Arc<Collection>| {
+                has_options(&there, &kept, shard_key.as_ref())
+                    && there.state().record.cluster_expire_after() == expire_after
+            };
+            if !there.is_some_and(is_same) {
                 return Err(error.into());
             }
         }
@@ -158,15 +212,20 @@ fn check_options(args: &Args<'_>) -> Result<()> {
     }
 }
 
-/// Runs `drop`. The reply counts the dropped indexes, including `_id`.
+/// Runs `drop`. The reply counts the dropped indexes, including `_id`; a view has none.
 pub(super) async fn drop_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let indexes = call.find_collection(&namespace).map(|collection| index_count(&collection));
+    let there = call.find_collection(&namespace);
     if !call.api.engine.drop_collection(Model::Documents, &namespace).await? {
         // Dropping a missing collection succeeds, as on newer servers.
         return ok(doc! {});
     }
-    ok(doc! { "nIndexesWas": indexes.unwrap_or(1), "ns": namespace.to_string() })
+    let mut reply = doc! {};
+    if there.as_ref().is_none_or(|there| !is_view(there)) {
+        reply.push("nIndexesWas", there.map_or(1, |there| index_count(&there)));
+    }
+    reply.push("ns", namespace.to_string());
+    ok(reply)
 }
 
 /// Returns the number of indexes of a collection, including `_id`.
@@ -238,8 +297,8 @@ pub(super) fn rename_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
 /// the target must have. The checks are in mongod's order, since several of them may fail at once.
 ///
 /// Fails with 2 for a source that is not a string, 20 for an invalid target, 207 and 14 for a wrong
-/// `dropTarget`, 361 for a UUID mismatch, 26 if the source does not exist, and 48 if the target
-/// exists.
+/// `dropTarget`, 361 for a UUID mismatch, 26 if the source does not exist, 166 if it is a view, and
+/// 48 if the target exists and may not be replaced, as a view never may.
 pub(super) async fn rename_collection(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {
@@ -283,9 +342,20 @@ pub(super) async fn rename_collection(call: &Call<'_>) -> Result<DocBuf> {
         let message = "Can't rename a collection to itself";
         return Err(Error::new(IllegalOperation, message));
     }
-    if call.find_collection(&from).is_none() {
-        let message = format!("Source collection {from} does not exist");
-        return Err(Error::new(NamespaceNotFound, message));
+    match call.find_collection(&from) {
+        None => {
+            let message = format!("Source collection {from} does not exist");
+            return Err(Error::new(NamespaceNotFound, message));
+        }
+        Some(source) if is_view(&source) => {
+            let message = format!("cannot rename view: {from}");
+            return Err(Error::new(CommandNotSupportedOnView, message));
+        }
+        Some(_) => {}
+    }
+    if call.find_collection(&to).is_some_and(|target| is_view(&target)) {
+        let message = format!("a view already exists with that name: {to}");
+        return Err(Error::new(NamespaceExists, message));
     }
     call.api.engine.rename_collection(Model::Documents, &from, &to, replace).await?;
     ok(doc! {})

@@ -1,5 +1,5 @@
-//! `collMod`: changes the validation of documents, changes an index's TTL, or hides an index, with
-//! all of MongoDB's coercions. For the `_ts` index, which is the collection's default time to live,
+//! `collMod`: changes the validation of documents, the definition of a view or the TTL of an index,
+//! or hides an index, with all of MongoDB's coercions. For the `_ts` index, which is the collection's default time to live,
 //! a wrong number is refused and never coerced: documents would otherwise expire at an unintended
 //! time.
 //!
@@ -10,16 +10,24 @@
 //! => {hidden_old: false, hidden_new: true, ok: 1}
 //! ```
 
+use std::sync::Arc;
+
 use document::{DocBuf, Document, Number, Rounding, Value, ValueRef, doc, shell};
 use engine::{Collection, IndexChange, IndexSpec, Namespace};
 
-use super::drop_indexes;
+use super::{drop_indexes, views};
 use crate::{
+    access::Action,
     arguments::Args,
     call::Call,
     errors::{CommandNotSupported, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch},
-    parsers::collection_options::{self, unsupported},
+    parsers::{
+        clustered_index,
+        collection_options::{self, unsupported},
+    },
     replies::ok,
+    rights::{CommandRequest, Requirement},
+    stored_view::{PIPELINE, VIEW_ON, is_view},
 };
 
 /// Arguments of `collMod`. Those for missing features and other kinds of collections are refused.
@@ -39,11 +47,52 @@ pub(super) const FIELDS: &[&str] = &[
     "recordPreImages",
 ];
 
+/// Returns the rights that `collMod` requires: to change the collection, and for a view those of its
+/// new definition.
+pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let changes = Requirement::of(Action::CollMod, request.collection()?);
+    Ok([Some(changes), views::definition_needs(request)?].into_iter().flatten().collect())
+}
+
+/// Replaces the definition of a view. Fails with 72 for other options, and unless both parts of the
+/// definition are given: the rights that it requires follow from both.
+async fn change_view(
+    call: &Call<'_>,
+    view: &Arc<Collection>,
+    namespace: &Namespace,
+) -> Result<DocBuf> {
+    let args = call.args();
+    views::allow_only(&args, &[VIEW_ON, PIPELINE], FIELDS)?;
+    match (args.get(VIEW_ON), args.get(PIPELINE)) {
+        (None, None) => return ok(doc! {}),
+        (Some(_), Some(_)) => {}
+        _ => {
+            let message = "Must specify both 'viewOn' and 'pipeline' when modifying a view";
+            return Err(invalid_options(message));
+        }
+    }
+    let definition = views::parse_definition(call, &args, namespace).await?;
+    let with_definition = move |options: &Document| {
+        let mut options = options.clone();
+        for (name, value) in definition.fields() {
+            options.insert(name.as_str(), value.clone());
+        }
+        options
+    };
+    call.api.engine.change_options(view, with_definition).await?;
+    ok(doc! {})
+}
+
 /// Runs `collMod`. The reply has the old and the new value of each changed setting.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
-    if args.get("expireAfterSeconds").is_some() {
+    if let Some(view) = call.find_collection(&namespace).filter(|held| is_view(held)) {
+        return change_view(call, &view, &namespace).await;
+    }
+    let cluster_ttl = clustered_index::parse_changed_ttl(&args)?;
+    let is_clustered = |held: Arc<Collection>| held.state().record.cluster_key.is_some();
+    if cluster_ttl.is_some() && !call.find_collection(&namespace).is_some_and(is_clustered) {
         let message =
             "'expireAfterSeconds' option is only supported on collections clustered by _id";
         return Err(Error::new(InvalidOptions, message));
@@ -67,6 +116,9 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         let with_validation =
             move |options: &Document| collection_options::with_validation(options, &validation);
         call.api.engine.change_options(&collection, with_validation).await?;
+    }
+    if let Some(expire_after) = cluster_ttl {
+        call.api.engine.change_cluster_ttl(&collection, expire_after).await?;
     }
     let Some((name, change)) = change else { return ok(doc! {}) };
     let was = call.api.engine.change_index(&collection, &name, change).await?;

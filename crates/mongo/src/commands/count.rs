@@ -17,6 +17,7 @@ use crate::{
     parsers::hint::{covers_all, parse_hint},
     query::begin_query,
     replies::{numbers::int_or_long, ok},
+    stored_view::is_view,
 };
 
 /// Arguments of `count`. `fields` and `queryHash` have no effect.
@@ -83,14 +84,14 @@ pub(super) fn counted_of(row: Option<&[u8]>) -> u64 {
     u64::try_from(n.unwrap_or(0)).unwrap_or(0)
 }
 
-/// Runs `count`. Without a filter, and without a hint or with one that covers all documents, it
-/// reads no document; otherwise it is a query.
+/// Runs `count`. On a collection, without a filter, and without a hint or with one that covers all
+/// documents, it reads no document; otherwise it is a query.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
     let counted = Counted::parse(&call.args())?;
     let Some(collection) = call.find_collection(&namespace) else { return ok(doc! { "n": 0 }) };
-    if counted.filter.is_always() && covers_all(&counted.hint) {
+    if !is_view(&collection) && counted.filter.is_always() && covers_all(&counted.hint) {
         let live = call.api.engine.live_amount(&collection).await?;
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(counted.skip);
         return count_reply(counted.limit.map_or(n, |limit| n.min(limit)));

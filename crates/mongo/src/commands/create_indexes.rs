@@ -51,7 +51,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         return Err(Error::new(13103, "too many compound keys"));
     }
     // Checked first: a refused command must not create the collection.
-    let there = call.find_collection(&namespace);
+    let there = call.find_no_view(&namespace)?;
     let held = there.as_ref().map(|collection| collection.state());
     let held = held.as_ref().map_or(&[][..], |state| &state.record.indexes);
     for spec in &mut wanted {

@@ -143,7 +143,7 @@ pub(super) async fn stage_removal(
     if let Some(removed) = done_before(slot, removal.many).await? {
         return Ok(Staged::Repeated(removed));
     }
-    let Some(collection) = call.find_collection(namespace) else {
+    let Some(collection) = call.find_no_view(namespace)? else {
         group.pass(at);
         return Ok(Staged::Added(0));
     };
@@ -179,7 +179,7 @@ pub(super) async fn remove_documents(
     }
     let engine = &call.api.engine;
     loop {
-        let Some(collection) = call.find_collection(namespace) else {
+        let Some(collection) = call.find_no_view(namespace)? else {
             record_unwritten(slot, 0);
             return Ok(0);
         };

@@ -17,6 +17,9 @@ use crate::{
     replies::{index::index_entry, numbers::saturated_int, ok},
 };
 
+/// Error code: the index to drop is the cluster key.
+const DROPS_CLUSTER_KEY: i32 = 5_979_800;
+
 /// Runs `dropIndexes`. Every name is looked up before the first index is dropped. The reply has the
 /// number of indexes that existed before.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
@@ -87,6 +90,9 @@ fn names_to_drop(state: &CollectionState, index: ValueRef<'_>) -> Result<Vec<Str
 
 /// Returns the name if it is that of an existing index other than `_id`; otherwise fails.
 fn checked_name(state: &CollectionState, name: &str) -> Result<String> {
+    if state.record.cluster_key.as_deref() == Some(name) {
+        return Err(Error::new(DROPS_CLUSTER_KEY, "It is illegal to drop the clusteredIndex"));
+    }
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
     }

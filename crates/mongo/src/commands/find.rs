@@ -12,6 +12,7 @@ use document::DocBuf;
 use engine::{Hint, Namespace, Plan};
 use pipeline::exec::Stage;
 
+use super::views;
 use crate::{
     arguments::Args,
     call::Call,
@@ -60,6 +61,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
     let args = call.args().with_noted_names();
+    views::check_find(call, &namespace, &args)?;
     check_tailable(call, &namespace, &args)?;
     let plan = parse_plan(&args)?;
     let context = call.evaluation_context().await?;

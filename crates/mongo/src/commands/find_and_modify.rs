@@ -125,7 +125,7 @@ async fn remove_document(
     Counters::add(&call.connection.counters.delete, 1);
     let removed = loop {
         // A missing collection is not created for a removal.
-        let Some(collection) = call.find_collection(namespace) else { break None };
+        let Some(collection) = call.find_no_view(namespace)? else { break None };
         let receipts = slot.map(|slot| slot.begin(&[0]));
         let removed = call.api.engine.find_and_remove_with(&collection, find, context, receipts);
         let removed = removed.await;
@@ -183,7 +183,7 @@ async fn change_document(
         writer: &writer,
     };
     loop {
-        let collection = match call.find_collection(namespace) {
+        let collection = match call.find_no_view(namespace)? {
             Some(collection) => collection,
             None if upsert => call.ensure_collection(namespace).await?.0,
             None => return Ok(Edited::default()),

@@ -12,14 +12,14 @@ use engine::{Collection, ID_INDEX, Namespace};
 use crate::{
     call::Call,
     errors::{Error, Result},
-    replies::index::{id_index_entry, index_entry},
+    replies::index::{index_entry, primary_key_entry},
 };
 
 /// Error code for a `$indexStats` stage with options.
 const NOT_EMPTY: i32 = 28803;
 
 /// Returns the documents of a leading `$indexStats` stage: one for each index, in the order of
-/// `listIndexes`; none if the collection does not exist.
+/// `listIndexes`; none if the collection does not exist. Fails with 166 on a view.
 pub(super) fn index_stats_stage(
     call: &Call<'_>,
     namespace: &Namespace,
@@ -29,10 +29,10 @@ pub(super) fn index_stats_stage(
         let message = "The $indexStats stage specification must be an empty object";
         return Err(Error::new(NOT_EMPTY, message));
     }
-    let Some(collection) = call.find_collection(namespace) else { return Ok(Vec::new()) };
+    let Some(collection) = call.find_no_view(namespace)? else { return Ok(Vec::new()) };
     let host = call.api.settings.host.as_str();
     let state = collection.state();
-    let by_id = stats_of(&collection, ID_INDEX, id_index_entry(), host);
+    let by_id = stats_of(&collection, ID_INDEX, primary_key_entry(&state.record), host);
     let others = state.record.indexes.iter().filter_map(|index| {
         let mut stats = stats_of(&collection, index.id, index_entry(index), host)?;
         if !index.ready {

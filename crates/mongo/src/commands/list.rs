@@ -21,7 +21,7 @@ use crate::{
     names::SYSTEM_DATABASES,
     provisioning::recorded_databases,
     replies::{
-        collection::{collection_entry, disk_bytes},
+        collection::{collection_entry, disk_bytes, name_entry},
         cursor::reply_with_list,
         index::index_entries,
         ok,
@@ -176,7 +176,7 @@ pub(super) async fn list_collections(call: &Call<'_>) -> Result<DocBuf> {
             continue;
         }
         let entry = match names_only {
-            true => doc! { "name": namespace.collection.as_str(), "type": "collection" },
+            true => name_entry(&namespace, &collection),
             false => collection_entry(&namespace, &collection),
         };
         if entry_matches(&filter, &entry, &context)? {
@@ -199,9 +199,7 @@ pub(super) async fn list_indexes(call: &Call<'_>) -> Result<DocBuf> {
         return Err(Error::new(InvalidOptions, message));
     }
     let size = batch_size(&args)?;
-    let Some(collection) = call.find_collection(&namespace) else {
-        return Err(Error::no_collection(&namespace));
-    };
+    let collection = call.expect_collection(&namespace)?;
     let state = collection.state();
     let mut entries = index_entries(&state.record);
     if with_builds {

@@ -68,6 +68,8 @@ mod top;
 mod update;
 /// `createUser` and the other commands on users.
 mod users;
+/// The definitions of views in `create` and `collMod`.
+mod views;
 mod x509;
 
 pub(crate) use table::COMMANDS;

@@ -76,7 +76,7 @@ pub(super) async fn shard_collection(call: &Call<'_>) -> Result<DocBuf> {
 /// the collection during the attempt.
 async fn store_key(call: &Call<'_>, namespace: &Namespace, key: &Document) -> Result<bool> {
     let engine = &call.api.engine;
-    let Some(collection) = call.find_collection(namespace) else {
+    let Some(collection) = call.find_no_view(namespace)? else {
         let kept = Provisioning { shard_key: Some(key.clone()), throughput: None };
         let options = kept.in_options(&Document::new());
         return match engine.create_with_indexes(namespace, options, Vec::new()).await {

@@ -30,6 +30,7 @@ use crate::{
         ok,
     },
     rights::{CommandRequest, Object, Requirement},
+    stored_view::is_view,
 };
 
 /// Returns the divisor of sizes: 1, or a 32-bit number of at least 1. Fails with 51024 for a
@@ -67,7 +68,7 @@ pub(super) async fn collection_stats(call: &Call<'_>) -> Result<DocBuf> {
 
 /// Returns the counts and sizes of a collection; all zero if it does not exist.
 async fn storage_stats(call: &Call<'_>, namespace: &Namespace, scale: i64) -> Result<Document> {
-    let Some(collection) = call.find_collection(namespace) else {
+    let Some(collection) = call.find_no_view(namespace)? else {
         return Ok(doc! {
             "ns": namespace.to_string(), "size": 0, "count": 0, "numOrphanDocs": 0,
             "storageSize": 0, "totalSize": 0, "nindexes": 0, "totalIndexSize": 0,
@@ -107,8 +108,8 @@ async fn storage_stats(call: &Call<'_>, namespace: &Namespace, scale: i64) -> Re
 
 /// Returns the document of a leading `$collStats` stage.
 ///
-/// Fails with 26 for counts or sizes of a missing collection, and with 115 for `queryExecStats`,
-/// which is not counted by collection.
+/// Fails with 26 for counts or sizes of a missing collection, with 166 for those of a view, and with
+/// 115 for `queryExecStats`, which is not counted by collection.
 pub(super) async fn stats_stage(
     call: &Call<'_>,
     namespace: &Namespace,
@@ -142,13 +143,13 @@ pub(super) async fn stats_stage(
     };
     if let Some(request) = args.document("storageStats")? {
         let scale = parse_scale(&Args::new("storageStats", request))?;
-        call.find_collection(namespace).ok_or_else(|| missing("storageStats"))?;
+        call.find_no_view(namespace)?.ok_or_else(|| missing("storageStats"))?;
         let mut stats = storage_stats(call, namespace, scale).await?;
         stats.remove("ns");
         out.push("storageStats", stats);
     }
     if args.document("count")?.is_some() {
-        let collection = call.find_collection(namespace).ok_or_else(|| missing("count"))?;
+        let collection = call.find_no_view(namespace)?.ok_or_else(|| missing("count"))?;
         let live = call.api.engine.live_amount(&collection).await?.documents;
         out.push("count", int_or_long(live));
     }
@@ -198,7 +199,7 @@ pub(super) async fn data_size(call: &Call<'_>) -> Result<DocBuf> {
             return refuse(CommandNotSupported, &message);
         }
     }
-    let live = match call.find_collection(&namespace) {
+    let live = match call.find_no_view(&namespace)? {
         Some(collection) => Some(call.api.engine.live_amount(&collection).await?),
         None => None,
     };
@@ -220,11 +221,9 @@ pub(super) async fn data_size(call: &Call<'_>) -> Result<DocBuf> {
 pub(super) async fn database_stats(call: &Call<'_>) -> Result<DocBuf> {
     let scale = parse_scale(&call.args())?;
     let all = call.api.engine.collections(Model::Documents);
-    let own: Vec<Arc<Collection>> = all
-        .into_iter()
-        .filter(|(namespace, _)| namespace.database == call.database)
-        .map(|(_, collection)| collection)
-        .collect();
+    let of_database = all.into_iter().filter(|(namespace, _)| namespace.database == call.database);
+    let (views, own): (Vec<Arc<Collection>>, Vec<Arc<Collection>>) =
+        of_database.map(|(_, collection)| collection).partition(|held| is_view(held));
     let (mut objects, mut size, mut stored, mut indexed, mut indexes) = (0, 0, 0, 0, 0);
     let store = call.api.engine.store();
     let free = call.args().lax_bool("freeStorage")?.unwrap_or(false);
@@ -237,13 +236,13 @@ pub(super) async fn database_stats(call: &Call<'_>) -> Result<DocBuf> {
         indexes += collection.state().record.indexes.len() + 1;
     }
     let average = if objects == 0 { 0.0 } else { size as f64 / objects as f64 };
-    let is_there = !own.is_empty();
+    let is_there = !own.is_empty() || !views.is_empty();
     let size_of = |size: f64| if is_there { Value::Double(size) } else { Value::Int32(0) };
     let scaled = |bytes: i64| size_of(bytes as f64 / scale as f64);
     let mut reply = doc! {
         "db": call.database,
         "collections": saturated_int(own.len()),
-        "views": 0,
+        "views": saturated_int(views.len()),
         "objects": int_or_long(objects),
         "avgObjSize": size_of(average),
         "dataSize": scaled(size),

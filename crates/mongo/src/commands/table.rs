@@ -133,8 +133,8 @@ rows! {
     "listIndexes" => list::list_indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"],
         "lists the indexes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::ListIndexes])).in_api(stable_api::LIST_INDEXES).ends_with_client().no_write_concern();
-    "create" => catalog::create_collection, catalog::CREATE_FIELDS, "creates a collection",
-        CommandRow::writes(Rights::Collection(&[Action::CreateCollection, Action::Insert])).in_api(stable_api::CREATE);
+    "create" => catalog::create_collection, catalog::CREATE_FIELDS, "creates a collection or a view",
+        CommandRow::writes(Rights::ByArguments(catalog::create_needs)).in_api(stable_api::CREATE);
     "customAction" => custom_action::run, custom_action::FIELDS,
         "creates, changes or shows a database or a collection, with its throughput",
         CommandRow::by_arguments(custom_action::changes_data, Rights::ByArguments(custom_action::needs))
@@ -154,7 +154,7 @@ rows! {
         "renames a collection",
         CommandRow::writes(Rights::ByArguments(catalog::rename_needs)).on_admin().home(Home::Namespace);
     "collMod" => coll_mod::run, coll_mod::FIELDS, "changes the options of a collection or an index",
-        CommandRow::writes(Rights::Collection(&[Action::CollMod])).in_api(stable_api::COLL_MOD).without_documents();
+        CommandRow::writes(Rights::ByArguments(coll_mod::needs)).in_api(stable_api::COLL_MOD).without_documents();
     "createIndexes" => create_indexes::run,
         &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"],
         "creates indexes",

@@ -176,7 +176,7 @@ pub(super) async fn stage_update(
         context: Arc::clone(context),
         writer: &writer,
     };
-    let collection = match call.find_collection(namespace) {
+    let collection = match call.find_no_view(namespace)? {
         Some(collection) => collection,
         None if update.upsert => call.ensure_collection(namespace).await?.0,
         None => {
@@ -234,7 +234,7 @@ pub(super) async fn update_documents(
         writer: &writer,
     };
     loop {
-        let collection = match call.find_collection(namespace) {
+        let collection = match call.find_no_view(namespace)? {
             Some(collection) => collection,
             None if update.upsert => call.ensure_collection(namespace).await?.0,
             None => {

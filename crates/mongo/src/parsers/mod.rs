@@ -3,6 +3,8 @@
 //! failed parse is an error with MongoDB's code and text.
 
 pub(crate) mod api_version;
+/// The cluster key of a collection and its TTL.
+pub(crate) mod clustered_index;
 /// Collection options for validators and pre-images.
 pub(crate) mod collection_options;
 pub(crate) mod concern;

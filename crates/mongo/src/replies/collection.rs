@@ -4,7 +4,10 @@ use document::{Document, Value, doc};
 use engine::{Collection, Namespace, Space};
 
 use super::index::id_index_entry;
-use crate::{call::Call, provisioning::without_provisioning};
+use crate::{
+    call::Call, parsers::clustered_index::EXPIRE_AFTER, provisioning::without_provisioning,
+    stored_view::is_view,
+};
 
 /// Returns the approximate size of a collection on disk in bytes, without data that is only in
 /// memory.
@@ -27,18 +30,32 @@ pub(crate) fn collection_uuid(collection: &Collection) -> [u8; 16] {
     bytes
 }
 
-/// Returns the entry of a collection in `listCollections`.
+/// Returns the entry of a collection or view in `listCollections` with only names.
+pub(crate) fn name_entry(namespace: &Namespace, collection: &Collection) -> Document {
+    let kind = if is_view(collection) { "view" } else { "collection" };
+    doc! { "name": namespace.collection.as_str(), "type": kind }
+}
+
+/// Returns the entry of a collection or view in `listCollections`. A view has no UUID and no
+/// indexes.
 pub(crate) fn collection_entry(namespace: &Namespace, collection: &Collection) -> Document {
     let state = collection.state();
-    let bytes = collection_uuid(collection).to_vec();
-    doc! {
-        "name": namespace.collection.as_str(),
-        "type": "collection",
-        "options": without_provisioning(&state.record.options),
-        "info": doc! {
-            "readOnly": false,
-            "uuid": Value::Binary { subtype: 4, bytes },
-        },
-        "idIndex": id_index_entry(),
+    let mut entry = name_entry(namespace, collection);
+    let mut options = without_provisioning(&state.record.options);
+    if let Some(seconds) = state.record.cluster_expire_after() {
+        options.push(EXPIRE_AFTER, Value::Int64(seconds));
     }
+    entry.push("options", options);
+    if is_view(collection) {
+        entry.push("info", doc! { "readOnly": true });
+        return entry;
+    }
+    let bytes = collection_uuid(collection).to_vec();
+    let uuid = Value::Binary { subtype: 4, bytes };
+    entry.push("info", doc! { "readOnly": false, "uuid": uuid });
+    // A clustered collection has no index on `_id` besides its rows.
+    if state.record.cluster_key.is_none() {
+        entry.push("idIndex", id_index_entry());
+    }
+    entry
 }

@@ -1,18 +1,34 @@
 //! The description of an index in replies.
 
-use document::{Document, doc};
+use document::{Document, Value, doc};
 use engine::{IndexSpec, Record};
 
 use super::numbers::int_or_long;
+use crate::parsers::clustered_index::CLUSTERED_INDEX;
 
 /// Returns the entry of the `_id` index. This index is not stored, since rows are ordered by `_id`.
 pub(crate) fn id_index_entry() -> Document {
     doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
 }
 
-/// Returns the entries of all indexes of a collection, that of `_id` first.
+/// Returns the entry of the primary key: that of the cluster key or of the `_id` index.
+pub(crate) fn primary_key_entry(record: &Record) -> Document {
+    let Some(Value::Document(spec)) = record.options.get(CLUSTERED_INDEX) else {
+        return id_index_entry();
+    };
+    let mut entry = spec.clone();
+    if let Some(seconds) = record.cluster_expire_after() {
+        entry.push("expireAfterSeconds", Value::Int64(seconds));
+    }
+    entry.push("clustered", true);
+    entry
+}
+
+/// Returns the entries of all indexes of a collection, that of the primary key first.
 pub(crate) fn index_entries(record: &Record) -> Vec<Document> {
-    std::iter::once(id_index_entry()).chain(record.indexes.iter().map(index_entry)).collect()
+    std::iter::once(primary_key_entry(record))
+        .chain(record.indexes.iter().map(index_entry))
+        .collect()
 }
 
 /// Returns an index as MongoDB lists it. Flags are included if they are true, and `sparse` also if

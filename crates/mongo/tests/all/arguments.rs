@@ -86,7 +86,7 @@ async fn of_administration() {
         (create(doc! { "changeStreamPreAndPostImages": doc! {} }), 40414),
         (create(doc! { "changeStreamPreAndPostImages": doc! { "enabled": true } }), 115),
         (create(doc! { "recordPreImages": true }), 115),
-        (create(doc! { "clusteredIndex": true }), 115),
+        (create(doc! { "clusteredIndex": true }), 5_979_703),
         (doc! { "collMod": "c", "validator": 1 }, 14),
         (doc! { "collMod": "c", "validator": doc! { "$text": doc! {} } }, 2),
         (doc! { "collMod": "none", "validator": doc! { "a": 1 } }, 26),

@@ -145,6 +145,8 @@ export class MongoSource implements Source {
     const ids = some.map(({ ref }) => ref);
     const options = { signal, aside: true };
     const facts = ids.length === 0 ? [] : await mongo.expiryOf(database, collection, ids, options);
+    // Documents of a view are computed anew for each query, so no change is reported.
+    if (facts === null) return { mark: null, changed: [], gone: [], others: [] };
     const written = new Map(facts.map((fact) => [keyOf(fact.id), fact.writtenMs]));
     const changed = some.filter(
       ({ key, writtenMs }) => written.has(key) && written.get(key) !== writtenMs,
@@ -162,6 +164,10 @@ export class MongoSource implements Source {
       const some = documents.slice(at, at + IDS);
       const ids = some.map((document) => briefOf(document)._id);
       const facts = await mongo.expiryOf(database, collection, ids, { signal });
+      if (facts === null) {
+        found.push(...some.map((document) => this.row(document, UNKNOWN_EXPIRY, 0)));
+        continue;
+      }
       const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
       for (const document of some) {
         const fact = known.get(keyOf(briefOf(document)._id));
@@ -366,7 +372,9 @@ export class MongoSource implements Source {
     const { database, collection } = this.target;
     const { ref, writtenMs } = opened.row;
     const options = { signal, aside: true };
-    const [fact] = await mongo.expiryOf(database, collection, [ref], options);
+    const facts = await mongo.expiryOf(database, collection, [ref], options);
+    if (facts === null) return null;
+    const [fact] = facts;
     const isWritten = fact?.writtenMs !== writtenMs;
     if (fact !== undefined && !isWritten && opened.text.length > READ_AGAIN) return null;
     const document = fact === undefined ? null : await this.find(ref, options);

@@ -72,7 +72,7 @@ async function ofMongo(target: Target, size: number, signal: AbortSignal): Promi
   for (let at = 0; at < read.documents.length; at += IDS) {
     const some = read.documents.slice(at, at + IDS);
     const ids = some.map((document) => document._id);
-    const facts = await mongo.expiryOf(target.database, target.collection, ids);
+    const facts = (await mongo.expiryOf(target.database, target.collection, ids)) ?? [];
     const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
     for (const document of some) {
       // Documents that have expired or been deleted since are not counted.

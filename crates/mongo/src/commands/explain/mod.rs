@@ -25,11 +25,11 @@ use pipeline::exec::Stage;
 
 use self::{
     query_shape::plan_cache_shape_hash,
-    shape::{Stats, build_reply, planner_section, winning_plan},
+    shape::{Shown, Stats, build_reply, planner_section, winning_plan},
     write::PlannedWrite,
 };
 
-use super::{COMMANDS, aggregate, count, find};
+use super::{COMMANDS, aggregate, count, find, views};
 use crate::{
     arguments::{Args, collection_argument},
     call::Call,
@@ -41,6 +41,7 @@ use crate::{
     },
     query::begin_query,
     rights::{CommandRequest, Requirement},
+    stored_view::{is_view, not_on_view},
 };
 
 /// A parsed command: its search, and its operation on the documents found.
@@ -136,12 +137,18 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         _ => names::parse_collection(call.database, collection_argument(command, name)?)?,
     };
     if name == "find" {
+        views::check_find(call, &namespace, &args)?;
         find::check_tailable(call, &namespace, &args)?;
     }
     let explained = explained_command(name, &args)?;
     let plan = &explained.plan;
+    let there = call.find_collection(&namespace);
+    let on_view = there.is_some_and(|there| is_view(&there));
+    if on_view && matches!(explained.then, Outcome::Write(_)) {
+        return Err(not_on_view(&namespace));
+    }
     // The same test as in `count` itself.
-    if name == "count" && plan.filter.is_always() && covers_all(&plan.hint) {
+    if name == "count" && !on_view && plan.filter.is_always() && covers_all(&plan.hint) {
         return explain_fast_count(call, &namespace, command, execute).await;
     }
     reply_with_plan(call, &namespace, explained, command, execute).await
@@ -266,19 +273,17 @@ async fn reply_with_plan(
 ) -> Result<DocBuf> {
     let Explained { plan, bounded, filter, mut then } = explained;
     let context = call.evaluation_context().await?;
-    // The names are taken before the plan is moved into the query.
-    let mut stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
-    // The limit is implied by the search for one document; the client did not write it.
-    if bounded {
-        stages.pop();
-    }
-    // The stages of a count implement the command itself and are not shown.
-    if matches!(then, Outcome::Count) {
-        stages.clear();
-    }
+    // The stages of a count implement the command itself and are not shown. Nor is the limit that a
+    // search for one document implies.
+    let hidden = match then {
+        Outcome::Count => plan.stages.len(),
+        _ => usize::from(bounded),
+    };
     let searched = plan.filter.clone();
     let mut cursor = begin_query(call, namespace, plan, std::sync::Arc::clone(&context))?;
     cursor.leave_uncounted();
+    let mut stages: Vec<&'static str> = cursor.stages().iter().map(Stage::name).collect();
+    stages.truncate(stages.len().saturating_sub(hidden));
     let sorts = cursor.sorts_in_stages();
     let mut found = 0;
     let started = clock::monotonic_time();
@@ -307,12 +312,13 @@ async fn reply_with_plan(
     }
     let millis = clock::monotonic_time().saturating_sub(started).as_millis();
     let explain = cursor.explain();
-    let plan = winning_plan(&explain, &stages, sorts, None, then.planned_stage());
+    let shown = Shown { explain: &explain, clustered: cursor.is_clustered(), sorts };
+    let plan = winning_plan(&shown, &stages, None, then.planned_stage());
     let hash = plan_cache_shape_hash(DocRef::Tree(&filter), command);
     let planned = planner_section(namespace, filter, hash, plan);
     let stats = execute.then(|| {
         let (keys, documents) = (explain.keys_examined, explain.documents_examined);
-        let stage = winning_plan(&explain, &stages, sorts, Some(found), then.counted_stage(found));
+        let stage = winning_plan(&shown, &stages, Some(found), then.counted_stage(found));
         Stats { returned: then.returned_count(found), millis, keys, documents, stage }
     });
     build_reply(call, namespace, planned, stats, command)

@@ -87,21 +87,29 @@ pub(super) fn build_reply(
     ok(reply)
 }
 
+/// The access path of a query, as it is shown.
+pub(super) struct Shown<'e> {
+    pub(super) explain: &'e Explain,
+    /// Whether the collection is clustered, so that a range of `_id` is one of its rows.
+    pub(super) clustered: bool,
+    /// Whether stages sort, since the access path has another order.
+    pub(super) sorts: bool,
+}
+
 /// Returns the plan with MongoDB's stage names, from the access path outwards. After a run, `found`
 /// is the number of documents returned by the last of these stages; `top` is the command's own
 /// stage.
 pub(super) fn winning_plan(
-    explain: &Explain,
+    shown: &Shown<'_>,
     stages: &[&'static str],
-    sorts: bool,
     found: Option<usize>,
     top: Option<Document>,
 ) -> Document {
-    let mut plan = access_stage(explain, found.is_some());
+    let mut plan = access_stage(shown.explain, shown.clustered, found.is_some());
     for (place, stage) in stages.iter().enumerate() {
         let name = match *stage {
             // A leading sort is not shown if the access path already yields the documents in order.
-            "$sort" if !sorts && place == 0 => continue,
+            "$sort" if !shown.sorts && place == 0 => continue,
             "$sort" => "SORT",
             "$limit" => "LIMIT",
             "$skip" => "SKIP",
@@ -126,18 +134,22 @@ pub(super) fn winning_plan(
 }
 
 /// Returns the stage of the access path. An `IXSCAN` is always below a `FETCH`, unless documents
-/// are only counted. `COUNT_SCAN` is mongod's name for counting one range. Several access paths are
+/// are only counted. A `CLUSTERED_IXSCAN` reads the documents themselves. `COUNT_SCAN` is mongod's name for counting one range. Several access paths are
 /// shown side by side, as input stages of one stage.
-fn access_stage(explain: &Explain, run: bool) -> Document {
+fn access_stage(explain: &Explain, clustered: bool, run: bool) -> Document {
     let direction = if explain.backward { "backward" } else { "forward" };
     let (keys, documents) =
         (shortest_int(explain.keys_examined), shortest_int(explain.documents_examined));
     if !explain.branches.is_empty() {
-        let paths = explain.branches.iter().map(|path| Value::Document(access_stage(path, run)));
+        let path = |path| Value::Document(access_stage(path, clustered, run));
+        let paths = explain.branches.iter().map(path);
         let stage = if explain.merged { "SORT_MERGE" } else { "OR" };
         return doc! { "stage": stage, "inputStages": Value::Array(paths.collect()) };
     }
-    let mut plan = if explain.by_id {
+    let by_primary_key = explain.by_id || explain.index.as_deref() == Some("_id_");
+    let mut plan = if clustered && by_primary_key && !explain.counted {
+        doc! { "stage": "CLUSTERED_IXSCAN", "direction": direction }
+    } else if explain.by_id {
         doc! { "stage": "IDHACK" }
     } else if let Some(name) = &explain.index {
         let traits = explain.traits;
@@ -166,7 +178,7 @@ fn access_stage(explain: &Explain, run: bool) -> Document {
         doc! { "stage": "COLLSCAN", "direction": direction }
     };
     if run {
-        if explain.by_id {
+        if explain.by_id && !clustered {
             plan.push("keysExamined", keys);
         }
         plan.push("docsExamined", documents);

@@ -67,6 +67,8 @@ const COMMANDS: &[(&str, Empty)] = &[
     ("explain", Refused("what is not a command that can be explained is refused by its name")),
     ("updateUser", Own("asks for a right on each field that is given, and refuses to change none")),
     ("customAction", Refused("an unknown action is refused")),
+    ("create", Requires),
+    ("collMod", Requires),
     ("shardCollection", Requires),
     ("enableSharding", Requires),
     ("listCollections", Requires),

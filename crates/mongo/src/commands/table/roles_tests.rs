@@ -117,6 +117,10 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
                 action("GetCollection", on(doc! {})),
             ]
         }
+        "create" | "collMod" => vec![
+            ("", with(doc! {})),
+            ("viewOn", with(doc! { "viewOn": "d", "pipeline": array![] })),
+        ],
         "shardCollection" => vec![("", command(format!("{OWN}.c").into(), doc! {}))],
         "enableSharding" => vec![("", command(OWN.into(), doc! {}))],
         "dataSize" => vec![("", command(format!("{OWN}.c").into(), doc! {}))],

@@ -29,7 +29,15 @@ pub(crate) const COMMANDS: &[&str] = &[
 fn command_for(row: &Row) -> Document {
     let pipeline = || array![doc! { "$set": doc! { "b": 1 } }];
     match (row.command, row.option) {
+        ("create", "pipeline") => doc! { "create": "new", "viewOn": "c" },
+        ("create", "expireAfterSeconds") => {
+            let cluster_key = doc! { "key": doc! { "_id": 1 }, "unique": true };
+            doc! { "create": "new", "clusteredIndex": cluster_key }
+        }
         ("create", _) => doc! { "create": "new" },
+        ("collMod", "viewOn") => doc! { "collMod": "v", "pipeline": array![] },
+        ("collMod", "pipeline") => doc! { "collMod": "v", "viewOn": "c" },
+        ("collMod", "expireAfterSeconds") => doc! { "collMod": "clustered" },
         ("collMod", "index.keyPattern") => {
             doc! { "collMod": "c", "index": doc! { "hidden": false } }
         }
@@ -91,7 +99,8 @@ fn code(reply: &Document) -> i64 {
     reply.get("code").map_or(0, |_| number(reply, "code"))
 }
 
-/// Returns a client of a collection with one document and one index.
+/// Returns a client of a collection with one document and one index, a view and a clustered
+/// collection.
 async fn client() -> Client {
     let mut client = Client::new();
     let documents = [doc! { "_id": 1, "a": 1 }];
@@ -99,6 +108,13 @@ async fn client() -> Client {
     let index = doc! { "key": doc! { "a": 1 }, "name": "a_1", "expireAfterSeconds": 60 };
     let made = doc! { "createIndexes": "c", "indexes": array![index], "$db": "db" };
     assert_eq!(number(&client.run(made).await, "ok"), 1);
+    let cluster_key = doc! { "key": doc! { "_id": 1 }, "unique": true };
+    for made in [
+        doc! { "create": "v", "viewOn": "c", "$db": "db" },
+        doc! { "create": "clustered", "clusteredIndex": cluster_key, "$db": "db" },
+    ] {
+        assert_eq!(number(&client.run(made).await, "ok"), 1);
+    }
     client
 }
 

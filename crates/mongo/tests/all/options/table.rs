@@ -94,17 +94,16 @@ pub(crate) const OPTIONS: &[Row] = &[
         .noted("log lines contain no values, at most one per second and collection"),
     ignored("create", "indexOptionDefaults", || Value::from(doc! { "storageEngine": doc! {} }))
         .noted("shown by `listCollections`"),
-    refused("create", "viewOn", 115, || Value::from("c")).noted("there are no views"),
-    refused("create", "pipeline", 115, || array![]).noted("of a view"),
+    works("create", "viewOn", || Value::from("c")),
+    works("create", "pipeline", || array![]).noted("of a view"),
     collation("create", "collation"),
     refused("create", "timeseries", 115, || Value::from(doc! { "timeField": "at" }))
         .noted("there are no time series"),
-    refused("create", "expireAfterSeconds", 72, || Value::from(60))
-        .noted("of a time series; documents expire by an index"),
-    refused("create", "clusteredIndex", 115, || {
+    works("create", "expireAfterSeconds", || Value::from(60))
+        .noted("of a clustered collection, by the date in `_id`"),
+    works("create", "clusteredIndex", || {
         Value::from(doc! { "key": doc! { "_id": 1 }, "unique": true })
     })
-    .unless(|| Value::from(false))
     .noted("every collection is kept in the order of `_id`"),
     refused("create", "changeStreamPreAndPostImages", 115, || {
         Value::from(doc! { "enabled": true })
@@ -133,9 +132,10 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("collMod", "validationLevel", || Value::from("off")),
     works("collMod", "validationAction", || Value::from("warn"))
         .noted("log lines contain no values, at most one per second and collection"),
-    refused("collMod", "viewOn", 72, || Value::from("c")).noted("of a view"),
-    refused("collMod", "pipeline", 72, || array![]).noted("of a view"),
-    refused("collMod", "expireAfterSeconds", 72, || Value::from(60)).noted("of a time series"),
+    works("collMod", "viewOn", || Value::from("c")).noted("of a view, together with `pipeline`"),
+    works("collMod", "pipeline", || array![]).noted("of a view, together with `viewOn`"),
+    works("collMod", "expireAfterSeconds", || Value::from(60))
+        .noted("of a clustered collection; `off` ends it"),
     refused("collMod", "timeseries", 72, || Value::from(doc! {})).noted("of a time series"),
     refused("collMod", "changeStreamPreAndPostImages", 115, || {
         Value::from(doc! { "enabled": true })

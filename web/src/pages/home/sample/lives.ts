@@ -32,7 +32,7 @@ async function documentsOf({ database, collection }: Target): Promise<Life[]> {
   const find = { find: collection, projection: { _id: 1 }, limit: MOST, singleBatch: true };
   const { documents } = await mongo.open(database, find);
   const ids = documents.map((found) => found._id as unknown);
-  const found = await mongo.expiryOf(database, collection, ids);
+  const found = (await mongo.expiryOf(database, collection, ids)) ?? [];
   return found.map((record) => ({ name: String(record.id), expiresAtMs: record.expiresAtMs }));
 }
 
