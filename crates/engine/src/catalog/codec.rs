@@ -58,6 +58,9 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     if let Some(name) = &record.cluster_key {
         tree.push("cluster_key", name.as_str());
     }
+    if record.temporary {
+        tree.push("temporary", true);
+    }
     tree.to_buf().into_bytes().into()
 }
 
@@ -187,6 +190,11 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
             Some(Value::String(name)) => Some(name),
             Some(_) => return Err(missing_field("cluster_key")),
         },
+        temporary: match fields.take_optional("temporary") {
+            None => false,
+            Some(Value::Bool(temporary)) => temporary,
+            Some(_) => return Err(missing_field("temporary")),
+        },
     };
     fields.check_none_left()?;
     Ok(record)
@@ -280,6 +288,7 @@ mod tests {
             options: doc! { "uuid": "u" },
             items: None,
             cluster_key: None,
+            temporary: false,
         }
     }
 
@@ -340,7 +349,7 @@ mod tests {
 
     #[test]
     fn records_round_trip_and_unknown_fields_are_refused() {
-        let clustered = Record { cluster_key: Some("k".into()), ..sample() };
+        let clustered = Record { cluster_key: Some("k".into()), temporary: true, ..sample() };
         assert_eq!(decode_record(&encode_record(&clustered)).unwrap(), clustered);
         let record = sample();
         let bytes = encode_record(&record);

@@ -143,6 +143,7 @@ mod tests {
             options: Document::new(),
             items: None,
             cluster_key: None,
+            temporary: false,
         }
     }
 

@@ -180,6 +180,9 @@ pub struct Record {
     /// Name of the primary key of a clustered collection, whose documents may expire by a date in
     /// their `_id`; `None` for other collections. The order of rows is the same for both.
     pub cluster_key: Option<String>,
+    /// Whether the collection exists only while an operation fills it: it is dropped at the next
+    /// start unless it is renamed before.
+    pub temporary: bool,
 }
 
 /// Settings that only item collections have.

@@ -25,6 +25,9 @@ use crate::{
     names::{Model, Namespace},
 };
 
+/// A check of the record that a collection's new name has before the renaming.
+pub(crate) type TargetCheck = dyn Fn(Option<&Record>) -> Result<(), Error> + Send + Sync;
+
 impl Engine {
     /// Creates a collection; fails if it exists.
     pub async fn create_collection(
@@ -110,7 +113,7 @@ impl Engine {
         fill: &Arc<RecordApply>,
         pending: PendingCreation,
     ) -> Result<Option<Arc<Collection>>, Error> {
-        let (seq, held) = self.named_at(model, namespace).await?;
+        let (seq, held) = self.record_at(model, namespace).await?;
         if held.is_some() {
             return Ok(None);
         }
@@ -133,6 +136,7 @@ impl Engine {
             options: Document::new(),
             items: None,
             cluster_key: None,
+            temporary: false,
         };
         let state = CollectionState::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state, self.inner.clock().last_used()));
@@ -178,20 +182,20 @@ impl Engine {
         Ok(committed.map(|_| collection))
     }
 
-    /// Reads the id of the collection with this name from the catalog. Also returns the sequence
+    /// Reads the record of the collection with this name from the catalog. Also returns the sequence
     /// number of the newest commit that was visible before the read. If a later commit has the
-    /// condition that the record was not written since then, it succeeds only if the id is still
-    /// valid. The map in memory does not suffice, because it is updated shortly after the catalog.
-    async fn named_at(
+    /// condition that the record was not written since then, it succeeds only if the record is
+    /// unchanged. The map in memory does not suffice, because it is updated shortly after the
+    /// catalog.
+    async fn record_at(
         &self,
         model: Model,
         namespace: &Namespace,
-    ) -> Result<(u64, Option<u32>), Error> {
+    ) -> Result<(u64, Option<Record>), Error> {
         let seq = self.inner.store().published();
         let key = keys::record(model, namespace);
         let record = self.inner.store().system().catalog_record(&key).await?;
-        let id = record.map(|record| decode_record(&record).map(|record| record.id)).transpose()?;
-        Ok((seq, id))
+        Ok((seq, record.map(|record| decode_record(&record)).transpose()?))
     }
 
     /// Returns whether the collection has this name now.
@@ -290,6 +294,19 @@ impl Engine {
         to: &Namespace,
         replace: bool,
     ) -> Result<(), Error> {
+        self.rename_checked(model, from, to, replace, &|_| Ok(())).await
+    }
+
+    /// Renames a collection as [`rename_collection`](Self::rename_collection). `check` is applied to
+    /// the record that the new name has then, if any; if it fails, nothing is renamed.
+    pub(crate) async fn rename_checked(
+        &self,
+        model: Model,
+        from: &Namespace,
+        to: &Namespace,
+        replace: bool,
+        check: &TargetCheck,
+    ) -> Result<(), Error> {
         let mut attempts = Attempts::to_change();
         loop {
             attempts.begin_next()?;
@@ -305,7 +322,8 @@ impl Engine {
             }
             let replaced = target.as_ref().map(|target| target.id);
             let pending = self.announce(model, to)?;
-            if self.try_rename(model, from, to, (&collection, target), pending).await? {
+            let target = (&collection, target, check);
+            if self.try_rename(model, from, to, target, pending).await? {
                 drop(ids);
                 if let Some(id) = replaced {
                     self.free_or_leave(id).await;
@@ -322,15 +340,17 @@ impl Engine {
         model: Model,
         from: &Namespace,
         to: &Namespace,
-        (collection, target): (&Arc<Collection>, Option<Arc<Collection>>),
+        (collection, target, check): (&Arc<Collection>, Option<Arc<Collection>>, &TargetCheck),
         pending: PendingCreation,
     ) -> Result<bool, Error> {
         let (old_seq, state) = collection.settled_state(|| self.inner.store().published()).await;
-        let (new_seq, held) = self.named_at(model, to).await?;
+        let (new_seq, held) = self.record_at(model, to).await?;
         let replaced = target.as_ref().map(|target| target.id);
-        if !self.has_name(collection, model, from) || held != replaced {
+        if !self.has_name(collection, model, from) || held.as_ref().map(|held| held.id) != replaced
+        {
             return Ok(false);
         }
+        check(held.as_ref())?;
         let (old_key, new_key) = (keys::record(model, from), keys::record(model, to));
         let conditions = [(&old_key, old_seq), (&new_key, new_seq)];
         let conditions = conditions.map(|(key, seq)| Condition::NotNewer {
@@ -351,7 +371,8 @@ impl Engine {
         let (prepared, to) = (Arc::clone(&change), to.clone());
         let dialect = Arc::clone(&self.inner.dialect);
         let commit = Commit::new(conditions.into(), move |_| {
-            let record = Record { namespace: to, ..state.record.clone() };
+            // A temporary collection that gets another name remains.
+            let record = Record { namespace: to, temporary: false, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
             let mut out = vec![gone, put_record(&record)];
             // The replaced collection is dropped in the same commit, so that the name always

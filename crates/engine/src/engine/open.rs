@@ -23,6 +23,7 @@ use crate::{
     inner::Inner,
     keys,
     lanes::{BlockInPlace, Lanes},
+    names::Model,
     persist::Persist,
     reaper::Reaper,
     resource::Resources,
@@ -131,7 +132,18 @@ impl Engine {
         // Complete recorded drops, then delete counters without a collection.
         engine.free_unfinished().await?;
         engine.purge_leftovers().await?;
+        engine.drop_temporary().await?;
         Ok(engine)
+    }
+
+    /// Drops the temporary collections of operations that an earlier run did not finish.
+    async fn drop_temporary(&self) -> Result<(), Error> {
+        for (namespace, collection) in self.collections(Model::Documents) {
+            if collection.state().record.temporary {
+                self.drop_collection(Model::Documents, &namespace).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Completes the drops that a shutdown or crash interrupted.

@@ -6,6 +6,7 @@
 //!  change    records of indexes, each change a commit
 //!  clustered the primary key as a date index
 //!  redefine  all indexes of a collection at once, with its options
+//!  replacement  a collection that takes the place of another one
 //!  build     adds entries of older rows while writers maintain the index
 //! ```
 
@@ -15,6 +16,7 @@ mod clustered;
 mod entries;
 mod items;
 mod redefine;
+mod replacement;
 mod values;
 
 pub(crate) use change::duplicate_value;

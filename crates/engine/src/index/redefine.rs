@@ -229,6 +229,7 @@ mod tests {
             options: doc! {},
             items: None,
             cluster_key: None,
+            temporary: false,
         }
     }
 

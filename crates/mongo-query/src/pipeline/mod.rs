@@ -10,6 +10,7 @@ mod facet;
 mod graph_lookup;
 mod group;
 mod join;
+pub mod output;
 mod reshape;
 mod simple;
 mod unwind;
@@ -25,6 +26,7 @@ use pipeline::{Filter, exec::Stage};
 pub(crate) use group::NOT_YET as ACCUMULATORS_NOT_YET;
 
 use crate::Error;
+use output::WRITING_STAGES;
 
 /// Maximum number of stages of a pipeline, as in mongod.
 const MAX_STAGES: usize = 1000;
@@ -112,8 +114,6 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$listSampledQueries",
     "$listSearchIndexes",
     "$listSessions",
-    "$merge",
-    "$out",
     "$planCacheStats",
     "$querySettings",
     "$queryStats",
@@ -139,24 +139,19 @@ const FIRST_ONLY: [&str; 6] = [
 
 /// Returns whether a stage is supported.
 pub(crate) fn is_known(name: &str) -> bool {
-    TABLE.iter().any(|(held, _)| *held == name)
+    TABLE.iter().any(|(held, _)| *held == name) || WRITING_STAGES.contains(&name)
 }
 
 /// Returns the names of all supported stages.
 #[cfg(test)]
 pub(crate) fn stage_names() -> impl Iterator<Item = &'static str> {
-    TABLE.iter().map(|(name, _)| *name)
+    TABLE.iter().map(|(name, _)| *name).chain(WRITING_STAGES)
 }
 
 /// Parses the pipeline of an aggregation. All regular expressions in it together have one memory
 /// limit.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_stages(pipeline, Scope::TOP))
-}
-
-/// Parses the stages that follow the first stage, which the caller has parsed.
-pub fn parse_rest(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
-    as_program(|| parse_stage_list(pipeline, Scope::TOP, true))
 }
 
 /// Parses a pipeline in its context.
@@ -252,9 +247,11 @@ fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
     }
     let outside = match scope.enclosing {
         EnclosingStage::Facet => {
-            ["$facet", "$out", "$merge", "$geoNear"].contains(&name) || FIRST_ONLY.contains(&name)
+            ["$facet", "$geoNear"].contains(&name)
+                || WRITING_STAGES.contains(&name)
+                || FIRST_ONLY.contains(&name)
         }
-        EnclosingStage::Lookup | EnclosingStage::Union => ["$out", "$merge"].contains(&name),
+        EnclosingStage::Lookup | EnclosingStage::Union => WRITING_STAGES.contains(&name),
         EnclosingStage::Top => false,
     };
     if outside {
@@ -284,6 +281,9 @@ fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stag
     if name.starts_with("$changeStream") {
         let text = format!("The {name} stage is only supported on replica sets");
         return Err(Error::new(40573, text));
+    }
+    if WRITING_STAGES.contains(&name) {
+        return Err(output::not_last(name));
     }
     if NOT_YET.contains(&name) {
         return Err(Error::unsupported(name));

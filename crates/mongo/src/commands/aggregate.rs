@@ -13,9 +13,14 @@
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use engine::{Namespace, Plan};
+use mongo_query::pipeline::output::{Output, WRITING_STAGES, parse_with_output};
 use pipeline::{Filter, exec::Stage};
 
-use super::{explain, index_stats, list_sessions, operations, stats};
+use super::{
+    explain, index_stats, list_sessions, operations,
+    output::{self, write_output},
+    stats,
+};
 use crate::{
     access::Action,
     arguments::Args,
@@ -46,11 +51,8 @@ pub(super) const FIELDS: &[&str] = &[
     "exchange",
 ];
 
-/// Stages that write their input, which are not implemented. A command with such a stage counts as
-/// writing, so that a read-only sender is refused before the pipeline is parsed.
-const WRITING_STAGES: &[&str] = &["$out", "$merge"];
-
-/// Returns whether the pipeline has a writing stage, at any position.
+/// Returns whether the pipeline has a writing stage, at any position. A read-only sender is refused
+/// then before the pipeline is parsed.
 pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     let pipeline = command.get("pipeline").and_then(ValueRef::as_array);
     pipeline.is_some_and(|stages| {
@@ -60,8 +62,16 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
 }
 
 /// Returns the rights that `aggregate` requires: to read the collection, or those of a first stage
-/// that reports on the server. Joined collections are checked when the query starts.
+/// that reports on the server, and to write the target of a last stage that writes. Joined
+/// collections are checked when the query starts.
 pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
+    let mut needs = source_needs(request)?;
+    needs.extend(output::output_needs(request)?);
+    Ok(needs)
+}
+
+/// Returns the rights that the source of a pipeline requires.
+fn source_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let pipeline = request.body.get("pipeline").and_then(ValueRef::as_array);
     let first = pipeline.and_then(|stages| stages.get(0)).and_then(ValueRef::as_document);
     let need = match first.and_then(|stage| stage.iter().next()) {
@@ -117,13 +127,19 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         Some(stage) => make_documents(call, &args, &namespace, stage).await?,
         None => None,
     };
-    let (plan, made) = match made {
+    let (plan, output, made) = match made {
         Some(documents) => plan_after_source(&args, documents)?,
-        None => (parse_plan(&args)?, 0),
+        None => {
+            let (plan, output) = parse_plan(&args)?;
+            (plan, output, 0)
+        }
     };
     let context = call.evaluation_context().await?;
     // The cursor holds the documents, so their memory is reserved until the operation ends.
     context.operation_memory.keep_for_operation(made)?;
+    if let Some(output) = output {
+        return write_output(call, &namespace, plan, output, context).await;
+    }
     let wanted = FirstBatch { size, single: false, keep: false, sorts: plan.sorts() };
     let cursor = begin_query(call, &namespace, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, wanted).await
@@ -153,17 +169,21 @@ async fn make_documents(
     }))
 }
 
-/// Returns the plan of a pipeline whose first stage was replaced by these documents, and the memory
-/// that they take.
-fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<(Plan, usize)> {
+/// Returns the plan of a pipeline whose first stage was replaced by these documents, its last stage
+/// if that writes, and the memory that the documents take.
+fn plan_after_source(
+    args: &Args<'_>,
+    documents: Vec<Document>,
+) -> Result<(Plan, Option<Output>, usize)> {
     let pipeline = args.need_array("pipeline")?;
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
     let bytes = evaluation::memory_of(documents.as_ref());
     let mut stages = vec![Stage::Documents(pipeline::Expr::Literal(documents))];
-    stages.extend(mongo_query::pipeline::parse_rest(ArrayRef::Tree(&rest))?);
+    let (rest, output) = parse_with_output(ArrayRef::Tree(&rest), true)?;
+    stages.extend(rest);
     // The filter excludes all documents of the collection: only the given documents are read.
-    Ok((Plan::new(Filter::Never).with_stages(stages), bytes))
+    Ok((Plan::new(Filter::Never).with_stages(stages), output, bytes))
 }
 
 /// Returns the collection that a pipeline reads; for `{aggregate: 1}` a placeholder named
@@ -203,15 +223,15 @@ fn check_source(args: &Args<'_>) -> Result<()> {
     Err(Error::new(InvalidNamespace, message))
 }
 
-/// Parses the plan of an aggregate. A leading `$match` becomes the filter, so that an index can
-/// serve it.
-pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
+/// Parses the plan of an aggregate, and its last stage if that writes. A leading `$match` becomes the
+/// filter, so that an index can serve it.
+pub(super) fn parse_plan(args: &Args<'_>) -> Result<(Plan, Option<Output>)> {
     args.simple_collation()?;
     if args.get("exchange").is_some() {
         return Err(Error::new(CommandNotSupported, "aggregate with 'exchange' is not supported"));
     }
     let pipeline = args.need_array("pipeline")?;
-    let mut stages = mongo_query::pipeline::parse(pipeline)?;
+    let (mut stages, output) = parse_with_output(pipeline, false)?;
     check_source(args)?;
     let mut filter = Filter::always();
     if matches!(stages.first(), Some(Stage::Match(_)))
@@ -219,5 +239,6 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     {
         filter = first;
     }
-    Ok(Plan { hint: parse_hint(args)?, ..Plan::new(filter).with_stages(stages) })
+    let plan = Plan { hint: parse_hint(args)?, ..Plan::new(filter).with_stages(stages) };
+    Ok((plan, output))
 }

@@ -106,7 +106,7 @@ pub(super) struct InsertChecks<'a> {
 
 impl<'a> InsertChecks<'a> {
     /// Returns the context of the validator; `None` if it is bypassed.
-    fn rule(&self) -> Option<&'a dyn RuleContext> {
+    pub(super) fn rule(&self) -> Option<&'a dyn RuleContext> {
         (!self.writer.bypasses_validation).then_some(self.context)
     }
 }
@@ -224,7 +224,7 @@ async fn positions_left(documents: usize, slot: Option<ReceiptSlot<'_>>) -> Resu
 
 /// Returns the document to store and its expiry. If `carry_timestamps` is on, a restored document
 /// may contain `_ts`, the time of its last write, which is then removed from the document.
-fn prepare_document(
+pub(super) fn prepare_document(
     call: &Call<'_>,
     document: DocRef<'_>,
     writer: &DocumentWriter,

@@ -43,8 +43,11 @@ mod kill_cursors;
 mod list;
 /// The stages `$listLocalSessions` and `$listSessions`.
 mod list_sessions;
+mod merge;
 /// The commands `currentOp`, `killOp`, `fsync` and `replSetGetStatus`.
 mod operations;
+/// The stages `$out` and `$merge` of `aggregate`.
+mod output;
 /// The commands `getParameter` and `setParameter`.
 mod parameters;
 /// `planCacheClear`, and the commands on index filters.

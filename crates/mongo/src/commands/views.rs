@@ -17,6 +17,7 @@ use engine::{
     limits::{MAX_STORED_VIEW_BYTES, MAX_STORED_VIEW_DEPTH},
 };
 use evaluation::{Context, STEP};
+use mongo_query::pipeline::output::WRITING_STAGES;
 use pipeline::exec::{Stage, other_collections};
 
 use crate::{
@@ -31,9 +32,6 @@ use crate::{
     rights::{CommandRequest, Object, Requirement},
     stored_view::{PIPELINE, VIEW_ON, is_view, parse_stored, view_options},
 };
-
-/// Stages that write; a view cannot have them.
-const WRITING_STAGES: [&str; 2] = ["$out", "$merge"];
 
 /// Returns the right that a definition in the arguments requires, if there is one: a sender that may
 /// read the view has to be permitted to read what the view reads. Another sender gains nothing by

@@ -107,6 +107,9 @@ is not there yet answers an error that names it.
   needs `viewOn` and `pipeline` together. `$collStats` of a view has `latencyStats` only, and `explain` shows the
   stages of a view before those of the command. A definition that makes a view read itself is refused (5) when
   it is stored, and when it is read if two such definitions were stored at the same time.
+* `$out` fills a temporary collection, which replaces its target in one commit, or fails with 125 if options or
+  indexes of the target have changed since; the name of the temporary one starts with `tmp.agg_out.`, and a
+  start drops any that a crash left. `explain` of a pipeline with `$out` or `$merge` has only `queryPlanner` (72).
 * Every collection is kept in the order of `_id`; `clusteredIndex` names this order and can have a TTL. `explain`
   then shows `CLUSTERED_IXSCAN`, without `minRecord` and `maxRecord`. A hint of `_id_` works there, too.
 * A connection string that names a `replicaSet` reaches no server, since the driver looks for a member of that
@@ -171,7 +174,7 @@ in a collection.
 | `retrywrites=true` | not yet | `txnNumber` is error 20; a node of a cluster accepts it |
 | change streams, transactions | not yet | 40573, 115 |
 | `getLastError`, `getnonce`, `filemd5` | not there | 59, as in MongoDB |
-| `$out`, `$merge`, `$geoNear`, `$planCacheStats` | not yet | 238 |
+| `$geoNear`, `$planCacheStats` | not yet | 238 |
 | `$geoWithin`, `$geoIntersects`, `$near`, `$nearSphere` and their options | not yet | 238 |
 | indexes `2dsphere`, `hashed` and wildcard | not yet | 115 |
 | `$$CLUSTER_TIME` | not yet | 17276 |

@@ -29,6 +29,7 @@ mod numbered_on_disk;
 mod numbered_writes;
 mod operations;
 mod options;
+mod outputs;
 mod parameters;
 mod refused_commands_change_nothing;
 mod relay;

@@ -33,7 +33,7 @@ use super::{COMMANDS, aggregate, count, find, views};
 use crate::{
     arguments::{Args, collection_argument},
     call::Call,
-    errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
+    errors::{BadValue, CommandNotSupported, Error, FailedToParse, InvalidOptions, Result},
     names,
     parsers::{
         api_version,
@@ -140,6 +140,11 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         views::check_find(call, &namespace, &args)?;
         find::check_tailable(call, &namespace, &args)?;
     }
+    if execute && aggregate::changes_data(command) {
+        let message = "an aggregate with $out or $merge can be explained with verbosity \
+                       'queryPlanner' only: others would run it";
+        return Err(Error::new(InvalidOptions, message));
+    }
     let explained = explained_command(name, &args)?;
     let plan = &explained.plan;
     let there = call.find_collection(&namespace);
@@ -206,7 +211,7 @@ fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
     };
     match name {
         "find" => plain(find::parse_plan(args)?, filter_of("filter")?, Outcome::Answer),
-        "aggregate" => plain(aggregate::parse_plan(args)?, first_match(args), Outcome::Answer),
+        "aggregate" => plain(aggregate::parse_plan(args)?.0, first_match(args), Outcome::Answer),
         "count" => plain(count::parse_plan(args)?, filter_of("query")?, Outcome::Count),
         "distinct" => plain(by_query(args)?, filter_of("query")?, Outcome::Answer),
         "findAndModify" | "findandmodify" => write::explain_find_and_modify(args),
@@ -257,7 +262,7 @@ fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
 /// Runs `aggregate` with `explain: true`, the older form: it plans and does not execute.
 pub(super) async fn explain_aggregate(call: &Call<'_>, namespace: &Namespace) -> Result<DocBuf> {
     let args = call.args();
-    let (plan, filter) = (aggregate::parse_plan(&args)?, first_match(&args));
+    let (plan, filter) = (aggregate::parse_plan(&args)?.0, first_match(&args));
     let explained = Explained { plan, bounded: false, filter, then: Outcome::Answer };
     reply_with_plan(call, namespace, explained, call.body, false).await
 }

@@ -85,6 +85,8 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
                         "pipeline": stage(doc! { "$currentOp": doc! { "allUsers": true } }),
                     }),
                 ),
+                ("$out", with(doc! { "pipeline": stage(doc! { "$out": "d" }) })),
+                ("$merge", with(doc! { "pipeline": stage(doc! { "$merge": "d" }) })),
                 ("$documents", about(doc! { "pipeline": stage(doc! { "$documents": array![] }) })),
             ]
         }
