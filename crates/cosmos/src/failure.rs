@@ -377,13 +377,14 @@ impl From<engine::Error> for Failure {
             Kind::Exists(_) => return Self::already_exists(),
             Kind::DuplicateKey { .. } => return Self::unique_violation(),
             Kind::IndexConflict(_) | Kind::IndexRefused(_) => Fault::BadRequest,
-            // Only collections of the MongoDB API have rules.
-            Kind::FailedRule { .. } => Fault::BadRequest,
+            // Only collections of the MongoDB API have rules or are capped.
+            Kind::FailedRule { .. } | Kind::ExceedsCapped => Fault::BadRequest,
             Kind::Precondition => return Self::precondition_failed(),
             Kind::Conflict => Fault::RetryWith,
             Kind::TooLarge => return Self::too_large(),
             Kind::Unsupported => Fault::NotImplemented,
-            Kind::Gone => Fault::Gone,
+            // Only cursors of the MongoDB API lose a position.
+            Kind::Gone | Kind::PositionLost => Fault::Gone,
             Kind::Stopped(why) if why.number == STOPPING => Fault::Unavailable,
             Kind::Stopped(_) => Fault::Timeout,
             Kind::Busy => return Self::out_of_memory(),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use document::Document;
 
-use crate::names::Namespace;
+use crate::{amount::Amount, names::Namespace};
 
 /// The object that was not found or already exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,10 +112,14 @@ pub enum Kind {
     Conflict,
     /// A document or request exceeds a size limit.
     TooLarge,
+    /// A document is larger than a capped collection may be.
+    ExceedsCapped,
     /// A known but unsupported feature; the message names it.
     Unsupported,
     /// The collection that a cursor was reading was dropped.
     Gone,
+    /// Documents that a reader of a capped collection has not read yet were evicted.
+    PositionLost,
     /// Evaluation of a query failed.
     Query(evaluation::Error),
     /// The operation was cancelled or exceeded its time limit.
@@ -231,6 +235,9 @@ pub(crate) enum Halt {
     /// A writer found a large row without memory reserved for it; it reserves the memory before its
     /// next attempt.
     NeedsMemory,
+    /// More documents of a capped collection must be evicted than one commit may delete, before this
+    /// amount is inserted.
+    NeedsRoom(Amount),
     /// The operation failed; do not retry.
     Failed(Error),
 }

@@ -1,5 +1,5 @@
 //! Builds every key that the engine writes: big-endian, order-preserving and self-delimiting.
-//! `creation` is the stamp of an item's creation.
+//! `creation` is the stamp of an item's or a document's creation.
 //!
 //! ```text
 //! catalog   m <model> <database> 0 <collection> 0      collection record
@@ -11,6 +11,7 @@
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
 //!           <collection> t                             written by each trim of the counters
 //!           <collection> l                             stamp of the last change of an item
+//!           <collection> e                             newest document that was evicted
 //! resources r <part components>                        small record of an API
 //! rows      <id component>                             row of a document
 //!           <hash> <partition components> <id component>   row of an item
@@ -20,6 +21,7 @@
 //!           <index> <component> <creation> <row key>   entry of an item in the index of one path
 //!           <index> <components> <creation> <row key>   entry of an item in the index of several
 //!           <index> <partition> <components>           entry of a unique index of items
+//!           <index> <creation> <row key>               entry of a document in the insertion order
 //!           0 <stamp> <row key>                        entry of an item in the order of changes
 //!           <index> <class> <second> <row key>         entry of an item in a timeline
 //!           ffffffff <stamp> <position>                event of a feed
@@ -244,6 +246,26 @@ pub(crate) fn last_change(collection: u32) -> Bytes {
     let mut key = counter_prefix(collection);
     key.push(b'l');
     Bytes::from(key)
+}
+
+/// Returns the key of the creation stamp of the newest document that a capped collection has
+/// evicted.
+pub(crate) fn evicted(collection: u32) -> Bytes {
+    let mut key = counter_prefix(collection);
+    key.push(b'e');
+    Bytes::from(key)
+}
+
+/// Returns the start of the entries in the insertion order after this creation stamp.
+pub(crate) fn insertion_after(index: u32, stamp: u64) -> Vec<u8> {
+    let mut key = index_prefix(index);
+    key.extend_from_slice(&stamp.saturating_add(1).to_be_bytes());
+    key
+}
+
+/// Parses the creation stamp in the key of an entry in the insertion order.
+pub(crate) fn stamp_of_insertion(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(*key.get(4..)?.first_chunk()?))
 }
 
 /// Returns the prefix of all counters of a collection.

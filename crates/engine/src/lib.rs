@@ -42,7 +42,7 @@ mod yielding;
 pub use access::Hint;
 pub use amount::{Amount, Unreaped};
 pub use catalog::{
-    BuildProgress, Collection, CollectionState, CounterState, Dialect, DocumentRule, FeedSettings,
+    BuildProgress, Capped, Collection, CollectionState, CounterState, Dialect, DocumentRule, FeedSettings,
     FeedStart, ID_INDEX, IndexReason, IndexShape, IndexSpec, IndexUsage, IndexedPath, ItemSettings,
     ListOrdering, Policy, PolicyRule, Record, RuleContext, StoredView, policy_path,
 };

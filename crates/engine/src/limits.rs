@@ -60,6 +60,10 @@ pub const GROUP_MATCHES: usize = 256;
 pub const GROUP_VIEW_MS: i64 = 100;
 /// Seconds that a receipt is kept after it was last written.
 pub const RECEIPT_SECONDS: i64 = 30 * 60;
+/// Maximum documents of a capped collection that one commit evicts.
+pub const EVICTED_AT_ONCE: usize = 256;
+/// Maximum documents of a capped collection that are copied to another one at once.
+pub const COPIED_AT_ONCE: usize = 8;
 /// Maximum number of commits that are passed to the store at once.
 pub const COMMITS_AT_ONCE: usize = 1_000;
 /// Maximum candidates from indexes before a scan reads the rows instead.

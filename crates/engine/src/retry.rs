@@ -1,9 +1,10 @@
 //! Reads with retries: as long as a read halts because its view cannot decide which documents are
 //! live, or another condition is not met, resolves the reason and reads again in a new view.
 //!
-//! Apart from failures there are four reasons ([`Halt`]): commits in flight (or a reopening of the
+//! Apart from failures there are five reasons ([`Halt`]): commits in flight (or a reopening of the
 //! store, for which the next view's snapshot waits), a view that was ended for too much disk space,
-//! an index that must be marked as multikey, and an expiration that must be published.
+//! an index that must be marked as multikey, an expiration that must be published, and a capped
+//! collection in which more documents must be evicted than one commit may delete.
 //! [`Engine::resolve`] handles all of them, and every loop counts its attempts.
 
 use crate::{
@@ -71,6 +72,8 @@ impl Engine {
             }
             // The writer waits for the memory when its next attempt begins.
             Halt::NeedsMemory => Ok(()),
+            // Boxed, because making room opens views and so may call this function recursively.
+            Halt::NeedsRoom(new) => Box::pin(self.make_more_room(&view.collection, new)).await,
             // The indexes are marked in a separate commit; the retried write then finds them
             // marked.
             Halt::Multikey(indexes) => self.set_multikey(&view.collection, indexes).await,

@@ -185,6 +185,10 @@ impl From<engine::Error> for Error {
             Kind::TooLarge => BSONObjectTooLarge,
             Kind::Unsupported => CommandNotSupported,
             Kind::Gone => QueryPlanKilled,
+            Kind::ExceedsCapped => {
+                return Self::new(BadValue, "object to insert exceeds cappedMaxSize");
+            }
+            Kind::PositionLost => CappedPositionLost,
             // Errors of evaluation and of stop requests already have MongoDB's codes.
             Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Busy => TemporarilyUnavailable,

@@ -58,8 +58,11 @@ impl From<engine::Error> for Error {
             | Kind::HintRefused(_)
             | Kind::ParallelArrays
             | Kind::FailedRule { .. }
+            | Kind::ExceedsCapped
             | Kind::Query(_) => (StatusCode::BAD_REQUEST, "BadRequest"),
-            Kind::NotFound(_) | Kind::Gone => (StatusCode::NOT_FOUND, "NotFound"),
+            Kind::NotFound(_) | Kind::Gone | Kind::PositionLost => {
+                (StatusCode::NOT_FOUND, "NotFound")
+            }
             Kind::Exists(_)
             | Kind::DuplicateKey { .. }
             | Kind::IndexConflict(_)

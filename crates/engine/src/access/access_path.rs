@@ -46,6 +46,7 @@ impl AccessPath {
         match self {
             Self::Ids(_) => "ids".to_owned(),
             Self::Rows(_) => "scan".to_owned(),
+            Self::Index { index, .. } if index.is_insertion_order() => "scan".to_owned(),
             Self::Index { index, .. } => format!("index {}", index.name),
             Self::Branches { branches, .. } => {
                 let mut labels: Vec<_> =
@@ -119,6 +120,7 @@ impl ChosenAccess {
     /// since each has an index.
     pub(crate) fn used_index(&self, sort: Option<&Sort>, hint: &Hint) -> Option<u32> {
         let is_meant = match &self.access {
+            AccessPath::Index { index, .. } if index.is_insertion_order() => return None,
             AccessPath::Index { index, .. } => return Some(index.id),
             AccessPath::Ids(ids) => !ids.is_empty(),
             AccessPath::Branches { .. } => false,

@@ -39,6 +39,7 @@ use super::{
 use crate::{
     catalog::{CollectionState, IndexSpec},
     error::{Error, HintRefusal, Kind},
+    keys,
 };
 
 /// The alternatives of an `$or` may each use an access path, its branch. The score of such a set of
@@ -64,7 +65,7 @@ pub(crate) fn choose_access(
     let hinted = match hint {
         Hint::None => None,
         Hint::Natural(direction) => {
-            let access = AccessPath::Rows(vec![KeyRange::all()]);
+            let access = natural_access(state);
             let access_path =
                 ScoredAccess { access, direction: *direction, sorted: false, ..by_id };
             return Ok(ScoredAccess { ranged: Vec::new(), ..access_path }.choose(&parts));
@@ -80,10 +81,37 @@ pub(crate) fn choose_access(
     }
     let best = best_path(state, filter, &parts, sort, by_id);
     let branches = branches_access(state, &parts, sort, best.bound);
+    let best = in_insertion_order(state, best, sort);
     Ok(match branches {
         Some(branches) if best.score < branches.score => branches.choose(&parts),
         _ => best.choose(&parts),
     })
+}
+
+/// Returns the access path of all rows in the order in which an unordered query returns them: that
+/// of the inserts in a capped collection, that of the ids otherwise.
+fn natural_access(state: &CollectionState) -> AccessPath {
+    match state.record.insertion_order() {
+        Some(index) => {
+            let ranges = vec![KeyRange::with_prefix(&keys::index_prefix(index.id))];
+            AccessPath::Index { index: Box::new(index.clone()), ranges }
+        }
+        None => AccessPath::Rows(vec![KeyRange::all()]),
+    }
+}
+
+/// Makes a full scan for an unordered query return the rows in their natural order.
+fn in_insertion_order<'a>(
+    state: &CollectionState,
+    best: ScoredAccess<'a>,
+    sort: Option<&Sort>,
+) -> ScoredAccess<'a> {
+    let is_unordered = sort.is_none_or(|sort| sort.parts.is_empty());
+    if is_unordered && best.score == 0 {
+        ScoredAccess { access: natural_access(state), ..best }
+    } else {
+        best
+    }
 }
 
 /// Returns the best single access path, by id or by one index, that finds every row that matches
@@ -99,6 +127,7 @@ fn best_path<'a>(
         index.ready
             && index.has_entries()
             && !index.hidden
+            && !index.is_insertion_order()
             && partial.as_deref().is_none_or(|partial| filter_implies(filter, partial))
     });
     let candidates =
@@ -213,7 +242,7 @@ fn find_index(
     matches: impl Fn(&IndexSpec) -> bool,
 ) -> Result<&IndexSpec, Error> {
     let usable = |index: &&IndexSpec| index.ready && index.has_entries() && !index.hidden;
-    let mut found = state.record.indexes.iter().filter(|index| matches(index)).filter(usable);
+    let mut found = state.record.listed_indexes().filter(|index| matches(index)).filter(usable);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
         (None, _) => {

@@ -8,7 +8,7 @@ use document::{DocRef, Document, Number, Value, array, doc, validate};
 use expiry::{DateRule, DefaultTtl, FloorPair, Settings};
 
 use super::{
-    FeedSettings, FeedStart, ItemSettings, Record,
+    Capped, FeedSettings, FeedStart, ItemSettings, Record,
     fields::{RecordFields, missing_field},
     index_codec::{decode_index, encode_index},
     record::CounterState,
@@ -60,6 +60,10 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     }
     if record.temporary {
         tree.push("temporary", true);
+    }
+    if let Some(capped) = record.capped {
+        let documents = capped.documents.map_or(Value::Null, Value::Int64);
+        tree.push("capped", doc! { "bytes": capped.bytes, "documents": documents });
     }
     tree.to_buf().into_bytes().into()
 }
@@ -132,6 +136,14 @@ fn decode_items(value: Value) -> Result<ItemSettings, Error> {
     Ok(items)
 }
 
+fn decode_capped(value: Value) -> Result<Capped, Error> {
+    let mut fields = RecordFields::of_document(value, "capped")?;
+    let bytes = fields.take_int("bytes")?;
+    let documents = fields.take_optional_int("documents")?;
+    fields.check_none_left()?;
+    Ok(Capped { bytes, documents })
+}
+
 fn encode_rule(rule: &DateRule) -> Value {
     Value::Document(doc! {
         "index": i64::from(rule.index),
@@ -195,6 +207,7 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
             Some(Value::Bool(temporary)) => temporary,
             Some(_) => return Err(missing_field("temporary")),
         },
+        capped: fields.take_optional("capped").map(decode_capped).transpose()?,
     };
     fields.check_none_left()?;
     Ok(record)
@@ -289,6 +302,7 @@ mod tests {
             items: None,
             cluster_key: None,
             temporary: false,
+            capped: None,
         }
     }
 
@@ -344,6 +358,16 @@ mod tests {
                 record.indexes[0].by_creation ^= true;
                 assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
             }
+        }
+    }
+
+    #[test]
+    fn records_of_capped_collections_round_trip() {
+        for documents in [None, Some(7)] {
+            let mut record = sample();
+            record.capped = Some(Capped { bytes: 512, documents });
+            record.add_insertion_order(true);
+            assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
         }
     }
 

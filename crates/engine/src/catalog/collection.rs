@@ -21,7 +21,7 @@ use bytes::Bytes;
 use clock::Instant;
 use pipeline::Filter;
 use store::{Fence, Space, Stamp};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, futures::Notified};
 
 use super::{
     BuildProgress, Dialect, DocumentRule, IndexSpec, IndexUsage, Record, demand::Demand,
@@ -101,6 +101,10 @@ pub struct Collection {
     pub(crate) demand: Demand,
     /// Serializes writers that must examine all documents to find the first in sort order.
     pub(crate) turns: Turns,
+    /// Serializes the inserts into a capped collection, which would otherwise refuse each other.
+    pub(crate) insertions: Turns,
+    /// Notified when documents were inserted into a capped collection, and when it is dropped.
+    inserted: Notify,
     /// Stamp of the last change of the container's items that this process has observed.
     last_change: AtomicU64,
     /// Whether the last change was looked up in the store since the store was opened.
@@ -130,6 +134,8 @@ impl Collection {
             dropped: AtomicBool::new(false),
             demand: Demand::default(),
             turns: Turns::one_at_a_time(),
+            insertions: Turns::one_at_a_time(),
+            inserted: Notify::new(),
             last_change: AtomicU64::new(0),
             knows_last_change: AtomicBool::new(false),
             last_begun: AtomicU64::new(0),
@@ -179,6 +185,18 @@ impl Collection {
     /// exist.
     pub(crate) fn recheck_last_change(&self) {
         self.knows_last_change.store(false, Atomic::SeqCst);
+    }
+
+    /// Wakes the readers that wait for documents of a capped collection. Call it when the documents
+    /// are visible.
+    pub(crate) fn wake_readers(&self) {
+        self.inserted.notify_waiters();
+    }
+
+    /// Returns a future that completes when documents are inserted into a capped collection after
+    /// this call, or when the collection is dropped.
+    pub fn next_insertion(&self) -> Notified<'_> {
+        self.inserted.notified()
     }
 
     /// Returns the progress of the slowest index build in percent; 100 if all are complete.
@@ -260,6 +278,7 @@ impl Collection {
             None => self.dropped.store(true, Atomic::SeqCst),
         }
         self.lower_fence();
+        self.wake_readers();
     }
 
     /// Makes a state visible to new views; `now` is the start of statistics of new indexes.
@@ -350,6 +369,9 @@ impl Fence for RecordChange {
         (self.after)(published.is_some());
         self.collection.lower_fence();
         self.replaced.iter().for_each(|replaced| replaced.lower_fence());
+        // Readers that wait for documents check whether their collection was dropped.
+        self.collection.wake_readers();
+        self.replaced.iter().for_each(|replaced| replaced.wake_readers());
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
         IndexShape::Path(kept) => tree.push("path", encode_indexed_path(kept)),
         IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
         IndexShape::Timeline => tree.push("timeline", true),
+        IndexShape::InsertionOrder => tree.push("insertion_order", true),
     }
     // The field is omitted if false, so that earlier versions can read such records.
     if index.by_creation {
@@ -108,6 +109,11 @@ fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
         return Policy::from_array(policy)
             .map(IndexShape::Wild)
             .ok_or_else(|| missing_field("wild"));
+    }
+    match fields.take_optional("insertion_order") {
+        None => {}
+        Some(Value::Bool(true)) => return Ok(IndexShape::InsertionOrder),
+        Some(_) => return Err(missing_field("insertion_order")),
     }
     match (fields.take_optional("tuple"), fields.take_optional("timeline")) {
         (None, None) => Ok(IndexShape::Fields),

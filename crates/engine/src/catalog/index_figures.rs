@@ -144,6 +144,7 @@ mod tests {
             items: None,
             cluster_key: None,
             temporary: false,
+            capped: None,
         }
     }
 

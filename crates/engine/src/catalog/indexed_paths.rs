@@ -118,7 +118,8 @@ impl IndexSpec {
             IndexShape::Allowed(_)
             | IndexShape::Fields
             | IndexShape::Tuple { .. }
-            | IndexShape::Timeline => false,
+            | IndexShape::Timeline
+            | IndexShape::InsertionOrder => false,
         }
     }
 

@@ -7,9 +7,11 @@
 //!  map               collections by name          ids   assigned once
 //!  policy            which paths of items may be indexed
 //!  indexed_paths     which of them are          demand    which ones queries request
+//!  capped            limits and order of capped collections
 //!  reap_floors       what may be dropped          index_figures   how often indexes were used
 //! ```
 
+mod capped;
 mod codec;
 mod collection;
 mod demand;
@@ -23,6 +25,8 @@ mod policy;
 mod reap_floors;
 mod record;
 
+pub use capped::Capped;
+pub(crate) use capped::put_evicted;
 pub(crate) use codec::{decode_record, encode_record};
 pub use collection::{Collection, CollectionState, ListOrdering};
 pub(crate) use collection::{

@@ -6,7 +6,7 @@ use document::{DocRef, Document, ValueRef};
 use expiry::{Class, Settings};
 use select::sarg::PathStep;
 
-use super::{ID_INDEX, Policy};
+use super::{Capped, ID_INDEX, Policy};
 use crate::{
     keys,
     names::{Model, Namespace, Partition},
@@ -34,6 +34,9 @@ pub enum IndexShape {
     /// Each item that may expire, by expiry class (default or own TTL) and by the second of its
     /// write or deadline; expirations are published from this index.
     Timeline,
+    /// Each document of a capped collection, by the order of the inserts. Only the engine uses this
+    /// index; no API lists it.
+    InsertionOrder,
 }
 
 /// Why a path is indexed.
@@ -111,7 +114,10 @@ impl IndexSpec {
     pub(crate) fn is_by_row_key(&self) -> bool {
         let of_items = match self.shape {
             IndexShape::Path(_) | IndexShape::Wild(_) | IndexShape::Tuple { .. } => true,
-            IndexShape::Fields | IndexShape::Allowed(_) | IndexShape::Timeline => false,
+            IndexShape::Fields
+            | IndexShape::Allowed(_)
+            | IndexShape::Timeline
+            | IndexShape::InsertionOrder => false,
         };
         of_items && !self.unique && !self.by_creation
     }
@@ -183,6 +189,8 @@ pub struct Record {
     /// Whether the collection exists only while an operation fills it: it is dropped at the next
     /// start unless it is renamed before.
     pub temporary: bool,
+    /// Limits at which inserts evict the oldest documents; `None` if the collection is not capped.
+    pub capped: Option<Capped>,
 }
 
 /// Settings that only item collections have.
@@ -303,8 +311,8 @@ impl Record {
         self.indexes.iter().find(|index| index.id == id).map(|index| index.name.as_str())
     }
 
-    /// Returns the index with this name.
+    /// Returns the listed index with this name.
     pub fn index_named(&self, name: &str) -> Option<&IndexSpec> {
-        self.indexes.iter().find(|index| index.name == name)
+        self.listed_indexes().find(|index| index.name == name)
     }
 }

@@ -137,6 +137,7 @@ impl Engine {
             items: None,
             cluster_key: None,
             temporary: false,
+            capped: None,
         };
         let state = CollectionState::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state, self.inner.clock().last_used()));

@@ -102,7 +102,8 @@ pub fn missing_indexes(
         if exists_already(&all, spec)? {
             continue;
         }
-        check_spec(spec, all.len(), namespace)?;
+        let listed = all.iter().filter(|index| !index.is_insertion_order());
+        check_spec(spec, listed.count(), namespace)?;
         all.push(spec.clone());
         missing.push(spec.clone());
     }
@@ -121,7 +122,7 @@ impl Engine {
         let names: Vec<String> = wanted.iter().map(|spec| spec.name.clone()).collect();
         let dialect = Arc::clone(&self.inner.dialect);
         let edit: Box<RecordEdit<(usize, usize)>> = Box::new(move |state: &CollectionState| {
-            let before = state.record.indexes.len() + 1;
+            let before = state.record.listed_indexes().count() + 1;
             let record = &state.record;
             let missing = missing_indexes(&record.namespace, &record.indexes, &wanted)?;
             // Parsed here to reject invalid filters, and again where the commit is ordered.
@@ -162,7 +163,8 @@ impl Engine {
             let apply = move |record: &mut Record, stamp: Stamp| {
                 names.iter().for_each(|name| remove_index(record, name, stamp, floors));
             };
-            Ok(Some((Arc::new(apply) as Arc<RecordApply>, state.record.indexes.len() + 1)))
+            let was = state.record.listed_indexes().count() + 1;
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, was)))
         });
         Ok(self.change_record(collection, &*edit).await?.unwrap_or(1))
     }

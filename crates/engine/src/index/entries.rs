@@ -56,6 +56,12 @@ pub(crate) fn draft_entries(
         IndexShape::Path(kept) => {
             return values::draft_by_path(index, &kept.steps, document, row).map(Some);
         }
+        IndexShape::InsertionOrder => {
+            let mut key = keys::index_prefix(index.id);
+            row.push_name(index, &mut key);
+            let entries = vec![(Bytes::from(key), naming_body(row.key))];
+            return Ok(Some(DraftedEntries { entries, multikey: false, date: None }));
+        }
         // An index that only holds a policy has no entries, and those of the index of upcoming
         // expirations (timeline) are derived from headers.
         IndexShape::Allowed(_) | IndexShape::Timeline => return Ok(None),

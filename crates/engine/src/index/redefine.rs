@@ -77,7 +77,7 @@ impl IndexDifferences {
                 _ => differences.added.push(spec),
             }
         }
-        let gone = record.indexes.iter().filter(|held| !kept.contains(&held.name));
+        let gone = record.listed_indexes().filter(|held| !kept.contains(&held.name));
         differences.removed = gone.map(|held| held.name.clone()).collect();
         Ok(differences)
     }
@@ -86,7 +86,7 @@ impl IndexDifferences {
     /// they have entries and their names are free. Empty if the collection would then have too many
     /// indexes.
     fn early(&self, record: &Record) -> Vec<IndexSpec> {
-        let room = MAX_INDEXES.saturating_sub(record.indexes.len() + 1);
+        let room = MAX_INDEXES.saturating_sub(record.listed_indexes().count() + 1);
         let early: Vec<_> = self
             .added
             .iter()
@@ -230,6 +230,7 @@ mod tests {
             items: None,
             cluster_key: None,
             temporary: false,
+            capped: None,
         }
     }
 

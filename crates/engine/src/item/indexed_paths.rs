@@ -241,6 +241,9 @@ fn shown_paths(index: &IndexSpec) -> Option<(Vec<String>, &'static str)> {
             let path = |(path, down): &(String, bool)| format!("{path} {}", direction(*down));
             Some((index.key.iter().map(path).collect(), "composite"))
         }
-        IndexShape::Fields | IndexShape::Allowed(_) | IndexShape::Timeline => None,
+        IndexShape::Fields
+        | IndexShape::Allowed(_)
+        | IndexShape::Timeline
+        | IndexShape::InsertionOrder => None,
     }
 }

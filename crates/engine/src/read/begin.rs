@@ -80,6 +80,8 @@ impl Engine {
             pending: VecDeque::new(),
             view: 0,
             first_view: 0,
+            follows: false,
+            caught_up: false,
         }
     }
 }

@@ -73,6 +73,12 @@ pub struct Cursor {
     pub(super) view: u64,
     /// Number of the first batch's view. Stages hold no rows of earlier views.
     pub(super) first_view: u64,
+    /// Whether the cursor stays open at the end of a capped collection, to return documents that
+    /// are inserted later.
+    pub(super) follows: bool,
+    /// Whether the current batch has reached the last document of the collection that the cursor
+    /// follows.
+    pub(super) caught_up: bool,
 }
 
 /// The conversion of rows that match the filter to results.
@@ -148,6 +154,9 @@ impl Cursor {
             }
         };
         self.pending.clear();
+        if self.follows {
+            self.follow_inserts()?;
+        }
         Ok(())
     }
 
@@ -225,8 +234,14 @@ impl Cursor {
                 return Err(Error::new(Kind::Gone, message));
             } else {
                 self.resume_in_view();
+                self.check_position(&views).await?;
             }
             match self.fill_batch(&views, limit, &mut batch).await {
+                // A cursor on an empty collection ends, so that its client asks again later.
+                Ok(()) if self.caught_up && is_first && self.last_insertion().is_none() => {
+                    batch.done = true;
+                    return Ok(batch);
+                }
                 Ok(()) if batch.done => return Ok(batch),
                 Ok(()) => {}
                 // Return the complete documents; the next batch retries.
@@ -307,8 +322,10 @@ fn skip_by_keys(finder: &mut Finder, stages: &mut Vec<Stage>) {
 fn halt_error(halt: Halt) -> Error {
     match halt {
         Halt::Failed(error) => error,
-        Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished | Halt::NeedsMemory => {
-            Error::new(Kind::Conflict, "retries exhausted")
-        }
+        Halt::LookAgain
+        | Halt::Multikey(_)
+        | Halt::Unpublished
+        | Halt::NeedsMemory
+        | Halt::NeedsRoom(_) => Error::new(Kind::Conflict, "retries exhausted"),
     }
 }

@@ -39,10 +39,11 @@ impl Cursor {
     ) -> Result<(), Halt> {
         // A batch interrupted by a commit in flight is continued in the next view.
         let mut bytes = batch.documents.iter().map(Bytes::len).sum::<usize>();
+        self.caught_up = false;
         while batch.documents.len() < limit.documents {
             let wanted = limit.documents - batch.documents.len();
             let Some(held) = self.next_document(views, wanted).await? else {
-                batch.done = true;
+                batch.done = !self.caught_up;
                 return Ok(());
             };
             let Some(held) = self.check_again(views, held).await? else { continue };
@@ -220,6 +221,7 @@ impl Cursor {
             rows.into_iter().map(|row| PendingResult::of_row(row, view_index, dated, checked_in));
         // The remaining rows are held back as checked in this view.
         let first = held.next();
+        self.caught_up = self.follows && first.is_none();
         self.pending.extend(held);
         Ok(first)
     }
@@ -248,6 +250,9 @@ impl Cursor {
                 Next::NeedInput => {
                     self.context.budget.check()?;
                     self.feed_stages(running, views, wanted).await?;
+                    if self.caught_up {
+                        return Ok(None);
+                    }
                 }
             }
         }
@@ -275,6 +280,10 @@ impl Cursor {
         let wanted = if streaming { wanted.min(PAGE_ROWS) } else { PAGE_ROWS };
         let rows = finder.take_matching(view, &self.context, wanted).await?;
         if rows.is_empty() {
+            if self.follows {
+                self.caught_up = true;
+                return Ok(());
+            }
             running.input_ended = true;
             running.exec.finish_input();
         }

@@ -85,6 +85,8 @@ impl Explain {
             AccessPath::Ids(ids) => explain.walk_ids(ids.len()),
             AccessPath::Rows(ranges) if used == Some(ID_INDEX) => explain.walk_ids(ranges.len()),
             AccessPath::Rows(_) | AccessPath::Branches { .. } => {}
+            // The insertion order is that of a full scan.
+            AccessPath::Index { index, .. } if index.is_insertion_order() => {}
             AccessPath::Index { index, ranges } => {
                 explain.index = Some(index.name.clone());
                 explain.ranges = ranges.len();

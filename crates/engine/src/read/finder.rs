@@ -102,6 +102,9 @@ pub(crate) struct Finder {
     /// The finders of the branches, if the access path is a union; this finder then only combines
     /// them.
     branches: Option<Box<Branches>>,
+    /// Whether the scan keeps its position at the end of its last range, to continue with rows that
+    /// are inserted later.
+    follows: bool,
 }
 
 impl Finder {

@@ -14,6 +14,7 @@ mod dated;
 mod fill;
 mod find;
 mod finder;
+mod follow;
 mod origin;
 mod other;
 mod pending;

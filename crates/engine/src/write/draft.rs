@@ -229,11 +229,12 @@ impl<'a> WriteDraft<'a> {
     ) -> Result<Commit, Halt> {
         let entries = self.entries_of(body.as_ref(), &row_key)?;
         self.check_unique(&entries, body.as_ref(), &row_key).await?;
-        self.put_checked(row_key, body, lifetime, previous, entries, None)
+        let position = self.state().record.capped.map(|_| 0);
+        self.put_checked(row_key, body, lifetime, previous, entries, position)
     }
 
     /// Builds the commit that stores a document whose unique values were checked. `position`
-    /// distinguishes items created by the same commit.
+    /// distinguishes items, or documents of a capped collection, created by the same commit.
     pub(crate) fn put_checked(
         &self,
         row_key: Bytes,
@@ -249,8 +250,7 @@ impl<'a> WriteDraft<'a> {
         let moved = previous.as_ref().and_then(|held| held.moves_to(&row_key));
         let conditions = self.put_conditions(&row_key, &entries, previous.as_ref(), moved.as_ref());
         let space = self.view.collection.entries_space();
-        // The index must be marked first: a scan that assumes one entry per document would return
-        // this one twice.
+        // Marked first: a scan that assumes one entry per document would return this one twice.
         if !entries.multikey.is_empty() {
             return Err(Halt::Multikey(entries.multikey));
         }

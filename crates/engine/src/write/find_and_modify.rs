@@ -113,6 +113,12 @@ impl Engine {
         let made = update.writer.with_id(made);
         let lifetime = update.writer.lifetime_of(&made)?;
         let id = made.get("_id").map_or(Value::Null, |id| id.to_value());
+        // Without a turn, the inserts of others could refuse this one again and again.
+        let is_capped = collection.state().record.capped.is_some();
+        let _turn = match is_capped {
+            true => Some(collection.insertions.wait(1, &update.context).await?),
+            false => None,
+        };
         let view = self.view(collection).await?;
         let draft = WriteDraft::of(&view);
         let key = row_key(made.as_ref())?;
@@ -135,11 +141,12 @@ impl Engine {
             return Err(duplicate_id(made.as_ref()));
         }
         let after = Bytes::from(made.bytes().to_vec());
-        match draft.put_document(key, made, lifetime, None).await {
-            Ok(commit) => {
+        match draft.insert_with_room(key, made, lifetime).await {
+            Ok(commits) => {
                 drop(view);
                 let effect = Effect::Upserted { id: &id, after: &after };
-                let committed = self.commit_with(vec![commit], receipts, effect).await?;
+                let committed = self.commit_with(commits, receipts, effect).await?;
+                collection.wake_readers();
                 Ok(committed.map(|_| Edited {
                     before: None,
                     after: Some(after),

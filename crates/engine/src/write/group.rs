@@ -263,8 +263,12 @@ fn fitting<T>(drafted: Result<Option<T>, Halt>) -> Result<Option<T>, Error> {
         Ok(drafted) => Ok(drafted),
         Err(Halt::Failed(error)) if error.kind == Kind::ViewEnded => Ok(None),
         Err(Halt::Failed(error)) => Err(error),
-        Err(Halt::LookAgain | Halt::Multikey(_) | Halt::Unpublished | Halt::NeedsMemory) => {
-            Ok(None)
-        }
+        Err(
+            Halt::LookAgain
+            | Halt::Multikey(_)
+            | Halt::Unpublished
+            | Halt::NeedsMemory
+            | Halt::NeedsRoom(_),
+        ) => Ok(None),
     }
 }

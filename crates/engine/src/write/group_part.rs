@@ -188,6 +188,10 @@ impl CollectionPart {
         rule: Option<&dyn RuleContext>,
         drafted: &mut StatementDraft,
     ) -> Result<bool, Halt> {
+        // An insert into a capped collection has to evict other documents.
+        if self.view.state.record.capped.is_some() {
+            return Ok(false);
+        }
         let NewDocument { document, lifetime, since } = new;
         let key = row_key(document.as_ref())?;
         if self.written.has_key(&key) {

@@ -121,6 +121,13 @@ impl Engine {
         receipts: Option<&dyn Receipts>,
         rule: Option<&dyn RuleContext>,
     ) -> Result<Inserted, Error> {
+        if collection.state().record.capped.is_some() {
+            if receipts.is_some() {
+                let message = "inserts with receipts into a capped collection";
+                return Err(Error::new(Kind::Unsupported, message));
+            }
+            return self.insert_capped(collection, documents, ordering, rule).await;
+        }
         let mut out = Inserted::default();
         let mut waiting: Vec<(usize, NewDocument)> = documents.into_iter().enumerate().collect();
         let mut attempts = Attempts::to_write();

@@ -11,11 +11,14 @@
 //! commit wrote the row, the settings or a unique value, and no document found live has expired by
 //! the stamp. A writer therefore never holds a lock while reading.
 
+mod capped;
 mod draft;
+mod evict;
 mod find_and_modify;
 mod group;
 mod group_part;
 mod insert;
+mod insert_capped;
 mod mutations;
 mod previous;
 mod prolong;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use document::DocBuf;
-use expiry::{Class, Lifetime};
+use expiry::{Class, Header, Lifetime};
 use store::{Commit, KeyRange, Outcome};
 
 use super::WriteDraft;
@@ -71,14 +71,19 @@ async fn prolong_page(
 
 async fn prolong_row(view: &LiveView, row: Row, seconds: i64) -> Result<Commit, Halt> {
     let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
-    let lifetime = match header.class {
-        Class::Inherit => Lifetime::Inherit,
-        Class::Never => Lifetime::Never,
-        Class::Explicit { deadline } => Lifetime::After(deadline.saturating_sub(header.ts)),
-    };
+    let lifetime = lifetime_of(&header);
     let at = Some(header.ts.saturating_add(seconds));
     let (key, body) = (row.key.clone(), DocBuf::from_trusted(row.clone().into_body()));
     let draft = WriteDraft { at, ..WriteDraft::of(view) };
     let previous = draft.previous_version(row).await?;
     draft.put_document(key, body, lifetime, Some(previous)).await
+}
+
+/// Returns the lifetime that a stored document has from the second of its write.
+pub(super) fn lifetime_of(header: &Header<'_>) -> Lifetime {
+    match header.class {
+        Class::Inherit => Lifetime::Inherit,
+        Class::Never => Lifetime::Never,
+        Class::Explicit { deadline } => Lifetime::After(deadline.saturating_sub(header.ts)),
+    }
 }

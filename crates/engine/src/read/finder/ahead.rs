@@ -54,6 +54,9 @@ impl Finder {
             if !pages.is_done() {
                 return Some(pages.with_max_rows(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS)));
             }
+            if self.follows {
+                return None;
+            }
             // Everything read ahead of this range is used up: go to the next range.
             self.at += 1;
             self.progress = Progress::NotBegun;

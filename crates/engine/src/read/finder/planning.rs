@@ -19,6 +19,7 @@ use crate::{
     access::{AccessPath, ChosenAccess, ChosenBranch, Residual, choose_access},
     catalog::CollectionState,
     error::Error,
+    keys,
 };
 
 impl Finder {
@@ -81,6 +82,7 @@ impl Finder {
             explain,
             to_skip: 0,
             branches: None,
+            follows: false,
         }
     }
 
@@ -94,6 +96,8 @@ impl Finder {
                 explain.keys_examined += branch.keys_examined;
                 explain.documents_examined += branch.documents_examined;
             }
+        } else if self.walks_insertions() {
+            explain.keys_examined = 0;
         } else if matches!(self.chosen.access, AccessPath::Rows(_)) {
             // A row is also an entry of the primary key. If that is not used, all rows, including
             // skipped ones, count as examined documents.
@@ -103,6 +107,24 @@ impl Finder {
             }
         }
         explain
+    }
+
+    /// Returns whether the scan reads a capped collection in the order of the inserts.
+    fn walks_insertions(&self) -> bool {
+        matches!(&self.chosen.access, AccessPath::Index { index, .. } if index.is_insertion_order())
+    }
+
+    /// Makes the scan wait at its end for further rows, in the order of the inserts; returns false
+    /// if it does not read in this order.
+    pub(crate) fn follow(&mut self) -> bool {
+        self.follows = self.walks_insertions();
+        self.follows
+    }
+
+    /// Returns the creation stamp of the last row that a scan in the order of the inserts has
+    /// examined; `None` if it has examined none.
+    pub(crate) fn last_insertion(&self) -> Option<u64> {
+        keys::stamp_of_insertion(self.last.as_ref()?)
     }
 
     /// Makes the scan not count as a use of its index.
