@@ -81,6 +81,10 @@ pub(crate) struct CursorDescription {
     batches: i64,
     /// Number of documents in all batches so far.
     documents: i64,
+    /// Whether the cursor stays open at the end of a capped collection (`tailable`).
+    follows: bool,
+    /// Whether its `getMore` waits there for documents (`awaitData`).
+    awaits: bool,
 }
 
 impl CursorDescription {
@@ -88,13 +92,26 @@ impl CursorDescription {
     pub(crate) fn new(command: DocRef<'_>, explain: &Explain) -> Self {
         let opened = clock::monotonic_time();
         let summary = plan_summary(explain);
+        let is_set = |name| command.get(name).is_some_and(ValueRef::is_truthy);
         Self {
             command: shown_command(command, SHOWN_BYTES),
             summary,
             opened,
             batches: 0,
             documents: 0,
+            follows: is_set("tailable"),
+            awaits: is_set("awaitData"),
         }
+    }
+
+    /// Returns whether the cursor stays open at the end of a capped collection.
+    pub(crate) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// Returns whether the cursor's `getMore` waits for documents.
+    pub(crate) fn awaits_data(&self) -> bool {
+        self.follows && self.awaits
     }
 
     /// Records a batch of this many documents.
@@ -156,8 +173,8 @@ impl CursorSnapshot {
             "nDocsReturned": about.documents,
             "nBatchesReturned": about.batches,
             "noCursorTimeout": self.keep,
-            "tailable": false,
-            "awaitData": false,
+            "tailable": about.follows,
+            "awaitData": about.awaits,
             "originatingCommand": about.command.as_ref().to_tree(),
         };
         if let Some(user) = user {

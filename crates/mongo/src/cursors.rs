@@ -122,6 +122,8 @@ pub(crate) struct CursorInUse {
     pub(crate) cursor: Cursor,
     /// The operation that opened the cursor, which the current request continues.
     pub(crate) operation: Arc<Operation>,
+    /// Whether the request waits for documents at the end of the collection.
+    pub(crate) awaits: bool,
 }
 
 /// The idle cursors of one connection that hold memory.
@@ -242,7 +244,7 @@ impl Cursors {
         match open.cursor.take() {
             Some(cursor) => {
                 let operation = Arc::clone(&open.operation);
-                Ok(CursorInUse { id, cursor, operation })
+                Ok(CursorInUse { id, cursor, operation, awaits: open.about.awaits_data() })
             }
             None => Err(Error::new(12051, format!("cursor id {id} is already in use"))),
         }

@@ -39,7 +39,10 @@ fn has_open_cursor(reply: &DocBuf) -> bool {
     let cursor = reply.get("cursor").and_then(ValueRef::as_document);
     cursor.is_some_and(|cursor| {
         let id = cursor.get("id");
-        cursor.get("nextBatch").is_some() && matches!(id, Some(ValueRef::Int64(id)) if id != 0)
+        // A tailable cursor may have no documents now; its client asks again.
+        let batch = cursor.get("nextBatch").and_then(ValueRef::as_array);
+        batch.is_some_and(|batch| !batch.is_empty())
+            && matches!(id, Some(ValueRef::Int64(id)) if id != 0)
     })
 }
 

@@ -71,6 +71,8 @@ pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 /// polling interval.
 pub(crate) const MEMORY_WAIT: Duration = Duration::from_secs(2);
 pub(crate) const MEMORY_POLL: Duration = Duration::from_millis(10);
+/// Time that a `getMore` of a cursor with `awaitData` waits for documents if the client gives none.
+pub(crate) const AWAIT_TIME: Duration = Duration::from_secs(1);
 /// Grace period after which a stopping server interrupts running commands.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
 /// Time after which a client that does not read its reply is disconnected.

@@ -8,7 +8,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU8, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -17,6 +17,7 @@ use document::DocBuf;
 use evaluation::{Error, ExecutionStats, Kind};
 
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 use crate::{
     command_row::CommandRow,
@@ -60,6 +61,12 @@ pub(crate) struct Operation {
     pub(crate) stats: ExecutionStats,
     /// Cost of the documents of an `insert`, in hundredths of request units.
     insert_units: AtomicU64,
+    /// Notified when the operation is requested to stop.
+    stop_requested: Notify,
+    /// Whether the operation waits for documents, so that nothing is lost if it stops at once.
+    is_waiting: AtomicBool,
+    /// Time in nanoseconds that the current request has waited for documents.
+    waited: AtomicU64,
 }
 
 impl Default for Operation {
@@ -70,6 +77,9 @@ impl Default for Operation {
             needs: Mutex::default(),
             stats: ExecutionStats::default(),
             insert_units: AtomicU64::new(0),
+            stop_requested: Notify::new(),
+            is_waiting: AtomicBool::new(false),
+            waited: AtomicU64::new(0),
         }
     }
 }
@@ -118,6 +128,36 @@ impl Operation {
     /// Requests that the operation stops at its next check, with this reason.
     pub(crate) fn request_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
+        self.stop_requested.notify_waiters();
+    }
+
+    /// Waits until the operation is requested to stop.
+    pub(crate) async fn until_stopped(&self) {
+        loop {
+            // Created before the check, so that no request in between is missed.
+            let requested = self.stop_requested.notified();
+            if self.is_stopped() {
+                return;
+            }
+            requested.await;
+        }
+    }
+
+    /// Records whether the operation waits for documents; at the end of a wait with the time that it
+    /// took.
+    pub(crate) fn record_wait(&self, is_waiting: bool, took: Duration) {
+        self.is_waiting.store(is_waiting, Relaxed);
+        self.waited.fetch_add(saturated_nanos(took), Relaxed);
+    }
+
+    /// Returns whether the operation waits for documents.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting.load(Relaxed)
+    }
+
+    /// Returns the time that the current request has waited for documents, and resets it.
+    pub(crate) fn take_waited(&self) -> Duration {
+        Duration::from_nanos(self.waited.swap(0, Relaxed))
     }
 
     /// Returns whether the operation was cancelled; it may still be running.

@@ -18,14 +18,14 @@ pub(crate) async fn run_call(
     stop: &mut watch::Receiver<bool>,
 ) -> commands::Response {
     let row = call.known.map(|known| known.row);
-    // Only handshakes wait by `maxAwaitTimeMS`; tailable cursors, which also do, are not supported.
+    // Only handshakes wait by `maxAwaitTimeMS`.
     let waits =
         row.is_some_and(|row| row.awaits_state) && call.body.get("maxAwaitTimeMS").is_some();
     let mut run = pin!(commands::run(call));
     let why = tokio::select! {
         biased;
         answer = &mut run => return answer,
-        () = has_stopped(stop, waits) => StopReason::Stopping,
+        () = has_stopped(call, stop, waits) => StopReason::Stopping,
         () = client_left(stream), if row.is_some_and(|row| row.ends_with_client) => {
             StopReason::ClientLeft
         }
@@ -41,12 +41,14 @@ pub(crate) async fn run_call(
 }
 
 /// Waits until the server stops, and then for the grace period unless `at_once`.
-async fn has_stopped(stop: &mut watch::Receiver<bool>, at_once: bool) {
+async fn has_stopped(call: &Call<'_>, stop: &mut watch::Receiver<bool>, at_once: bool) {
     if stop.wait_for(|stop| *stop).await.is_err() {
         // The sender is dropped, so the stop can no longer be signalled.
         pending::<()>().await;
     }
-    if !at_once {
+    // A request that waits for documents has nothing to finish.
+    let waits = || call.connection.running_command().is_some_and(|it| it.operation.is_waiting());
+    if !at_once && !waits() {
         sleep(STOP_TIME).await;
     }
 }

@@ -76,6 +76,8 @@ def bodies(database):
         (here, {"dropIndexes": "c", "index": "a_1"}),
         (here, {"deleteIndexes": "c", "index": "a_1"}),
         (here, {"collMod": "c"}),
+        (here, {"convertToCapped": "none", "size": 4096}),
+        (here, {"cloneCollectionAsCapped": "none", "toCollection": "copied", "size": 4096}),
         (here, {"shardCollection": f"{database}.c", "key": {"a": 1}}),
         (admin, {"enableSharding": database}),
         (here, {"reIndex": "c"}),
@@ -160,6 +162,7 @@ READ_WRITE = (
     | _INDEXES
     | names("""
     insert update delete findAndModify findandmodify bulkWrite create drop renameCollection
+    convertToCapped cloneCollectionAsCapped
 """)
 )
 DB_ADMIN = (
@@ -169,6 +172,7 @@ DB_ADMIN = (
     | names("""
     validate create drop collMod renameCollection dropDatabase validateDBMetadata
     planCacheClear planCacheClearFilters planCacheListFilters reIndex shardCollection
+    convertToCapped
 """)
 )
 USER_ADMIN = _USERS

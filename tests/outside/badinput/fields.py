@@ -82,12 +82,18 @@ COMMANDS = {
     "create": (
         "t",
         {"@": "made"},
-        """@:text/73 capped:bool autoIndexId:few size:number/72 max:number/72 storageEngine:doc/72
+        """@:text/73 capped:bool/72 autoIndexId:few size:number/72/51024 max:number/72/2 storageEngine:doc/72
         validator:doc/2 validationLevel:text validationAction:text indexOptionDefaults:doc/40415
         viewOn:text/73 pipeline:array/2 collation:doc timeseries:doc/115
         expireAfterSeconds:any clusteredIndex:any changeStreamPreAndPostImages:doc/40414/40415
         recordPreImages:bool/115 idIndex:doc
         encryptedFields:doc/115 flags:few shardKey:text/2""",
+    ),
+    "convertToCapped": ("t", {"@": "made", "size": 4096}, "@:text/73/26 size:number/72/51024"),
+    "cloneCollectionAsCapped": (
+        "t",
+        {"@": "none", "toCollection": "copied", "size": 4096},
+        "@:text/73/26 toCollection:text/73 size:number/2/51024 temp:any",
     ),
     "customAction": (
         "t",

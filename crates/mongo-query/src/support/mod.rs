@@ -121,7 +121,10 @@ pub const TABLE: &[Row] = &[
     row(
         LanguagePart::Sort,
         "$natural",
-        Differs("only as the whole sort of a `find`; the order is that of `_id`"),
+        Differs(
+            "only as the whole sort of a `find`; the order is that of `_id`, in a capped collection that \
+             of the inserts",
+        ),
     ),
     row(LanguagePart::Update, "$set", Works),
     row(LanguagePart::Update, "$setOnInsert", Works),

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, Document, Value, ValueRef, doc};
-use engine::{Collection, ErrorSubject, Kind, Model, Namespace};
+use engine::{Capped, Collection, ErrorSubject, Kind, Model, Namespace};
 
 use super::views;
 use crate::{
@@ -28,6 +28,7 @@ use crate::{
     },
     names,
     parsers::{
+        capped_limits::parse_capped,
         clustered_index::{CLUSTERED_INDEX, EXPIRE_AFTER, parse_cluster_key, parse_expire_after},
         collection_options::{self, unsupported},
         index_spec::{self, Unknown},
@@ -98,7 +99,7 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
             return Err(Error::new(NamespaceExists, message));
         }
         let definition = views::parse_definition(call, &args, &namespace).await?;
-        return create_or_compare(call, &namespace, definition, None, None).await;
+        return create_or_compare(call, &namespace, definition, (None, None), None).await;
     }
     if args.get(PIPELINE).is_some() {
         return Err(Error::new(BadValue, "'pipeline' cannot be specified without 'viewOn'"));
@@ -109,9 +110,6 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
         }
     }
     let cluster_key = parse_cluster_key(&args)?;
-    if args.lax_bool("capped")?.unwrap_or(false) {
-        return Err(unsupported(&args, "capped"));
-    }
     if let Some(option) = collection_options::check_options(&args)? {
         return Err(unsupported(&args, option));
     }
@@ -121,6 +119,7 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
         return Err(Error::new(InvalidOptions, message));
     }
     check_options(&args)?;
+    let capped = parse_capped(call, &args)?;
     let shard_key = args.str("shardKey")?.map(shard_key_of_path).transpose()?;
     let validation = collection_options::parse_validation(&args, &namespace)?;
     let mut kept = collection_options::with_validation(&kept_options(&args), &validation);
@@ -128,7 +127,7 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     if let Some(cluster_key) = cluster_key {
         kept.push(CLUSTERED_INDEX, cluster_key);
     }
-    create_or_compare(call, &namespace, kept, shard_key, expire_after).await
+    create_or_compare(call, &namespace, kept, (shard_key, capped), expire_after).await
 }
 
 /// Creates a collection or view with these options, clustered if they contain a cluster key. One
@@ -137,7 +136,7 @@ async fn create_or_compare(
     call: &Call<'_>,
     namespace: &Namespace,
     kept: Document,
-    shard_key: Option<Document>,
+    (shard_key, capped): (Option<Document>, Option<Capped>),
     expire_after: Option<i64>,
 ) -> Result<DocBuf> {
     let options = Provisioning { shard_key: shard_key.clone(), throughput: None }.in_options(&kept);
@@ -146,11 +145,14 @@ async fn create_or_compare(
         Some(ValueRef::Document(spec)) => spec.get("name").and_then(ValueRef::as_str),
         _ => None,
     };
-    let created = match cluster_key {
-        Some(name) => {
+    let created = match (cluster_key, capped) {
+        (Some(name), _) => {
             engine.create_clustered(namespace, options, name.to_owned(), expire_after).await
         }
-        None => engine.create_collection(Model::Documents, namespace, options).await,
+        (None, Some(capped)) => {
+            engine.create_capped(Model::Documents, namespace, options, capped).await
+        }
+        (None, None) => engine.create_collection(Model::Documents, namespace, options).await,
     };
     match created {
         Ok(_) => {}
@@ -158,8 +160,9 @@ async fn create_or_compare(
         // in between, its options are unknown and the error is returned.
         Err(error @ engine::Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {
             let there = call.find_collection(namespace);
+            let wanted = (&kept, shard_key.as_ref(), capped);
             let is_same = |there: Arc<Collection>| {
-                has_options(&there, &kept, shard_key.as_ref())
+                has_options(&there, wanted)
                     && there.state().record.cluster_expire_after() == expire_after
             };
             if !there.is_some_and(is_same) {
@@ -171,10 +174,16 @@ async fn create_or_compare(
     ok(doc! {})
 }
 
-/// Returns whether a collection has these options and, unless it is `None`, this shard key.
-fn has_options(collection: &Collection, kept: &Document, shard_key: Option<&Document>) -> bool {
-    let held = &collection.state().record.options;
+/// Returns whether a collection has these options and limits and, unless it is `None`, this shard
+/// key.
+fn has_options(
+    collection: &Collection,
+    (kept, shard_key, capped): (&Document, Option<&Document>, Option<Capped>),
+) -> bool {
+    let state = collection.state();
+    let held = &state.record.options;
     without_provisioning(held) == *kept
+        && state.record.capped == capped
         && (shard_key.is_none() || Provisioning::of_options(held).shard_key.as_ref() == shard_key)
 }
 
@@ -192,11 +201,6 @@ fn kept_options(args: &Args<'_>) -> Document {
 fn check_options(args: &Args<'_>) -> Result<()> {
     args.lax_bool("autoIndexId")?;
     args.int("flags")?;
-    if args.int("size")?.or(args.int("max")?).is_some() {
-        let message = "the 'capped' field needs to be true when either the 'size' or 'max' fields \
-                       are present";
-        return Err(Error::new(InvalidOptions, message));
-    }
     collection_options::check_storage_engine(args)?;
     if let Some(defaults) = args.document("indexOptionDefaults")? {
         let defaults = Args::new("create.indexOptionDefaults", defaults);
@@ -230,7 +234,7 @@ pub(super) async fn drop_collection(call: &Call<'_>) -> Result<DocBuf> {
 
 /// Returns the number of indexes of a collection, including `_id`.
 fn index_count(collection: &Collection) -> i32 {
-    saturated_int(collection.state().record.indexes.len() + 1)
+    saturated_int(collection.state().record.listed_indexes().count() + 1)
 }
 
 /// Runs `dropDatabase`. Collections are dropped one by one, so a collection that is created at the

@@ -1,7 +1,7 @@
-//! `collMod`: changes the validation of documents, the definition of a view or the TTL of an index,
-//! or hides an index, with all of MongoDB's coercions. For the `_ts` index, which is the collection's default time to live,
-//! a wrong number is refused and never coerced: documents would otherwise expire at an unintended
-//! time.
+//! `collMod`: changes the validation of documents, the definition of a view, the limits of a capped
+//! collection or the TTL of an index, or hides an index, with all of MongoDB's coercions. For the
+//! `_ts` index, which is the collection's default time to live, a wrong number is refused and never
+//! coerced: documents would otherwise expire at an unintended time.
 //!
 //! ```text
 //! {collMod: "c", index: {name: "a_1", expireAfterSeconds: 60}}
@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use document::{DocBuf, Document, Number, Rounding, Value, ValueRef, doc, shell};
-use engine::{Collection, IndexChange, IndexSpec, Namespace};
+use engine::{Capped, Collection, IndexChange, IndexSpec, Namespace};
 
 use super::{drop_indexes, views};
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     call::Call,
     errors::{CommandNotSupported, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch},
     parsers::{
+        capped_limits::{parse_max, parse_size},
         clustered_index,
         collection_options::{self, unsupported},
     },
@@ -105,7 +106,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     if let Some(option) = asked {
         return Err(unsupported(&args, option));
     }
-    check_kind(&args)?;
+    check_kind(&args, &collection)?;
+    let (size, max) = (parse_size(&args, "cappedSize")?, parse_max(&args, "cappedMax")?);
     if dry_run {
         return Err(invalid_options("dry run mode requires an valid index modification."));
     }
@@ -119,6 +121,13 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     }
     if let Some(expire_after) = cluster_ttl {
         call.api.engine.change_cluster_ttl(&collection, expire_after).await?;
+    }
+    if size.is_some() || max.is_some() {
+        let with_limits = move |held: Capped| Capped {
+            bytes: size.unwrap_or(held.bytes),
+            documents: max.unwrap_or(held.documents),
+        };
+        call.api.engine.change_capped(&collection, with_limits).await?;
     }
     let Some((name, change)) = change else { return ok(doc! {}) };
     let was = call.api.engine.change_index(&collection, &name, change).await?;
@@ -137,7 +146,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
 }
 
 /// Refuses options of other kinds of collections with 72, as mongod does on an ordinary collection.
-fn check_kind(args: &Args<'_>) -> Result<()> {
+fn check_kind(args: &Args<'_>, collection: &Collection) -> Result<()> {
+    let is_capped = collection.state().record.capped.is_some();
     for (options, text) in [
         (["viewOn", "pipeline"].as_slice(), "option only supported on a view: "),
         (&["timeseries"], "option only supported on a time-series collection: "),
@@ -146,6 +156,9 @@ fn check_kind(args: &Args<'_>) -> Result<()> {
         let Some(option) = options.iter().find(|option| args.get(option).is_some()) else {
             continue;
         };
+        if is_capped && option.starts_with("capped") {
+            continue;
+        }
         let shown = if text.ends_with(' ') { option } else { "" };
         return Err(invalid_options(format!("{text}{shown}")));
     }

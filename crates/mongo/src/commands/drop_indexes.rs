@@ -30,7 +30,10 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let collection = call.expect_collection(&namespace)?;
     let all = means_all(index);
     let names = match all {
-        true => collection.state().record.indexes.iter().map(|held| held.name.clone()).collect(),
+        true => {
+            let state = collection.state();
+            state.record.listed_indexes().map(|held| held.name.clone()).collect()
+        }
         false => names_to_drop(&collection.state(), index)?,
     };
     let dropped = call.api.engine.drop_indexes(&collection, names).await;
@@ -119,7 +122,7 @@ pub(super) fn name_by_pattern(state: &CollectionState, pattern: DocRef<'_>) -> R
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
     }
     let wanted = pattern.to_tree();
-    let mut found = state.record.indexes.iter().filter(|index| {
+    let mut found = state.record.listed_indexes().filter(|index| {
         let key = index.shown.get("key").map(document::Value::as_ref);
         index.key_pattern() == wanted
             || key
@@ -132,8 +135,7 @@ pub(super) fn name_by_pattern(state: &CollectionState, pattern: DocRef<'_>) -> R
         (Some(_), Some(_)) => {
             let same: Vec<String> = state
                 .record
-                .indexes
-                .iter()
+                .listed_indexes()
                 .filter(|index| index.key_pattern() == wanted)
                 .map(|index| {
                     shell(document::Value::Document(index_entry(index)).as_ref()).to_string()

@@ -5,12 +5,13 @@
 //! => {cursor: {firstBatch: [..], id: long, ns: "db.c"}, ok: 1}
 //! ```
 //!
-//! Without a sort, documents are returned in the order of `_id`, regardless of insertion order. A
-//! `limit` of 0 means none. A batch is limited by `batchSize` and by its size in bytes.
+//! Without a sort, documents are returned in the order of `_id`, those of a capped collection in the
+//! order of their insertion. A `limit` of 0 means none. A batch is limited by `batchSize` and by its
+//! size in bytes.
 
 use document::DocBuf;
-use engine::{Hint, Namespace, Plan};
-use pipeline::exec::Stage;
+use engine::{Direction, Hint, Namespace, Plan};
+use pipeline::{Filter, exec::Stage};
 
 use super::views;
 use crate::{
@@ -62,8 +63,11 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let args = call.args().with_noted_names();
     views::check_find(call, &namespace, &args)?;
-    check_tailable(call, &namespace, &args)?;
-    let plan = parse_plan(&args)?;
+    let follows = check_tailable(call, &namespace, &args)?;
+    let mut plan = parse_plan(&args)?;
+    if follows {
+        plan.hint = Hint::Natural(Direction::Forward);
+    }
     let context = call.evaluation_context().await?;
     let wanted = FirstBatch {
         size: args.count("batchSize")?,
@@ -71,7 +75,11 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         keep: args.strict_bool("noCursorTimeout")?.unwrap_or(false),
         sorts: plan.sorts(),
     };
+    let is_never = matches!(plan.filter, Filter::Never);
     let mut cursor = begin_query(call, &namespace, plan, context)?;
+    if follows && cursor.collection().is_some() && !is_never {
+        cursor.follow_inserts()?;
+    }
     let dumps = || call.connection.app_name().as_deref() == Some(DUMP_APP_NAME);
     if call.api.carries_timestamps() && dumps() {
         cursor.add_write_second();
@@ -89,7 +97,7 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     args.simple_collation()?;
     let filter = match args.document("filter")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
-        None => pipeline::Filter::always(),
+        None => Filter::always(),
     };
     let (skip, limit) = (args.count("skip")?.unwrap_or(0), args.count("limit")?);
     let limit = limit.filter(|limit| 0 < *limit);
@@ -132,28 +140,43 @@ fn finish_plan(
     Ok(plan.with_stages(stages))
 }
 
-/// Refuses a tailable cursor on an existing collection. mongod refuses it if the collection is not
-/// capped, and no collection is capped here. On a missing collection the cursor ends immediately.
-/// Clients match on the error text and continue without a tailable cursor.
+/// Returns whether the client wants a tailable cursor. On a missing collection the cursor ends
+/// immediately. Clients match on the error text of a collection that is not capped, and continue
+/// without a tailable cursor.
 ///
-/// Fails with 9 for `awaitData` without `tailable`, and with 2 for an existing collection.
+/// Fails with 9 for `awaitData` without `tailable`, and with 2 for a collection that is not capped,
+/// for a sort other than `{$natural: 1}`, and for `singleBatch`.
 pub(super) fn check_tailable(
     call: &Call<'_>,
     namespace: &Namespace,
     args: &Args<'_>,
-) -> Result<()> {
+) -> Result<bool> {
     let tailable = args.strict_bool("tailable")?.unwrap_or(false);
     if args.strict_bool("awaitData")?.unwrap_or(false) && !tailable {
         let message = "Cannot set 'awaitData' without also setting 'tailable'";
         return Err(Error::new(FailedToParse, message));
     }
-    if tailable && call.find_collection(namespace).is_some() {
+    if !tailable {
+        return Ok(false);
+    }
+    if let Some(sort) = args.document("sort")?.filter(|sort| !sort.is_empty())
+        && natural_order(sort)? != Some(Direction::Forward)
+    {
+        let message = "cannot use tailable option with a sort other than {$natural: 1}";
+        return Err(Error::new(BadValue, message));
+    }
+    if args.strict_bool("singleBatch")?.unwrap_or(false) {
+        let message = "cannot use tailable option with the 'singleBatch' option";
+        return Err(Error::new(BadValue, message));
+    }
+    let held = call.find_collection(namespace);
+    if held.is_some_and(|collection| collection.state().record.capped.is_none()) {
         let message = format!(
             "error processing query: ns={namespace}: tailable cursor requested on non capped collection"
         );
         return Err(Error::new(BadValue, message));
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Refuses unsupported options that would change the result: record ids and bounds of index keys.

@@ -6,17 +6,25 @@
 //! => {cursor: {nextBatch: [..], id: long | 0, ns: "db.c"}, ok: 1}
 //! ```
 //!
-//! An id of 0 means that the cursor is exhausted. A `batchSize` of 0 means no limit.
+//! An id of 0 means that the cursor is exhausted. A `batchSize` of 0 means no limit. At the end of a
+//! capped collection a cursor with `awaitData` waits for documents: up to `maxTimeMS`, or a second.
+
+use std::time::Duration;
 
 use document::{DocBuf, ValueRef};
+use engine::{Batch, BatchLimit};
 
 use super::fail_point;
 use crate::{
+    arguments::Args,
     authorize::check_still_permitted,
     call::Call,
     counters::Counters,
+    cursors::CursorInUse,
     errors::{BadValue, CursorKilled, Error, Result, TypeMismatch},
+    limits::AWAIT_TIME,
     names,
+    pause::sleep,
     replies::cursor::{batch_limit, batch_reply},
     session,
 };
@@ -25,7 +33,7 @@ use crate::{
 /// while reading closes it.
 ///
 /// The operation that opened the cursor continues with its own time limit, so `maxTimeMS` is an
-/// error here, as in mongod for cursors that do not wait for documents.
+/// error here for cursors that do not wait for documents, as in mongod.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.getmore, 1);
     let id = match call.body.get("getMore") {
@@ -51,7 +59,15 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     }
     // Done before anything can fail, since the operation now belongs to this request.
     call.connection.resume_operation(id, &taken.operation, clock::monotonic_time());
-    if args.get("maxTimeMS").is_some() {
+    let wait = taken.awaits.then(|| await_time(&args)).transpose();
+    let wait = match wait {
+        Ok(wait) => wait,
+        Err(error) => {
+            cursors.return_unread(taken);
+            return Err(error);
+        }
+    };
+    if wait.is_none() && args.get("maxTimeMS").is_some() {
         cursors.return_unread(taken);
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
@@ -63,12 +79,12 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         return Err(error);
     }
     let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
-    let batch = taken.cursor.next_batch(limit).await;
+    let batch = next_batch(&mut taken, limit, wait).await;
     // The operation may have been stopped after the batch was read.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),
         (Ok(_), Err(stopped)) => Err(Error::from(stopped)),
-        (Err(error), _) => Err(error.into()),
+        (Err(error), _) => Err(error),
     };
     match batch {
         Ok(batch) => {
@@ -92,5 +108,44 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
             cursors.close(id);
             Err(error)
         }
+    }
+}
+
+/// Returns how long a cursor waits for documents. `maxTimeMS` was checked with the arguments that
+/// all commands share.
+fn await_time(args: &Args<'_>) -> Result<Duration> {
+    Ok(args.count("maxTimeMS")?.map_or(AWAIT_TIME, Duration::from_millis))
+}
+
+/// Reads the next batch. If there are no documents and `wait` is given, waits for an insert for this
+/// time; the wait also ends when the operation is stopped.
+async fn next_batch(
+    taken: &mut CursorInUse,
+    limit: BatchLimit,
+    wait: Option<Duration>,
+) -> Result<Batch> {
+    let Some(wait) = wait else { return Ok(taken.cursor.next_batch(limit).await?) };
+    let collection = taken.cursor.collection().cloned();
+    let end = clock::monotonic_time() + wait;
+    loop {
+        // Created before the batch is read, so that no insert in between is missed.
+        let inserted = collection.as_ref().map(|collection| collection.next_insertion());
+        let batch = taken.cursor.next_batch(limit).await?;
+        let began = clock::monotonic_time();
+        let left = end.saturating_sub(began);
+        let (Some(inserted), true) = (inserted, batch.documents.is_empty() && !batch.done) else {
+            return Ok(batch);
+        };
+        if left.is_zero() {
+            return Ok(batch);
+        }
+        taken.operation.record_wait(true, Duration::ZERO);
+        tokio::select! {
+            () = inserted => {}
+            () = taken.operation.until_stopped() => {}
+            () = sleep(left) => {}
+        }
+        taken.operation.record_wait(false, clock::monotonic_time().saturating_sub(began));
+        taken.operation.check_stopped()?;
     }
 }

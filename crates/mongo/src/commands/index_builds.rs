@@ -36,7 +36,7 @@ pub(super) fn describe_build(
     let names = names_of(command);
     let state = collection.state();
     let own = |index: &&IndexSpec| names.iter().any(|name| *name == index.name);
-    let indexes: Vec<&IndexSpec> = state.record.indexes.iter().filter(own).collect();
+    let indexes: Vec<&IndexSpec> = state.record.listed_indexes().filter(own).collect();
     push_progress(&collection, &indexes, out);
     built.extend(indexes.iter().map(|index| (collection.id, index.id)));
 }
@@ -79,7 +79,7 @@ pub(super) fn builds_without_client(
         let state = collection.state();
         let alone =
             |index: &&IndexSpec| !index.ready && !built.contains(&(collection.id, index.id));
-        let indexes: Vec<&IndexSpec> = state.record.indexes.iter().filter(alone).collect();
+        let indexes: Vec<&IndexSpec> = state.record.listed_indexes().filter(alone).collect();
         if indexes.is_empty() {
             return None;
         }

@@ -33,7 +33,7 @@ pub(super) fn index_stats_stage(
     let host = call.api.settings.host.as_str();
     let state = collection.state();
     let by_id = stats_of(&collection, ID_INDEX, primary_key_entry(&state.record), host);
-    let others = state.record.indexes.iter().filter_map(|index| {
+    let others = state.record.listed_indexes().filter_map(|index| {
         let mut stats = stats_of(&collection, index.id, index_entry(index), host)?;
         if !index.ready {
             stats.push("building", true);

@@ -10,6 +10,8 @@ mod aggregate;
 /// The outcomes of the operations of `bulkWrite`.
 mod bulk_outcomes;
 mod bulk_write;
+/// The commands `convertToCapped` and `cloneCollectionAsCapped`.
+mod capped;
 /// The commands `create`, `drop`, `dropDatabase` and `renameCollection`.
 mod catalog;
 mod coll_mod;
@@ -198,12 +200,22 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
     // Commands that wait for a change of state would distort the latencies.
     if call.body.get("maxAwaitTimeMS").is_none() {
         let took = clock::monotonic_time().saturating_sub(began);
+        let took = took.saturating_sub(waited(call, row));
         call.api.latencies.observe(position, took);
         record_work(call, row, took);
         record_charge(call, row, took, before, &reply);
         report_end(call, id, took, before, &reply);
     }
     reply
+}
+
+/// Returns the time that a `getMore` has waited for documents, which is not part of its latency.
+fn waited(call: &Call<'_>, row: &CommandRow) -> Duration {
+    match row.work {
+        Work::GetMore => call.connection.running_command(),
+        _ => None,
+    }
+    .map_or(Duration::ZERO, |running| running.operation.take_waited())
 }
 
 /// Adds a command to the statistics of its collection, and counts the keys and documents that it

@@ -26,6 +26,9 @@ use crate::{
 /// Maximum size of the batches in which a result is written.
 pub(super) const BATCH: BatchLimit = BatchLimit { documents: 1_000, bytes: 4 * 1024 * 1024 };
 
+/// Error code: the target of `$out` is capped.
+const OUT_TO_CAPPED: i32 = 17152;
+
 /// Returns the rights that a writing stage in the pipeline of a command requires on its target.
 pub(super) fn output_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     let pipeline = request.body.get("pipeline").and_then(ValueRef::as_array);
@@ -59,7 +62,7 @@ pub(super) fn output_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
 ///
 /// # Errors
 ///
-/// Those of the target's name, 166 if it is a view, 51183 if a `$merge` finds no unique index for its
+/// Those of the target's name, 166 if it is a view, 17152 if it is capped and the stage is `$out`, 51183 if a `$merge` finds no unique index for its
 /// `on`, those of the pipeline and of the writes, and 125 if the target of an `$out` has changed
 /// since the command began.
 pub(super) async fn write_output(
@@ -73,8 +76,13 @@ pub(super) async fn write_output(
     let held = call.find_no_view(&target)?.map(|held| held.state());
     match output {
         Output::Out(_) => {
-            let cursor = begin_query(call, source, plan, context)?;
             let held = held.map(|held| held.record.clone());
+            if held.as_ref().is_some_and(|held| held.capped.is_some()) {
+                let message =
+                    format!("namespace '{target}' is capped so it can't be used for $out");
+                return Err(Error::new(OUT_TO_CAPPED, message));
+            }
+            let cursor = begin_query(call, source, plan, context)?;
             replace_collection(call, &target, held, cursor).await?;
         }
         Output::Merge(merge) => {

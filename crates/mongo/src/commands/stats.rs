@@ -51,10 +51,10 @@ fn parse_scale(args: &Args<'_>) -> Result<i64> {
 fn index_sizes(call: &Call<'_>, collection: &Collection, scale: i64) -> Document {
     let state = collection.state();
     let total = call.api.engine.store().space_bytes(Space::Index(collection.id));
-    let count = state.record.indexes.len().max(1) as u64;
+    let count = state.record.listed_indexes().count().max(1) as u64;
     let each = i64::try_from(total / count).unwrap_or(i64::MAX) / scale;
     let mut sizes = doc! { "_id_": 0 };
-    for index in &state.record.indexes {
+    for index in state.record.listed_indexes() {
         sizes.push(index.name.as_str(), int_or_long(each));
     }
     sizes
@@ -80,7 +80,8 @@ async fn storage_stats(call: &Call<'_>, namespace: &Namespace, scale: i64) -> Re
     let store = call.api.engine.store();
     let indexes = i64::try_from(store.space_bytes(Space::Index(collection.id))).unwrap_or(0);
     let average = if live.documents == 0 { 0 } else { live.bytes / live.documents };
-    let count = collection.state().record.indexes.len() + 1;
+    let state = collection.state();
+    let count = state.record.listed_indexes().count() + 1;
     let mut reply = doc! {
         "ns": namespace.to_string(),
         "size": int_or_long(live.bytes / scale),
@@ -93,7 +94,7 @@ async fn storage_stats(call: &Call<'_>, namespace: &Namespace, scale: i64) -> Re
     for (name, value) in doc! {
         "storageSize": int_or_long((stored - indexes) / scale),
         "freeStorageSize": 0,
-        "capped": false,
+        "capped": state.record.capped.is_some(),
         "nindexes": saturated_int(count),
         "indexBuilds": Value::Array(Vec::new()),
         "totalIndexSize": int_or_long(indexes / scale),
@@ -101,7 +102,12 @@ async fn storage_stats(call: &Call<'_>, namespace: &Namespace, scale: i64) -> Re
         "indexSizes": index_sizes(call, &collection, scale),
         "scaleFactor": int_or_long(scale),
     } {
+        let shown_limits = state.record.capped.filter(|_| name == "capped");
         reply.push(name, value);
+        if let Some(capped) = shown_limits {
+            reply.push("max", int_or_long(capped.documents.unwrap_or(0)));
+            reply.push("maxSize", int_or_long(capped.bytes / scale));
+        }
     }
     Ok(reply)
 }
@@ -233,7 +239,7 @@ pub(super) async fn database_stats(call: &Call<'_>) -> Result<DocBuf> {
         size += live.bytes;
         stored += disk_bytes(call, collection);
         indexed += i64::try_from(store.space_bytes(Space::Index(collection.id))).unwrap_or(0);
-        indexes += collection.state().record.indexes.len() + 1;
+        indexes += collection.state().record.listed_indexes().count() + 1;
     }
     let average = if objects == 0 { 0.0 } else { size as f64 / objects as f64 };
     let is_there = !own.is_empty() || !views.is_empty();
@@ -300,7 +306,8 @@ pub(super) async fn validate(call: &Call<'_>) -> Result<DocBuf> {
     let checked = call.api.engine.check_collection(&collection).await?;
     let records = i64::try_from(checked.rows).unwrap_or(i64::MAX);
     let mut keys = doc! { "_id_": int_or_long(records) };
-    for index in &collection.state().record.indexes {
+    let state = collection.state();
+    for index in state.record.listed_indexes() {
         let count = checked.entries.get(&index.id).copied().unwrap_or(0);
         keys.push(index.name.as_str(), int_or_long(i64::try_from(count).unwrap_or(i64::MAX)));
     }
@@ -311,7 +318,7 @@ pub(super) async fn validate(call: &Call<'_>) -> Result<DocBuf> {
         "nInvalidDocuments": 0,
         "nNonCompliantDocuments": 0,
         "nrecords": int_or_long(records),
-        "nIndexes": i32::try_from(collection.state().record.indexes.len() + 1).unwrap_or(i32::MAX),
+        "nIndexes": saturated_int(state.record.listed_indexes().count() + 1),
         "keysPerIndex": keys,
         "indexDetails": doc! {},
         "valid": errors.is_empty(),

@@ -10,7 +10,7 @@ use std::{future::Future, pin::Pin};
 use document::DocBuf;
 
 use super::{
-    aggregate, bulk_write, catalog, coll_mod, count, create_indexes, custom_action, delete,
+    aggregate, bulk_write, capped, catalog, coll_mod, count, create_indexes, custom_action, delete,
     diagnosis, diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find,
     find_and_modify, get_more, handshake, insert, kill_cursors, list, operations, parameters,
     plan_cache, request_statistics, roles, sasl, server_status, sessions, sharding, stats, top,
@@ -153,6 +153,11 @@ rows! {
     "renameCollection" => catalog::rename_collection, &["to", "dropTarget", "stayTemp", "collectionUUID"],
         "renames a collection",
         CommandRow::writes(Rights::ByArguments(catalog::rename_needs)).on_admin().home(Home::Namespace);
+    "convertToCapped" => capped::convert, &["size"], "makes a collection capped",
+        CommandRow::writes(Rights::Collection(&[Action::ConvertToCapped]));
+    "cloneCollectionAsCapped" => capped::clone_as_capped, capped::CLONE_FIELDS,
+        "copies the last documents of a collection into a new capped one",
+        CommandRow::writes(Rights::ByArguments(capped::clone_needs));
     "collMod" => coll_mod::run, coll_mod::FIELDS, "changes the options of a collection or an index",
         CommandRow::writes(Rights::ByArguments(coll_mod::needs)).in_api(stable_api::COLL_MOD).without_documents();
     "createIndexes" => create_indexes::run,
@@ -309,8 +314,6 @@ pub static NOT_YET: &[NotYet] = &[
     not_yet("commitTransaction", "transactions").in_api(),
     not_yet("abortTransaction", "transactions").in_api(),
     not_yet("mapReduce", "server-side JavaScript"),
-    not_yet("convertToCapped", "capped collections"),
-    not_yet("cloneCollectionAsCapped", "capped collections"),
     not_yet("replSetInitiate", "replica sets"),
     not_yet("replSetGetConfig", "replica sets"),
     not_yet("compact", "operations"),

@@ -6,6 +6,7 @@ pub(crate) mod api_version;
 /// The cluster key of a collection and its TTL.
 pub(crate) mod clustered_index;
 /// Collection options for validators and pre-images.
+pub(crate) mod capped_limits;
 pub(crate) mod collection_options;
 pub(crate) mod concern;
 pub(crate) mod current_op_options;

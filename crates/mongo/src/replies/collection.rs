@@ -1,9 +1,9 @@
 //! The description of a collection in replies: its list entry, its UUID and its size.
 
 use document::{Document, Value, doc};
-use engine::{Collection, Namespace, Space};
+use engine::{Collection, Namespace, Record, Space};
 
-use super::index::id_index_entry;
+use super::{index::id_index_entry, numbers::int_or_long};
 use crate::{
     call::Call, parsers::clustered_index::EXPIRE_AFTER, provisioning::without_provisioning,
     stored_view::is_view,
@@ -36,16 +36,31 @@ pub(crate) fn name_entry(namespace: &Namespace, collection: &Collection) -> Docu
     doc! { "name": namespace.collection.as_str(), "type": kind }
 }
 
+/// Returns the options of a collection as they were given to `create`, with its current limits.
+fn shown_options(record: &Record) -> Document {
+    let mut options = Document::new();
+    if let Some(capped) = record.capped {
+        options.push("capped", true);
+        options.push("size", int_or_long(capped.bytes));
+        if let Some(documents) = capped.documents {
+            options.push("max", int_or_long(documents));
+        }
+    }
+    for (name, value) in without_provisioning(&record.options) {
+        options.push(name, value);
+    }
+    if let Some(seconds) = record.cluster_expire_after() {
+        options.push(EXPIRE_AFTER, Value::Int64(seconds));
+    }
+    options
+}
+
 /// Returns the entry of a collection or view in `listCollections`. A view has no UUID and no
 /// indexes.
 pub(crate) fn collection_entry(namespace: &Namespace, collection: &Collection) -> Document {
     let state = collection.state();
     let mut entry = name_entry(namespace, collection);
-    let mut options = without_provisioning(&state.record.options);
-    if let Some(seconds) = state.record.cluster_expire_after() {
-        options.push(EXPIRE_AFTER, Value::Int64(seconds));
-    }
-    entry.push("options", options);
+    entry.push("options", shown_options(&state.record));
     if is_view(collection) {
         entry.push("info", doc! { "readOnly": true });
         return entry;

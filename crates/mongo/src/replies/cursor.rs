@@ -79,6 +79,10 @@ pub(crate) async fn reply_with_cursor(
     } else {
         let mut about = CursorDescription::new(call.body, &cursor.explain());
         about.record_batch(batch.documents.len());
+        if about.follows() {
+            // The time limit of the command is for its first batch only.
+            call.operation.end_at(None);
+        }
         // The message is freed; the values parsed from it stay in the cursor.
         cursor.keep_memory(parsed_command::parsed_bytes(call.message, &call.api.commands))?;
         let opened = NewCursor {

@@ -27,7 +27,7 @@ pub(crate) fn primary_key_entry(record: &Record) -> Document {
 /// Returns the entries of all indexes of a collection, that of the primary key first.
 pub(crate) fn index_entries(record: &Record) -> Vec<Document> {
     std::iter::once(primary_key_entry(record))
-        .chain(record.indexes.iter().map(index_entry))
+        .chain(record.listed_indexes().map(index_entry))
         .collect()
 }
 

@@ -100,9 +100,8 @@ is not there yet answers an error that names it.
 * `currentOp` shows index builds that the server goes on with after a start as `createIndexes` without
   a number (`opid`), since nobody waits for them and nobody can end them.
 * Collations other than the simple one are refused by name (115). So are indexes of the kinds `text`, `2d`,
-  `2dsphere`, `hashed` and wildcard, `create` with `capped`, `timeseries` or `encryptedFields`, and `find` with
-  `min`, `max`, `returnKey` or `showRecordId`. `tailable` is refused as MongoDB refuses it where a collection is
-  not capped (2).
+  `2dsphere`, `hashed` and wildcard, `create` with `timeseries` or `encryptedFields`, and `find` with `min`,
+  `max`, `returnKey` or `showRecordId`.
 * The definitions of views are shown by `listCollections`; there is no `system.views`. A `collMod` of a view
   needs `viewOn` and `pipeline` together. `$collStats` of a view has `latencyStats` only, and `explain` shows the
   stages of a view before those of the command. A definition that makes a view read itself is refused (5) when
@@ -112,6 +111,14 @@ is not there yet answers an error that names it.
   start drops any that a crash left. `explain` of a pipeline with `$out` or `$merge` has only `queryPlanner` (72).
 * Every collection is kept in the order of `_id`; `clusteredIndex` names this order and can have a TTL. `explain`
   then shows `CLUSTERED_IXSCAN`, without `minRecord` and `maxRecord`. A hint of `_id_` works there, too.
+* Capped collections evict the oldest documents in the commit of the insert that needs the room. Documents
+  may be deleted, and updates may change their size, as in MongoDB since 5.3. An expired document counts
+  towards no limit; indexes with `expireAfterSeconds` and the `ttl` of documents work as elsewhere.
+  `convertToCapped` keeps all indexes and orders the documents by their creation;
+  `cloneCollectionAsCapped` copies no time to live of the collection, but that of each document and
+  the time of its write. A node of a cluster refuses capped collections (115).
+* A tailable cursor whose unread documents were evicted ends with 136; one whose last document was deleted,
+  expired or evicted after it was read continues.
 * A connection string that names a `replicaSet` reaches no server, since the driver looks for a member of that
   set. The connection string of an Azure account works, see [below](#azure-cosmos-db-for-mongodb).
 * A database whose name differs from another one's in ASCII case only is refused (13297), as in MongoDB.

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod bulk_write;
+mod capped;
 mod client;
 mod clock;
 mod clustered;
@@ -40,6 +41,7 @@ mod sessions;
 mod small_commands;
 mod stable_api;
 mod stored_documents;
+mod tailable;
 mod validators;
 mod versions;
 mod views;

@@ -130,7 +130,7 @@ async fn arguments_outside_of_the_version_are_refused_and_change_nothing() {
         (create("autoIndexId", true.into()), 323),
         (create("storageEngine", doc! {}.into()), 323),
         (create("temp", false.into()), 323),
-        (create("capped", true.into()), 115),
+        (create("capped", true.into()), 72),
         (with(doc! { "create": "new", "capped": true }, "size", 1000), 323),
         (modify("prepareUnique"), 323),
         (modify("hidden"), 27),

@@ -48,6 +48,28 @@ def _(c):
     return seen
 
 
+@write("convertToCapped", own=True)
+def _(c):
+    c.command("convertToCapped", "w", size=1 << 20)
+    rows = c.rows("find", "w", filter={}, sort={"$natural": -1})
+    return c.judge(len(rows), 2, 1)
+
+
+@write("cloneCollectionAsCapped", own=True)
+def _(c):
+    c.command("cloneCollectionAsCapped", "w", toCollection="w2", size=1 << 20)
+    return c.judge(len(c.rows("find", "w2", filter={})), 2, 1)
+
+
+@write("tailable cursor", own=True)
+def _(c):
+    c.command("convertToCapped", "w", size=1 << 20)
+    cursor = c.command("find", "w", tailable=True, awaitData=True, batchSize=1)["cursor"]
+    options = {"collection": "w", "maxTimeMS": 1}
+    more = c.command("getMore", cursor["id"], **options)["cursor"]["nextBatch"]
+    return c.judge(len(cursor["firstBatch"] + more), 2, 1)
+
+
 @write("findAndModify first of everything", own=True)
 def _(c):
     # Sorted so that the expiring document comes first.

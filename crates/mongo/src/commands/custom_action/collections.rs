@@ -119,7 +119,10 @@ fn changed_indexes(
     retention: Option<&IndexSpec>,
 ) -> Option<Vec<IndexSpec>> {
     let Some(retention) = retention else { return wanted.map(<[IndexSpec]>::to_vec) };
-    let mut indexes = wanted.unwrap_or(&record.indexes).to_vec();
+    let mut indexes: Vec<IndexSpec> = match wanted {
+        Some(wanted) => wanted.to_vec(),
+        None => record.listed_indexes().cloned().collect(),
+    };
     match indexes.iter_mut().find(|index| index.system_ttl) {
         // The index that represents the default keeps its name.
         Some(held) if wanted.is_none() => held.expire_after = retention.expire_after,

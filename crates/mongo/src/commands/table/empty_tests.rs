@@ -69,6 +69,7 @@ const COMMANDS: &[(&str, Empty)] = &[
     ("customAction", Refused("an unknown action is refused")),
     ("create", Requires),
     ("collMod", Requires),
+    ("cloneCollectionAsCapped", Requires),
     ("shardCollection", Requires),
     ("enableSharding", Requires),
     ("listCollections", Requires),

@@ -133,6 +133,7 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
             ("", one()),
             ("own", about(doc! { "nameOnly": true, "authorizedCollections": true })),
         ],
+        "cloneCollectionAsCapped" => vec![("", with(doc! { "toCollection": "d" }))],
         "currentOp" => vec![("", one()), ("own", about(doc! { "$ownOps": true }))],
         "ebbClock" => vec![("read", one()), ("move", about(doc! { "advanceSeconds": 1 }))],
         "createUser"

@@ -79,12 +79,12 @@ const fn collation(command: &'static str, option: &'static str) -> Row {
 
 /// The options of the commands, in the order of the page.
 pub(crate) const OPTIONS: &[Row] = &[
-    refused("create", "capped", 115, || Value::from(true))
+    refused("create", "capped", 72, || Value::from(true))
         .unless(|| Value::from(false))
-        .noted("there are no capped collections"),
+        .noted("without a `size`, and on a node of a cluster (115)"),
     ignored("create", "autoIndexId", || Value::from(true)),
-    refused("create", "size", 72, || Value::from(1000)).noted("of a capped collection"),
-    refused("create", "max", 72, || Value::from(1000)).noted("of a capped collection"),
+    refused("create", "size", 72, || Value::from(1000)).noted("without `capped`"),
+    refused("create", "max", 72, || Value::from(1000)).noted("without `capped`"),
     ignored("create", "storageEngine", || Value::from(doc! { "wiredTiger": doc! {} }))
         .noted("for `wiredTiger` alone; shown by `listCollections`"),
     works("create", "validator", || Value::from(doc! { "a": 1 }))
@@ -142,8 +142,10 @@ pub(crate) const OPTIONS: &[Row] = &[
     })
     .unless(|| Value::from(doc! { "enabled": false }))
     .noted("there are no change streams"),
-    refused("collMod", "cappedSize", 72, || Value::from(1000)).noted("of a capped collection"),
-    refused("collMod", "cappedMax", 72, || Value::from(1000)).noted("of a capped collection"),
+    refused("collMod", "cappedSize", 72, || Value::from(1000))
+        .noted("on a collection that is not capped"),
+    refused("collMod", "cappedMax", 72, || Value::from(1000))
+        .noted("on a collection that is not capped"),
     refused("collMod", "dryRun", 72, || Value::from(true)).unless(|| Value::from(false)),
     refused("collMod", "recordPreImages", 115, || Value::from(true))
         .unless(|| Value::from(false))
@@ -237,8 +239,9 @@ pub(crate) const OPTIONS: &[Row] = &[
     ignored("findAndModify", "batchSize", || Value::from(5)),
     ignored("findAndModify", "singleBatch", || Value::from(true)),
     works("find", "filter", || Value::from(doc! { "a": 1 })),
-    works("find", "sort", || Value::from(doc! { "a": 1 }))
-        .noted("`$natural` alone is the order of `_id`"),
+    works("find", "sort", || Value::from(doc! { "a": 1 })).noted(
+        "`$natural` alone is the order of `_id`, in a capped collection that of the inserts",
+    ),
     works("find", "projection", || Value::from(doc! { "a": 1 })),
     works("find", "hint", || Value::from("a_1")),
     works("find", "skip", || Value::from(1)),
@@ -251,7 +254,7 @@ pub(crate) const OPTIONS: &[Row] = &[
         .noted("documents have no number of a record"),
     refused("find", "tailable", 2, || Value::from(true))
         .unless(|| Value::from(false))
-        .noted("no collection is capped"),
+        .noted("on a collection that is not capped"),
     refused("find", "awaitData", 9, || Value::from(true))
         .unless(|| Value::from(false))
         .noted("without `tailable`"),
