@@ -238,6 +238,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "cursors",
             "fail_point",
             "protocol_error_log",
+            "profiler",
             "validator",
             "stored_view",
             "usage",

@@ -28,6 +28,7 @@ use crate::{
     fail_point::FailPoints,
     namespace_work::AllWork,
     peer::Peer,
+    profiler::Profiler,
     protocol_error_log::ProtocolErrorLog,
     settings::Settings,
     timestamps::Timestamps,
@@ -59,6 +60,8 @@ pub struct MongoApi {
     /// Command latencies in nanoseconds, by position in the command table.
     pub(crate) latencies: Latencies,
     pub(crate) work: AllWork,
+    /// Which commands are recorded in `system.profile`.
+    pub(crate) profiler: Profiler,
     /// Number of failures of each command, by position in the command table.
     pub(crate) failed: Vec<AtomicU64>,
     /// Rate-limited log of clients that send malformed messages.
@@ -132,6 +135,7 @@ impl MongoApi {
             cursors,
             latencies: Latencies::new(commands.rows.len()),
             work: AllWork::default(),
+            profiler: Profiler::default(),
             failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
             protocol_errors: ProtocolErrorLog::default(),

@@ -90,6 +90,7 @@ mod pause;
 mod peer;
 mod pre_login_throttle;
 /// Rate-limited log lines about malformed messages.
+mod profiler;
 mod protocol_error_log;
 /// The shard keys and the throughput of collections and databases.
 mod provisioning;

@@ -6,7 +6,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -104,19 +107,49 @@ fn category_of(row: &CommandRow) -> usize {
 /// The statistics of one collection: a histogram of latencies in microseconds for each category.
 /// Connections share them, so a command updates no more than one histogram.
 #[derive(Debug, Default)]
-pub(crate) struct NamespaceWork([OnceLock<Histogram>; CATEGORIES.len()]);
+pub(crate) struct NamespaceWork {
+    latencies: [OnceLock<Histogram>; CATEGORIES.len()],
+    /// Number of commands that scanned the collection, and of those by tailable cursors.
+    scans: AtomicU64,
+    following_scans: AtomicU64,
+}
+
+/// A command as it is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedCommand<'a> {
+    pub(crate) row: &'a CommandRow,
+    pub(crate) took: Duration,
+    /// Whether the command began a scan of the collection.
+    pub(crate) scans: bool,
+    /// Whether it opens a tailable cursor.
+    pub(crate) follows: bool,
+}
 
 impl NamespaceWork {
-    pub(crate) fn note(&self, row: &CommandRow, took: Duration) {
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        if let Some(latencies) = self.0.get(category_of(row)) {
+    fn note(&self, command: CountedCommand<'_>) {
+        let micros = u64::try_from(command.took.as_micros()).unwrap_or(u64::MAX);
+        if let Some(latencies) = self.latencies.get(category_of(command.row)) {
             latencies.get_or_init(|| Histogram::new(BOUNDS_US)).observe(micros);
         }
+        if command.scans {
+            self.scans.fetch_add(1, Relaxed);
+            self.following_scans.fetch_add(u64::from(command.follows), Relaxed);
+        }
+    }
+
+    /// Returns the collection's counts of scans, as `queryExecStats` shows them.
+    pub(crate) fn execution_stats(&self) -> Document {
+        let (scans, following) = (self.scans.load(Relaxed), self.following_scans.load(Relaxed));
+        let scans = doc! {
+            "total": long(scans), "nonTailable": long(scans.saturating_sub(following)),
+        };
+        doc! { "collectionScans": scans }
     }
 
     /// Returns the combined latency distribution of the categories that meet a condition.
     fn sum(&self, condition: impl Fn(&Category) -> bool) -> Distribution {
-        let counted = CATEGORIES.iter().zip(&self.0).filter(|(category, _)| condition(category));
+        let counted =
+            CATEGORIES.iter().zip(&self.latencies).filter(|(category, _)| condition(category));
         let mut sum = Histogram::new(BOUNDS_US).read_distribution();
         for latencies in counted.filter_map(|(_, latencies)| latencies.get()) {
             sum.add(&latencies.read_distribution());
@@ -190,7 +223,7 @@ impl AllWork {
         &self,
         last: &LastWork,
         (database, collection): (&str, &str),
-        (row, took): (&CommandRow, Duration),
+        command: CountedCommand<'_>,
         exists: impl Fn(&str, &str) -> bool,
     ) {
         let mut last = last.0.lock();
@@ -198,12 +231,12 @@ impl AllWork {
             && held == database
             && name == collection
         {
-            return work.note(row, took);
+            return work.note(command);
         }
         let work =
             self.of(database, collection).or_else(|| self.begin(database, collection, exists));
         if let Some(work) = work {
-            work.note(row, took);
+            work.note(command);
             *last = Some((database.to_owned(), collection.to_owned(), work));
         }
     }
@@ -265,6 +298,21 @@ mod tests {
         CommandRow::reads(crate::rights::Rights::Open).counted_as(Work::Query)
     }
 
+    fn counted(row: &CommandRow, took: Duration) -> CountedCommand<'_> {
+        CountedCommand { row, took, scans: false, follows: false }
+    }
+
+    #[test]
+    fn scans_are_counted() {
+        let (work, row) = (NamespaceWork::default(), row());
+        let command = counted(&row, Duration::ZERO);
+        for (scans, follows) in [(false, false), (true, false), (true, true), (true, false)] {
+            work.note(CountedCommand { scans, follows, ..command });
+        }
+        let want = doc! { "collectionScans": doc! { "total": 3_i64, "nonTailable": 2_i64 } };
+        assert_eq!(work.execution_stats(), want);
+    }
+
     #[test]
     fn classes_of_latencies_are_those_of_mongodb() {
         let bounds: Vec<u64> = [0, 1, 10, 11, 12, 13, 14, 15].map(lower_bound).into();
@@ -273,7 +321,7 @@ mod tests {
             [(0, 0), (1, 0), (2, 2), (3, 2), (1500, 1024), (3000, 2048), (3072, 3072)]
         {
             let work = NamespaceWork::default();
-            work.note(&row(), Duration::from_micros(micros));
+            work.note(counted(&row(), Duration::from_micros(micros)));
             let histogram = doc! { "micros": long(class), "count": 1_i64 };
             let want = doc! {
                 "histogram": Value::Array(vec![Value::Document(histogram)]),
@@ -290,7 +338,8 @@ mod tests {
         let note = |name: usize, exists: &dyn Fn(&str) -> bool| {
             let name = name.to_string();
             let took = Duration::from_micros(1);
-            all.note(&LastWork::default(), ("db", &name), (&row, took), |_, it| exists(it));
+            let command = counted(&row, took);
+            all.note(&LastWork::default(), ("db", &name), command, |_, it| exists(it));
             all.of("db", &name).is_some()
         };
         assert!((0..MAX_COUNTED).all(|name| note(name, &|_| true)));

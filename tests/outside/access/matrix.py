@@ -57,6 +57,7 @@ def bodies(database):
         (here, {"dbstats": 1}),
         (here, {"validate": "c"}),
         (here, {"validateDBMetadata": 1, "apiParameters": {"version": "1"}}),
+        (here, {"profile": 0}),
         (here, {"planCacheClear": "c"}),
         (here, {"planCacheClearFilters": "c"}),
         (here, {"planCacheListFilters": "c"}),
@@ -172,7 +173,7 @@ DB_ADMIN = (
     | names("""
     validate create drop collMod renameCollection dropDatabase validateDBMetadata
     planCacheClear planCacheClearFilters planCacheListFilters reIndex shardCollection
-    convertToCapped
+    convertToCapped profile
 """)
 )
 USER_ADMIN = _USERS
@@ -193,7 +194,7 @@ CLUSTER_ADMIN = CLUSTER_MONITOR | CLUSTER_MANAGER | HOST_MANAGER | {"dropDatabas
 BACKUP = _FIND | _LISTS | names("serverStatus getParameter")
 RESTORE = _USERS | names("""
     insert bulkWrite create drop createIndexes collMod listCollections getParameter
-    shardCollection
+    shardCollection convertToCapped
 """)
 
 #: The commands that a role of a database permits on that database. On others it permits none.

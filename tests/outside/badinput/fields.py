@@ -89,6 +89,7 @@ COMMANDS = {
         recordPreImages:bool/115 idIndex:doc
         encryptedFields:doc/115 flags:few shardKey:text/2""",
     ),
+    "profile": ("t", {"@": -1}, "@:number slowms:number sampleRate:number/2 filter:doc/2"),
     "convertToCapped": ("t", {"@": "made", "size": 4096}, "@:text/73/26 size:number/72/51024"),
     "cloneCollectionAsCapped": (
         "t",

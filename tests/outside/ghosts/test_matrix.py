@@ -62,6 +62,7 @@ NO_DOCUMENTS = {
     "planCacheClear",
     "planCacheClearFilters",
     "planCacheListFilters",
+    "profile",
     "reIndex",
     "refreshSessions",
     "replSetGetStatus",

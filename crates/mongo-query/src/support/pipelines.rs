@@ -11,7 +11,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$bucketAuto", Support::Differs("without granularity")),
     ("$changeStream", Support::NotYet),
     ("$changeStreamSplitLargeEvent", Support::NotYet),
-    ("$collStats", Support::Differs("without queryExecStats")),
+    ("$collStats", Support::Works),
     ("$count", Support::Works),
     ("$currentOp", Support::Works),
     ("$densify", Support::NotYet),

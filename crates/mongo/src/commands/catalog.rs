@@ -33,6 +33,7 @@ use crate::{
         collection_options::{self, unsupported},
         index_spec::{self, Unknown},
     },
+    profiler::PROFILE,
     provisioning::{self, Provisioning, shard_key_of_path, without_provisioning},
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
     rights::{CommandRequest, Object, Requirement},
@@ -217,8 +218,14 @@ fn check_options(args: &Args<'_>) -> Result<()> {
 }
 
 /// Runs `drop`. The reply counts the dropped indexes, including `_id`; a view has none.
+///
+/// Fails with 20 for `system.profile` while commands are recorded in it.
 pub(super) async fn drop_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
+    if namespace.collection == PROFILE && 0 < call.api.profiler.settings_of(call.database).0.level {
+        let message = "turn off profiling before dropping system.profile collection";
+        return Err(Error::new(IllegalOperation, message));
+    }
     let there = call.find_collection(&namespace);
     if !call.api.engine.drop_collection(Model::Documents, &namespace).await? {
         // Dropping a missing collection succeeds, as on newer servers.

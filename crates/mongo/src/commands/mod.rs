@@ -54,6 +54,8 @@ mod output;
 mod parameters;
 /// `planCacheClear`, and the commands on index filters.
 mod plan_cache;
+/// The command `profile`, and the entries of `system.profile`.
+mod profile;
 mod request_statistics;
 /// `createRole` and the other commands on roles.
 mod roles;
@@ -100,6 +102,7 @@ use crate::{
     counters::Counters,
     errors::{CommandNotFound, Error, Result, WriteConflict},
     limits::MAX_RETRYABLE_RESTARTS,
+    namespace_work::CountedCommand,
     operation::Running,
     parsers::{api_version, shared_arguments::check_shared},
     pause::sleep,
@@ -205,6 +208,7 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
         record_work(call, row, took);
         record_charge(call, row, took, before, &reply);
         report_end(call, id, took, before, &reply);
+        profile::record(call, row, took, &reply).await;
     }
     reply
 }
@@ -237,7 +241,11 @@ fn record_work(call: &Call<'_>, row: &CommandRow, took: Duration) {
         call.find_collection(&Namespace::new(database, collection)).is_some()
     };
     let (last, name) = (&call.connection.last_work, (call.database, collection));
-    call.api.work.note(last, name, (row, took), exists);
+    // A `getMore` continues a scan that was counted when it began.
+    let scans = resumed.is_none() && operation.stats.access() == Some("scan");
+    let follows = call.body.get("tailable").is_some_and(ValueRef::is_truthy);
+    let command = CountedCommand { row, took, scans, follows };
+    call.api.work.note(last, name, command, exists);
 }
 
 /// Returns whether the default time limit applies to a command. It applies to commands that only

@@ -114,8 +114,8 @@ async fn storage_stats(call: &Call<'_>, namespace: &Namespace, scale: i64) -> Re
 
 /// Returns the document of a leading `$collStats` stage.
 ///
-/// Fails with 26 for counts or sizes of a missing collection, with 166 for those of a view, and with
-/// 115 for `queryExecStats`, which is not counted by collection.
+/// Fails with 26 for counts, sizes or scans of a missing collection, and with 166 for those of a
+/// view.
 pub(super) async fn stats_stage(
     call: &Call<'_>,
     namespace: &Namespace,
@@ -123,10 +123,6 @@ pub(super) async fn stats_stage(
 ) -> Result<Document> {
     let args = Args::new("$collStats", spec);
     args.allow_only(&["latencyStats", "storageStats", "count", "queryExecStats"])?;
-    if args.get("queryExecStats").is_some() {
-        let message = "$collStats with 'queryExecStats' is not supported";
-        return Err(Error::new(CommandNotSupported, message));
-    }
     let now = call.api.engine.now().await?;
     let mut out = doc! {
         "ns": namespace.to_string(),
@@ -158,6 +154,12 @@ pub(super) async fn stats_stage(
         let collection = call.find_no_view(namespace)?.ok_or_else(|| missing("count"))?;
         let live = call.api.engine.live_amount(&collection).await?.documents;
         out.push("count", int_or_long(live));
+    }
+    if let Some(request) = args.document("queryExecStats")? {
+        Args::new("$collStats.queryExecStats", request).allow_only(&[])?;
+        call.find_no_view(namespace)?.ok_or_else(|| missing("queryExecStats"))?;
+        let work = call.api.work.of(&namespace.database, &namespace.collection).unwrap_or_default();
+        out.push("queryExecStats", work.execution_stats());
     }
     Ok(out)
 }

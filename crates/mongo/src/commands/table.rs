@@ -13,8 +13,8 @@ use super::{
     aggregate, bulk_write, capped, catalog, coll_mod, count, create_indexes, custom_action, delete,
     diagnosis, diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find,
     find_and_modify, get_more, handshake, insert, kill_cursors, list, operations, parameters,
-    plan_cache, request_statistics, roles, sasl, server_status, sessions, sharding, stats, top,
-    update, users, x509,
+    plan_cache, profile, request_statistics, roles, sasl, server_status, sessions, sharding, stats,
+    top, update, users, x509,
 };
 use crate::{
     access::Action,
@@ -185,6 +185,10 @@ rows! {
     "validateDBMetadata" => diagnosis::validate_metadata, &["db", "collection", "apiParameters"],
         "no collection here has anything outside version 1 of the Stable API",
         CommandRow::reads(Rights::Database(&[Action::Validate])).no_write_concern().without_documents();
+    "profile" => profile::run, profile::FIELDS,
+        "records commands of a database in its `system.profile`, until the server stops",
+        CommandRow::by_arguments(profile::changes_data, Rights::ByArguments(profile::needs))
+            .no_write_concern().without_documents();
     "planCacheClear" => plan_cache::clear, plan_cache::SHAPE, "nothing is cached: each query is planned when it begins",
         CommandRow::reads(Rights::Collection(&[Action::PlanCacheWrite])).no_write_concern().without_documents();
     "planCacheClearFilters" => plan_cache::clear, plan_cache::SHAPE, "there are no index filters",
@@ -317,7 +321,6 @@ pub static NOT_YET: &[NotYet] = &[
     not_yet("replSetInitiate", "replica sets"),
     not_yet("replSetGetConfig", "replica sets"),
     not_yet("compact", "operations"),
-    not_yet("profile", "operations"),
     not_yet("dbHash", "operations"),
     not_yet("fsyncUnlock", "operations"),
     not_yet("logRotate", "operations"),

@@ -211,6 +211,7 @@ async fn a_node_of_a_cluster_refuses_capped_collections() {
         doc! { "create": "new", "capped": true, "size": 1000 },
         doc! { "convertToCapped": "log", "size": 1000 },
         copy,
+        doc! { "profile": 2 },
     ] {
         assert_eq!(code(&mut client, command.clone()).await, 115, "{command:?}");
     }

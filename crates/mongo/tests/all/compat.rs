@@ -92,8 +92,8 @@ is not there yet answers an error that names it.
   where MongoDB has them before 1970.
 * Errors of constants, such as a division by zero, come up when the expression is evaluated, and not where
   nothing evaluates it: `{$or: [true, {$divide: [1, 0]}]}` is true.
-* `$collStats` is understood as the first stage of an `aggregate`, with `latencyStats`, `storageStats` and
-  `count`.
+* `$collStats` is understood as the first stage of an `aggregate`, with `latencyStats`, `storageStats`,
+  `count` and `queryExecStats`. Scans are counted by the command that begins them.
 * `$indexStats` is understood as the first stage of an `aggregate`. Its counts are those of the node that
   answers, from its start or the index's making on. A find, a count, each statement of an update and
   each other operation counts once for each index that it walks; `collMod` does not set counts back.
@@ -117,6 +117,9 @@ is not there yet answers an error that names it.
   `convertToCapped` keeps all indexes and orders the documents by their creation;
   `cloneCollectionAsCapped` copies no time to live of the collection, but that of each document and
   the time of its write. A node of a cluster refuses capped collections (115).
+* `profile` records commands in `system.profile`, a capped collection of 1 MB, where each entry has an `_id`.
+  Settings are lost at a restart. Entries show commands of up to 1 KB whole, of others the beginning, and
+  so may show values of documents that have expired. `planSummary` names the index, not its key.
 * A tailable cursor whose unread documents were evicted ends with 136; one whose last document was deleted,
   expired or evicted after it was read continues.
 * A connection string that names a `replicaSet` reaches no server, since the driver looks for a member of that

@@ -32,6 +32,7 @@ mod operations;
 mod options;
 mod outputs;
 mod parameters;
+mod profile;
 mod refused_commands_change_nothing;
 mod relay;
 mod removed_together;

@@ -223,3 +223,20 @@ async fn an_idle_tailable_cursor_is_shown() {
         assert_eq!(idle.get(name), Some(&Value::from(true)), "{name}");
     }
 }
+
+#[tokio::test]
+async fn scans_by_tailable_cursors_are_counted() {
+    let mut client = client().await;
+    run(&mut client, tail()).await;
+    run(&mut client, doc! { "find": "log" }).await;
+    run(&mut client, doc! { "find": "log", "filter": doc! { "_id": 1 } }).await;
+    let stats = |name: &str| {
+        let stage = doc! { "$collStats": doc! { "queryExecStats": doc! {} } };
+        doc! { "aggregate": name, "pipeline": array![stage], "cursor": doc! {} }
+    };
+    let shown = first_batch(&run(&mut client, stats("log")).await);
+    let scans = doc! { "total": 2_i64, "nonTailable": 1_i64 };
+    let want = Value::Document(doc! { "collectionScans": scans });
+    assert_eq!(shown[0].get("queryExecStats"), Some(&want));
+    assert_eq!(code(&mut client, stats("missing")).await, 26);
+}

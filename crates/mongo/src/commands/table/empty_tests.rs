@@ -70,6 +70,7 @@ const COMMANDS: &[(&str, Empty)] = &[
     ("create", Requires),
     ("collMod", Requires),
     ("cloneCollectionAsCapped", Requires),
+    ("profile", Requires),
     ("shardCollection", Requires),
     ("enableSharding", Requires),
     ("listCollections", Requires),

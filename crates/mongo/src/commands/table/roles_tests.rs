@@ -134,6 +134,7 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
             ("own", about(doc! { "nameOnly": true, "authorizedCollections": true })),
         ],
         "cloneCollectionAsCapped" => vec![("", with(doc! { "toCollection": "d" }))],
+        "profile" => vec![("", one()), ("ask", command((-1).into(), doc! {}))],
         "currentOp" => vec![("", one()), ("own", about(doc! { "$ownOps": true }))],
         "ebbClock" => vec![("read", one()), ("move", about(doc! { "advanceSeconds": 1 }))],
         "createUser"
