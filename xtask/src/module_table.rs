@@ -282,6 +282,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "mongo-query",
         &[
             "field_path",
+            "text_score",
             "sort",
             "expression",
             "filter",

@@ -43,6 +43,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("expiry", Speech::Nothing),
     ("evaluation", Speech::Nothing),
     ("engine", Speech::Nothing),
+    ("full-text", Speech::Mongo),
     ("pipeline", Speech::Mongo),
     ("mongo-query", Speech::Mongo),
     ("mongo", Speech::Mongo),

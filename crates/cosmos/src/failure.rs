@@ -363,8 +363,9 @@ impl From<auth::Denied> for Failure {
 impl From<engine::Error> for Failure {
     fn from(error: engine::Error) -> Self {
         let fault = match error.kind {
-            Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
-            Kind::NotFound(ErrorSubject::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
+            Kind::Invalid | Kind::Query(_) | Kind::HintRefused(_) => Fault::BadRequest,
+            Kind::ParallelArrays | Kind::HashedArray => Fault::BadRequest,
+            Kind::NotFound(ErrorSubject::Index(_)) => Fault::BadRequest,
             Kind::NotFound(ErrorSubject::Document) => return Self::no_entity(),
             // The collection was dropped during the request, and another container may now have its
             // name: report a missing parent, so that SDKs resolve the name again.

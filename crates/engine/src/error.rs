@@ -57,6 +57,8 @@ pub enum IndexRefusal {
         /// Key pattern of the requested index.
         pattern: Document,
     },
+    /// The collection has a text index, of this name, and may have no second one.
+    SecondText(String),
     /// The key pattern has no fields, or too many.
     FieldCount,
 }
@@ -73,6 +75,12 @@ pub enum HintRefusal {
         /// Name of another index that matches the hint.
         second: String,
     },
+    /// The index is a wildcard index that does not serve the filter.
+    Wildcard,
+    /// Bounds of keys (`min`, `max`) do not have the fields of the index.
+    OtherFields,
+    /// The lower bound of keys does not precede the upper one.
+    BoundsReversed,
 }
 
 /// The kind of an error, which decides the caller's reaction. The APIs match it exhaustively.
@@ -97,8 +105,10 @@ pub enum Kind {
     IndexConflict(IndexConflict),
     /// The requested index is not allowed, or the collection has the maximum number of indexes.
     IndexRefused(IndexRefusal),
-    /// The hint matches no index or several.
+    /// The hint matches no index or several, or its index cannot be used as requested.
     HintRefused(HintRefusal),
+    /// A document has an array at a path of a hashed index.
+    HashedArray,
     /// A document has more than one array where an index allows only one.
     ParallelArrays,
     /// The document does not meet the rule of its collection.

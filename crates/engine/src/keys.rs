@@ -17,6 +17,7 @@
 //!           <hash> <partition components> <id component>   row of an item
 //! index     <index> <components> <id component>        entry of an index
 //!           <index> <components>                       entry of a unique index; the id is its body
+//!           <index> <path component> <component> <id component>   entry of a wildcard index
 //!           <index> <path> <component> <creation> <row key>   entry of an item's value at a path
 //!           <index> <component> <creation> <row key>   entry of an item in the index of one path
 //!           <index> <components> <creation> <row key>   entry of an item in the index of several
@@ -211,6 +212,13 @@ pub(crate) fn published_floors() -> Bytes {
 /// Returns the prefix of all entries of an index.
 pub(crate) fn index_prefix(index: u32) -> Vec<u8> {
     index.to_be_bytes().to_vec()
+}
+
+/// Returns the prefix of all entries of a path in a wildcard index.
+pub(crate) fn wildcard_path(index: u32, path: &str) -> Vec<u8> {
+    let mut key = index_prefix(index);
+    encode(ValueRef::String(path), TypeOrder::Bson, false, &mut key);
+    key
 }
 
 /// Parses the index id of an entry.

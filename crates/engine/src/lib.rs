@@ -44,7 +44,7 @@ pub use amount::{Amount, Unreaped};
 pub use catalog::{
     BuildProgress, Capped, Collection, CollectionState, CounterState, Dialect, DocumentRule, FeedSettings,
     FeedStart, ID_INDEX, IndexReason, IndexShape, IndexSpec, IndexUsage, IndexedPath, ItemSettings,
-    ListOrdering, Policy, PolicyRule, Record, RuleContext, StoredView, policy_path,
+    ListOrdering, Policy, PolicyRule, Record, RuleContext, StoredView, TEXT_FIELD, WildcardPaths, policy_path,
 };
 pub use check::CheckReport;
 pub use copies::{CopyComparison, CopyReaper, compare_copies};
@@ -66,7 +66,7 @@ pub use item_key::{ItemKey, ItemRange};
 pub use lanes::{BlockInPlace, Lanes, leave_lane, poll_in_place};
 pub use names::{Model, Namespace, Partition};
 pub use persist::{DiscardCheckpoints, Persist};
-pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Plan};
+pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Output, Plan};
 pub use resource::{
     Expected, Resource, ResourceChange, read_stored_resource, stored_resource, stored_resource_key,
 };

@@ -8,7 +8,7 @@
 //! and a text that names the feature; `support` lists them. Codes without a name (shown as
 //! `Location40324`) are the numbers of single assertions in mongod.
 //!
-//! Modules import each other in one direction: `field_path`, then `sort`, `expression`, `filter`,
+//! Modules import each other in one direction: `field_path`, `text_score`, then `sort`, `expression`, `filter`,
 //! `projection`, `pipeline` and `update`. `support` is separate.
 
 /// Expressions such as `{$add: ["$a", 1]}`.
@@ -27,6 +27,8 @@ mod shell_text;
 pub mod sort;
 /// The supported operators and stages, for the documentation.
 pub mod support;
+/// The score of a search for texts.
+pub mod text_score;
 /// Updates such as `{$set: {a: 1}}`.
 pub mod update;
 

@@ -3,13 +3,17 @@
 //! ```text
 //! {a: 1, "b.c": -1}           a ascending, then c of b descending
 //! {a: 1.9}                    a ascending: fractions of doubles are truncated
-//! {score: {$meta: "textScore"}}    not supported (238)
+//! {score: {$meta: "textScore"}}    the score of a search, best first
 //! ```
 
 use document::{DocRef, Number, Path, Rounding, ValueRef, shell};
 use pipeline::sort::{MAX_SORT_PARTS, Sort, SortPart};
 
-use crate::{Error, field_path::check_path};
+use crate::{
+    Error,
+    field_path::check_path,
+    text_score::{is_score, score_path},
+};
 
 /// Parses a sort document: at most 32 keys, with distinct paths.
 ///
@@ -17,6 +21,10 @@ use crate::{Error, field_path::check_path};
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     let mut parts: Vec<SortPart> = Vec::new();
     for (name, value) in sort.iter() {
+        if is_score(value) {
+            parts.push(SortPart { path: score_path()?, descending: true });
+            continue;
+        }
         let descending = is_descending(name, value)?;
         check_path(name)?;
         if parts.iter().any(|part| part.path.as_str() == name) {
@@ -98,7 +106,7 @@ fn refused_document(meta: DocRef<'_>) -> Error {
         return Error::failed_to_parse("Cannot have additional keys in a $meta sort specification");
     }
     match name.as_str() {
-        Some("textScore" | "randVal" | "searchScore" | "geoNearDistance" | "vectorSearchScore") => {
+        Some("randVal" | "searchScore" | "geoNearDistance" | "vectorSearchScore") => {
             Error::unsupported("$meta in a sort")
         }
         _ => Error::new(31138, format!("Illegal $meta sort: $meta: {}", shell(name))),
@@ -128,7 +136,8 @@ mod tests {
             ("{a: NaN}", Err(15975)),
             ("{a: 'x'}", Err(15974)),
             ("{a: true}", Err(15974)),
-            ("{a: {$meta: 'textScore'}}", Err(238)),
+            ("{a: {$meta: 'textScore'}, b: 1}", Err(40218)),
+            ("{a: {$meta: 'randVal'}}", Err(238)),
             ("{a: {$meta: 'x'}}", Err(31138)),
             ("{a: {$meta: 'textScore', x: 1}}", Err(9)),
             ("{a: {x: 1}}", Err(17312)),

@@ -105,6 +105,8 @@ codes! {
     NotARetryableWriteCommand = 50768,
 }
 
+/// Error code: a document has an array at a path of a hashed index.
+const HASHED_ARRAY: i32 = 16766;
 /// Error code: a user of this name exists. Replies name it `Location51003`, as mongod does.
 pub(crate) const USER_EXISTS: i32 = 51003;
 /// Error code: a role of this name already exists.
@@ -181,6 +183,7 @@ impl From<engine::Error> for Error {
                 return Self { code: DocumentValidationFailure, message, details };
             }
             Kind::ParallelArrays => CannotIndexParallelArrays,
+            Kind::HashedArray => HASHED_ARRAY,
             Kind::Conflict => WriteConflict,
             Kind::TooLarge => BSONObjectTooLarge,
             Kind::Unsupported => CommandNotSupported,
@@ -276,12 +279,16 @@ fn index_refused(refusal: &IndexRefusal, message: String) -> Error {
             let key = shell(document::ValueRef::Document(document::DocRef::Tree(pattern)));
             format!("add index fails, too many indexes for {namespace} key:{key}")
         }
+        IndexRefusal::SecondText(name) => format!(
+            "only one text index per collection allowed, found existing text index \"{name}\""
+        ),
         IndexRefusal::FieldCount => message,
     };
     Error::new(CannotCreateIndex, message)
 }
 
-/// Returns the error of a hint that matches no index (2) or several indexes (27).
+/// Returns the error of a hint that matches no index (2) or several indexes (27), or whose index
+/// cannot be used as requested.
 fn hint_refused(refusal: &HintRefusal) -> Error {
     match refusal {
         HintRefusal::NoIndex => {
@@ -294,6 +301,18 @@ fn hint_refused(refusal: &HintRefusal) -> Error {
             );
             Error::new(IndexNotFound, message)
         }
+        HintRefusal::Wildcard => Error::new(
+            NoQueryExecutionPlans,
+            "$hint: refusing to build whole-index solution, because it's a wildcard index",
+        ),
+        HintRefusal::OtherFields => {
+            Error::new(51174, "The index chosen is not compatible with min/max")
+        }
+        HintRefusal::BoundsReversed => Error::new(
+            51175,
+            "The value provided for min() does not come before the value provided for max() in the \
+             hinted index",
+        ),
     }
 }
 

@@ -46,6 +46,9 @@ pub(crate) fn type_mismatch(number: i32, message: impl Into<String>) -> Error {
     Error::new(Kind::TypeMismatch, number, message)
 }
 
+/// Name of the field that identifies the row of a document in a result (`showRecordId`).
+pub const RECORD_ID: &str = "$recordId";
+
 /// Formats the result of an expression, `MISSING` if it has no value.
 pub(crate) fn shown_or_missing(got: &Evaluated<'_>) -> String {
     got.value().map_or_else(|| "MISSING".to_owned(), |value| shown(value))

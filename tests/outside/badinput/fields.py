@@ -136,11 +136,11 @@ COMMANDS = {
         indexes.0.v:any indexes.0.ns:any indexes.0.unique:bool indexes.0.sparse:bool
         indexes.0.background:any indexes.0.partialFilterExpression:doc indexes.0.hidden:bool
         indexes.0.expireAfterSeconds:number/67 indexes.0.collation:doc
-        indexes.0.storageEngine:doc/115 indexes.0.dropDups:any indexes.0.weights:any
-        indexes.0.default_language:text/115/67 indexes.0.language_override:text/115/67
+        indexes.0.storageEngine:doc/2/72 indexes.0.dropDups:any indexes.0.weights:any
+        indexes.0.default_language:text/115 indexes.0.language_override:text/115
         indexes.0.textIndexVersion:any indexes.0.2dsphereIndexVersion:any indexes.0.bits:any
         indexes.0.min:any indexes.0.max:any indexes.0.bucketSize:any
-        indexes.0.wildcardProjection:doc/2/67/115 indexes.0.clustered:any
+        indexes.0.wildcardProjection:doc/2/67 indexes.0.clustered:any
         indexes.0.prepareUnique:any indexes.0.columnstoreProjection:any indexes.0.key.k:any
         indexes.0.key._ts:any ignoreUnknownIndexOptions:any commitQuorum:any""",
     ),
@@ -213,8 +213,8 @@ COMMANDS = {
         {"@": "c"},
         """@:text/73 filter:doc sort:doc projection:doc hint:any skip:number limit:number
         batchSize:number singleBatch:bool returnKey:bool showRecordId:bool tailable:bool
-        awaitData:bool noCursorTimeout:bool allowDiskUse:any let:doc let.a:any collation:doc min:doc
-        max:doc allowPartialResults:any oplogReplay:bool filter._id:any filter.n:any sort.n:any
+        awaitData:bool noCursorTimeout:bool allowDiskUse:any let:doc let.a:any collation:doc min:doc/51173
+        max:doc/51173 allowPartialResults:any oplogReplay:bool filter._id:any filter.n:any sort.n:any
         projection.n:any collation.locale:any collation.strength:any hint.n:any""",
     ),
     "getLastRequestStatistics": ("t", {}, "@:any"),

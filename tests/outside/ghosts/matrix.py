@@ -14,6 +14,9 @@ INDEXES = [
     {"key": {"arr": 1}, "name": "arr_1"},
     {"key": {"sp": 1}, "name": "sp_1", "sparse": True},
     {"key": {"pk": 1}, "name": "pk_1", "partialFilterExpression": {"g": 1}},
+    {"key": {"h": "hashed", "g": 1}, "name": "hashed"},
+    {"key": {"sub.$**": 1}, "name": "below_sub"},
+    {"key": {"h": "text"}, "name": "texts", "default_language": "none"},
 ]
 
 
@@ -25,6 +28,7 @@ def body(id, n, **more):
         "sp": id,
         "pk": id,
         "plain": id,
+        "h": id,
         "g": 1,
         "n": n,
         "arr": [f"{id}-a", f"{id}-b"],

@@ -57,6 +57,7 @@ impl From<engine::Error> for Error {
             | Kind::IndexRefused(_)
             | Kind::HintRefused(_)
             | Kind::ParallelArrays
+            | Kind::HashedArray
             | Kind::FailedRule { .. }
             | Kind::ExceedsCapped
             | Kind::Query(_) => (StatusCode::BAD_REQUEST, "BadRequest"),

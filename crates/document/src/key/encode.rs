@@ -45,6 +45,21 @@ pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut
     cut
 }
 
+/// Returns the component that a hashed index has in place of `component`: a number that equal
+/// components share, and that different ones hardly ever share.
+pub fn hashed_component(component: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let hash = component_hash(component);
+    encode(ValueRef::Int64(hash), TypeOrder::Bson, false, &mut out);
+    out
+}
+
+/// Returns the number by which a hashed index represents a component.
+pub fn component_hash(component: &[u8]) -> i64 {
+    let digest = Sha256::digest(component);
+    digest.first_chunk().map_or(0, |first| i64::from_be_bytes(*first))
+}
+
 /// Returns the class byte of a value, which orders values of different types. JSON's order has
 /// other class bytes than BSON's for arrays and booleans.
 fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {

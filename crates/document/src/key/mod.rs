@@ -23,7 +23,7 @@ mod number;
 mod laws;
 
 pub use decode::{Component, decode, skip};
-pub use encode::encode;
+pub use encode::{component_hash, encode, hashed_component};
 
 /// Number of bytes that are kept of a truncated key component.
 pub const KEPT_KEY_COMPONENT_BYTES: usize = 1000;

@@ -96,7 +96,7 @@ impl ChosenAccess {
     /// represents exactly one of them.
     pub(crate) fn is_counted_by_keys(&self) -> bool {
         let one_each = match &self.access {
-            AccessPath::Index { index, .. } => !index.multikey,
+            AccessPath::Index { index, .. } => index.has_fields() && !index.multikey,
             AccessPath::Rows(_) => true,
             // A row with a listed id may not exist, and several branches may find the same row.
             AccessPath::Ids(_) | AccessPath::Branches { .. } => false,
@@ -127,7 +127,7 @@ impl ChosenAccess {
             AccessPath::Rows(ranges) => {
                 let bounded = ranges.as_slice() != [KeyRange::all()];
                 let ordered = self.sorted && sort.is_some_and(|sort| !sort.parts.is_empty());
-                let hinted = matches!(hint, Hint::Index(_) | Hint::Key(_));
+                let hinted = matches!(hint, Hint::Index(_) | Hint::Key(_) | Hint::Between { .. });
                 bounded || ordered || hinted
             }
         };

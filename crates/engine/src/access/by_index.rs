@@ -1,5 +1,6 @@
 //! Evaluates one index for a filter and a sort: the ranges of its entries and their order.
 
+use document::key::hashed_component;
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
@@ -8,10 +9,7 @@ use super::{
     bounds::{Bounds, Span, prefix_successor},
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path, demands_value},
 };
-use crate::{
-    catalog::{IndexShape, IndexSpec},
-    keys,
-};
+use crate::{catalog::IndexSpec, keys};
 
 /// Maximum number of key ranges into which the equality values of an index's fields are combined.
 const MAX_RANGES: usize = 4_000;
@@ -46,7 +44,11 @@ fn bound_fields(index: &IndexSpec, parts: &[&Filter]) -> BoundFields {
         if index.multikey && 0 < at {
             break;
         }
-        match bounds_on_path(parts, path, *descending, !index.multikey) {
+        let mut found = bounds_on_path(parts, path, *descending, !index.multikey);
+        if index.hashed_path() == Some(path) {
+            found = found.and_then(hashed_bounds);
+        }
+        match found {
             Some(PathBounds { bounds: Bounds::Points(found), score: worth })
                 if out.prefixes.len() * found.len() <= MAX_RANGES =>
             {
@@ -67,6 +69,17 @@ fn bound_fields(index: &IndexSpec, parts: &[&Filter]) -> BoundFields {
         }
     }
     out
+}
+
+/// Converts bounds of a path to bounds of the hashes of its values; `None` for ranges, whose values
+/// have no hashes next to each other.
+fn hashed_bounds(found: PathBounds) -> Option<PathBounds> {
+    let Bounds::Points(points) = found.bounds else { return None };
+    let mut points: Vec<_> = points.iter().map(|point| hashed_component(point)).collect();
+    points.sort();
+    points.dedup();
+    // An index with the values themselves is preferred.
+    Some(PathBounds { bounds: Bounds::Points(points), score: found.score.saturating_sub(1) })
 }
 
 /// Evaluates one index; a score of 0 means it is not usable.
@@ -111,18 +124,16 @@ pub(super) fn index_access<'a>(
         ranges.reverse();
     }
     let sorted = order.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
-    let ranged = match index.shape {
-        IndexShape::Fields if !index.multikey => {
-            index.key.iter().take(used).map(|(path, _)| path.as_str()).collect()
-        }
-        _ => Vec::new(),
-    };
+    // Different values may have the same hash, so conditions on a hashed path remain.
+    let exact = index.key.iter().take(used).map(|(path, _)| path.as_str());
+    let exact = exact.filter(|path| index.hashed_path() != Some(*path));
+    let ranged = if index.multikey { Vec::new() } else { exact.collect() };
     let access = AccessPath::Index { index: Box::new(index.clone()), ranges };
     ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial }
 }
 
 /// Appends every component to every prefix, in key order.
-fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
+pub(super) fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut out = Vec::with_capacity(prefixes.len() * components.len());
     for prefix in prefixes {
         for component in components {
@@ -133,7 +144,7 @@ fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>>
 }
 
 /// Returns the ranges of entries with these prefixes, limited by the spans of the next field.
-fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange> {
+pub(super) fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange> {
     let mut out = Vec::new();
     for prefix in prefixes {
         match &spans {
@@ -151,8 +162,14 @@ fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange>
 
 /// Returns the scan direction in which the index yields the sort order among entries that agree in
 /// its first `equal` fields; `None` if it does not yield that order.
-fn direction_for_sort(index: &IndexSpec, equal: usize, sort: &Sort) -> Option<Direction> {
-    if index.multikey || sort.parts.is_empty() {
+pub(super) fn direction_for_sort(
+    index: &IndexSpec,
+    equal: usize,
+    sort: &Sort,
+) -> Option<Direction> {
+    let is_hashed = |path: &str| index.hashed_path() == Some(path);
+    let by_hash = sort.parts.iter().any(|part| is_hashed(part.path.as_str()));
+    if index.multikey || by_hash || sort.parts.is_empty() {
         return None;
     }
     let fixed: Vec<&str> = index.key.iter().take(equal).map(|(path, _)| path.as_str()).collect();

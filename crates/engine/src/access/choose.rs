@@ -30,14 +30,17 @@ use super::{
     access_path::{
         AccessPath, ChosenAccess, ChosenBranch, MAX_BRANCHES, ScoredAccess, may_be_truncated,
     },
+    between::between_access,
     bounds::{Bounds, Span, collect_conjuncts},
     by_index::index_access,
+    by_text::text_access,
+    by_wildcard::wildcard_access,
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
     exact::Residual,
     implied::filter_implies,
 };
 use crate::{
-    catalog::{CollectionState, IndexSpec},
+    catalog::{CollectionState, IndexShape, IndexSpec},
     error::{Error, HintRefusal, Kind},
     keys,
 };
@@ -59,6 +62,9 @@ pub(crate) fn choose_access(
         let (access, direction) = (AccessPath::Ids(Vec::new()), Direction::Forward);
         return Ok(ChosenAccess { access, direction, sorted: true, residual: Residual::Whole });
     }
+    if let Some(query) = filter.text_query() {
+        return text_access(state, filter, query, sort, hint);
+    }
     let mut parts = Vec::new();
     collect_conjuncts(filter, &mut parts);
     let by_id = id_access(&parts, sort);
@@ -70,14 +76,23 @@ pub(crate) fn choose_access(
                 ScoredAccess { access, direction: *direction, sorted: false, ..by_id };
             return Ok(ScoredAccess { ranged: Vec::new(), ..access_path }.choose(&parts));
         }
-        Hint::Index(name) if state.record.is_primary_key(name) => return Ok(by_id.choose(&parts)),
-        Hint::Index(name) => Some(find_index(state, |index| index.name == *name)?),
-        Hint::Key(pattern) if is_id_pattern(pattern) => return Ok(by_id.choose(&parts)),
-        Hint::Key(pattern) => Some(find_index(state, |index| same_pattern(index, pattern))?),
+        Hint::Index(_) | Hint::Key(_) => match hinted_index(state, hint)? {
+            None => return Ok(by_id.choose(&parts)),
+            index => index,
+        },
+        Hint::Between { index, min, max } => {
+            let index = hinted_index(state, index)?;
+            return between_access(index, min, max, &parts, sort);
+        }
     };
     if let Some(index) = hinted {
         // A hinted index is used even if it does not contain all matching documents.
-        return Ok(index_access(index, None, &parts, sort).choose(&parts));
+        let access_path = scored_access(index, None, &parts, sort);
+        if access_path.score == 0 && matches!(index.shape, IndexShape::Wildcard(_)) {
+            let message = "the filter has no condition that the hinted wildcard index serves";
+            return Err(Error::new(Kind::HintRefused(HintRefusal::Wildcard), message));
+        }
+        return Ok(access_path.choose(&parts));
     }
     let best = best_path(state, filter, &parts, sort, by_id);
     let branches = branches_access(state, &parts, sort, best.bound);
@@ -114,6 +129,36 @@ fn in_insertion_order<'a>(
     }
 }
 
+/// Evaluates one index of any kind; a score of 0 means it is not usable.
+fn scored_access<'a>(
+    index: &'a IndexSpec,
+    partial: Option<&'a Filter>,
+    parts: &[&Filter],
+    sort: Option<&Sort>,
+) -> ScoredAccess<'a> {
+    match &index.shape {
+        IndexShape::Wildcard(paths) => wildcard_access(index, paths, partial, parts, sort),
+        _ => index_access(index, partial, parts, sort),
+    }
+}
+
+/// Returns the index that a hint names, by its name or key pattern; `None` for the primary key.
+fn hinted_index<'a>(
+    state: &'a CollectionState,
+    hint: &Hint,
+) -> Result<Option<&'a IndexSpec>, Error> {
+    match hint {
+        Hint::Index(name) if state.record.is_primary_key(name) => Ok(None),
+        Hint::Index(name) => find_index(state, |index| index.name == *name).map(Some),
+        Hint::Key(pattern) if is_id_pattern(pattern) => Ok(None),
+        Hint::Key(pattern) => find_index(state, |index| same_pattern(index, pattern)).map(Some),
+        Hint::None | Hint::Natural(_) | Hint::Between { .. } => {
+            let message = "bounds of keys need a hint of an index";
+            Err(Error::new(Kind::HintRefused(HintRefusal::NoIndex), message))
+        }
+    }
+}
+
 /// Returns the best single access path, by id or by one index, that finds every row that matches
 /// the filter.
 fn best_path<'a>(
@@ -128,10 +173,11 @@ fn best_path<'a>(
             && index.has_entries()
             && !index.hidden
             && !index.is_insertion_order()
+            && !matches!(index.shape, IndexShape::Text(_))
             && partial.as_deref().is_none_or(|partial| filter_implies(filter, partial))
     });
     let candidates =
-        usable.map(|(index, partial)| index_access(index, partial.as_deref(), parts, sort));
+        usable.map(|(index, partial)| scored_access(index, partial.as_deref(), parts, sort));
     // On a tie the last index wins; a full scan has score 0.
     let best = candidates.filter(|candidate| 0 < candidate.score).max_by_key(|c| c.score);
     best.filter(|best| by_id.score < best.score).unwrap_or(by_id)
@@ -241,7 +287,11 @@ fn find_index(
     state: &CollectionState,
     matches: impl Fn(&IndexSpec) -> bool,
 ) -> Result<&IndexSpec, Error> {
-    let usable = |index: &&IndexSpec| index.ready && index.has_entries() && !index.hidden;
+    // A text index serves searches only.
+    let usable = |index: &&IndexSpec| {
+        let is_text = matches!(index.shape, IndexShape::Text(_));
+        index.ready && index.has_entries() && !index.hidden && !is_text
+    };
     let mut found = state.record.listed_indexes().filter(|index| matches(index)).filter(usable);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),

@@ -15,4 +15,13 @@ pub enum Hint {
     Index(String),
     /// The index with this key pattern.
     Key(Document),
+    /// The keys of an index between two bounds.
+    Between {
+        /// The index: a name or a key pattern.
+        index: Box<Hint>,
+        /// First key, inclusive: a value for each field of the index; empty for no bound.
+        min: Document,
+        /// Last key, exclusive: a value for each field of the index; empty for no bound.
+        max: Document,
+    },
 }

@@ -7,13 +7,19 @@
 //!         --> bounds      these conditions as ranges of key bytes
 //!         --> implied     whether a partial index contains every row that the filter matches
 //!         --> by_index    evaluates one index for the filter
+//!         --> by_text     the entries of a search for texts
+//!         --> by_wildcard evaluates one wildcard index for the filter
+//!         --> between     the keys of an index between bounds that the client gives
 //!         --> choose      scores the access paths and picks the best
 //!         --> exact       the part of the filter that must be checked on the rows
 //! ```
 
 mod access_path;
+mod between;
 mod bounds;
 mod by_index;
+mod by_text;
+mod by_wildcard;
 mod choose;
 mod conditions;
 mod exact;

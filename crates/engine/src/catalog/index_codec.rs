@@ -2,9 +2,10 @@
 //! never change.
 
 use document::{Document, Value, array, doc};
+use full_text::{Language, TextIndex};
 
 use super::{
-    IndexReason, IndexShape, IndexSpec, IndexedPath, Policy,
+    IndexReason, IndexShape, IndexSpec, IndexedPath, Policy, WildcardPaths,
     fields::{RecordFields, missing_field},
     policy::{steps_of, steps_to_array},
 };
@@ -35,12 +36,72 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
         IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
         IndexShape::Timeline => tree.push("timeline", true),
         IndexShape::InsertionOrder => tree.push("insertion_order", true),
+        IndexShape::Hashed(path) => tree.push("hashed", path.as_str()),
+        IndexShape::Wildcard(paths) => tree.push("wildcard", encode_wildcard(paths)),
+        IndexShape::Text(text) => tree.push("text", encode_text(text)),
     }
     // The field is omitted if false, so that earlier versions can read such records.
     if index.by_creation {
         tree.push("by_birth", true);
     }
     Value::Document(tree)
+}
+
+/// Encodes the paths of a wildcard index.
+fn encode_wildcard(wildcard: &WildcardPaths) -> Document {
+    let paths = wildcard.paths.iter().map(|path| Value::String(path.clone()));
+    doc! {
+        "included": wildcard.included,
+        "paths": Value::Array(paths.collect()),
+        "with_id": wildcard.with_id,
+    }
+}
+
+fn decode_wildcard(value: Value) -> Result<WildcardPaths, Error> {
+    let mut fields = RecordFields::of_document(value, "wildcard")?;
+    let path = |value: Value| match value {
+        Value::String(path) => Ok(path),
+        _ => Err(missing_field("paths")),
+    };
+    let wildcard = WildcardPaths {
+        included: fields.take_bool("included")?,
+        paths: fields.take_list("paths")?.into_iter().map(path).collect::<Result<_, _>>()?,
+        with_id: fields.take_bool("with_id")?,
+    };
+    fields.check_none_left()?;
+    Ok(wildcard)
+}
+
+/// Encodes the rules of a text index.
+fn encode_text(text: &TextIndex) -> Document {
+    let weight = |(path, weight): &(String, u32)| array![path.as_str(), i64::from(*weight)];
+    doc! {
+        "weights": Value::Array(text.weights.iter().map(weight).collect()),
+        "default_language": text.default_language.name(),
+        "language_override": text.language_override.as_str(),
+    }
+}
+
+fn decode_text(value: Value) -> Result<TextIndex, Error> {
+    let mut fields = RecordFields::of_document(value, "text")?;
+    let weight = |value: Value| {
+        let Value::Array(parts) = value else { return Err(missing_field("weights")) };
+        match parts.as_slice() {
+            [Value::String(path), Value::Int64(weight)] => {
+                let weight = u32::try_from(*weight).map_err(|_| missing_field("weights"))?;
+                Ok((path.clone(), weight))
+            }
+            _ => Err(missing_field("weights")),
+        }
+    };
+    let text = TextIndex {
+        weights: fields.take_list("weights")?.into_iter().map(weight).collect::<Result<_, _>>()?,
+        default_language: Language::named(&fields.take_text("default_language")?)
+            .ok_or_else(|| missing_field("default_language"))?,
+        language_override: fields.take_text("language_override")?,
+    };
+    fields.check_none_left()?;
+    Ok(text)
 }
 
 /// Encodes an indexed path of items, with the reason why it is indexed.
@@ -101,6 +162,17 @@ fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
         return Policy::from_array(policy)
             .map(IndexShape::Allowed)
             .ok_or_else(|| missing_field("allowed"));
+    }
+    if let Some(wildcard) = fields.take_optional("wildcard") {
+        return decode_wildcard(wildcard).map(IndexShape::Wildcard);
+    }
+    if let Some(text) = fields.take_optional("text") {
+        return decode_text(text).map(IndexShape::Text);
+    }
+    match fields.take_optional("hashed") {
+        None => {}
+        Some(Value::String(path)) => return Ok(IndexShape::Hashed(path)),
+        Some(_) => return Err(missing_field("hashed")),
     }
     if let Some(kept) = fields.take_optional("path") {
         return decode_indexed_path(kept).map(IndexShape::Path);

@@ -117,6 +117,9 @@ impl IndexSpec {
             IndexShape::Path(kept) => kept.steps == path,
             IndexShape::Allowed(_)
             | IndexShape::Fields
+            | IndexShape::Hashed(_)
+            | IndexShape::Wildcard(_)
+            | IndexShape::Text(_)
             | IndexShape::Tuple { .. }
             | IndexShape::Timeline
             | IndexShape::InsertionOrder => false,

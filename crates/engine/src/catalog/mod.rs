@@ -8,6 +8,7 @@
 //!  policy            which paths of items may be indexed
 //!  indexed_paths     which of them are          demand    which ones queries request
 //!  capped            limits and order of capped collections
+//!  wildcard_paths    which paths a wildcard index contains
 //!  reap_floors       what may be dropped          index_figures   how often indexes were used
 //! ```
 
@@ -24,6 +25,7 @@ mod map;
 mod policy;
 mod reap_floors;
 mod record;
+mod wildcard_paths;
 
 pub use capped::Capped;
 pub(crate) use capped::put_evicted;
@@ -41,8 +43,9 @@ pub use policy::{Policy, PolicyRule};
 pub(crate) use reap_floors::ReapFloors;
 pub use record::{
     CounterState, FeedSettings, FeedStart, IndexReason, IndexShape, IndexSpec, IndexedPath,
-    ItemSettings, Record,
+    ItemSettings, Record, TEXT_FIELD,
 };
+pub use wildcard_paths::WildcardPaths;
 
 use std::{fmt, sync::Arc};
 

@@ -2,15 +2,20 @@
 
 use bytes::Bytes;
 use clock::Instant;
-use document::{DocRef, Document, ValueRef};
+use document::{DocRef, Document, Value, ValueRef};
 use expiry::{Class, Settings};
+use full_text::TextIndex;
 use select::sarg::PathStep;
 
-use super::{Capped, ID_INDEX, Policy};
+use super::{Capped, ID_INDEX, Policy, WildcardPaths};
 use crate::{
     keys,
     names::{Model, Namespace, Partition},
 };
+
+/// Name of the first of the two fields that stand for the words in the key of a text index; the
+/// second one continues it.
+pub const TEXT_FIELD: &str = "_fts";
 
 /// What an index contains of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +36,15 @@ pub enum IndexShape {
         /// Whether uniqueness applies within a logical partition.
         scoped: bool,
     },
+    /// As `Fields`, but the value at this path of the key is replaced by its hash, and documents with
+    /// arrays at a path of the key are refused.
+    Hashed(String),
+    /// An entry with path and value for each scalar value at these paths, in BSON order; arrays are
+    /// expanded.
+    Wildcard(WildcardPaths),
+    /// An entry for each word of the document's texts, between the values at the paths of the key
+    /// before [`TEXT_FIELD`] and after it. Documents with arrays at these paths are refused.
+    Text(TextIndex),
     /// Each item that may expire, by expiry class (default or own TTL) and by the second of its
     /// write or deadline; expirations are published from this index.
     Timeline,
@@ -104,9 +118,7 @@ impl IndexSpec {
     /// Returns whether the keys of the index's entries end with the document's `_id`, so that
     /// entries with equal values are ordered by `_id`.
     pub(crate) fn ends_with_id(&self) -> bool {
-        self.shape == IndexShape::Fields
-            && !self.unique
-            && !self.key.iter().any(|(path, _)| path == "_id")
+        self.has_fields() && !self.unique && !self.key.iter().any(|(path, _)| path == "_id")
     }
 
     /// Returns whether this is an item index of an earlier version, whose entries with equal values
@@ -115,6 +127,9 @@ impl IndexSpec {
         let of_items = match self.shape {
             IndexShape::Path(_) | IndexShape::Wild(_) | IndexShape::Tuple { .. } => true,
             IndexShape::Fields
+            | IndexShape::Hashed(_)
+            | IndexShape::Wildcard(_)
+            | IndexShape::Text(_)
             | IndexShape::Allowed(_)
             | IndexShape::Timeline
             | IndexShape::InsertionOrder => false,
@@ -122,13 +137,30 @@ impl IndexSpec {
         of_items && !self.unique && !self.by_creation
     }
 
-    /// Returns the key pattern as a document of 1 and -1.
+    /// Returns whether the keys of the index's entries are the values or hashes at the paths of
+    /// `key`, in this order.
+    pub(crate) fn has_fields(&self) -> bool {
+        matches!(self.shape, IndexShape::Fields | IndexShape::Hashed(_))
+    }
+
+    /// Returns the path whose values are hashed.
+    pub(crate) fn hashed_path(&self) -> Option<&str> {
+        match &self.shape {
+            IndexShape::Hashed(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Returns the key pattern as a document of 1 and -1, with the kind of a hashed or text field.
     pub fn key_pattern(&self) -> Document {
-        let direction = |descending: &bool| if *descending { -1 } else { 1 };
-        self.key
-            .iter()
-            .map(|(path, descending)| (path.clone(), direction(descending).into()))
-            .collect()
+        let part = |path: &str, descending: bool| match descending {
+            _ if self.hashed_path() == Some(path) => "hashed".into(),
+            _ if path == TEXT_FIELD && matches!(self.shape, IndexShape::Text(_)) => "text".into(),
+            true => Value::Int32(-1),
+            false => Value::Int32(1),
+        };
+        let parts = self.key.iter();
+        parts.map(|(path, descending)| (path.clone(), part(path, *descending))).collect()
     }
 }
 

@@ -330,6 +330,10 @@ impl Engine {
 fn is_about_documents(kind: &Kind) -> bool {
     matches!(
         kind,
-        Kind::DuplicateKey { .. } | Kind::ParallelArrays | Kind::TooLarge | Kind::Query(_)
+        Kind::DuplicateKey { .. }
+            | Kind::ParallelArrays
+            | Kind::HashedArray
+            | Kind::TooLarge
+            | Kind::Query(_)
     )
 }

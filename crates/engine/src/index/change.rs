@@ -57,6 +57,7 @@ pub(super) fn is_same_index(held: &IndexSpec, wanted: &IndexSpec) -> bool {
         && held.partial == wanted.partial
         && held.unique == wanted.unique
         && held.sparse == wanted.sparse
+        && held.shape == wanted.shape
 }
 
 /// Returns whether the requested index already exists. An index is identified by its key, the
@@ -104,6 +105,7 @@ pub fn missing_indexes(
         }
         let listed = all.iter().filter(|index| !index.is_insertion_order());
         check_spec(spec, listed.count(), namespace)?;
+        check_text(spec, &all)?;
         all.push(spec.clone());
         missing.push(spec.clone());
     }
@@ -242,6 +244,19 @@ fn check_spec(spec: &IndexSpec, held: usize, namespace: &Namespace) -> Result<()
         return Err(Error::new(Kind::IndexRefused(IndexRefusal::FieldCount), message));
     }
     Ok(())
+}
+
+/// Fails if a text index is added to a collection that has one.
+fn check_text(spec: &IndexSpec, held: &[IndexSpec]) -> Result<(), Error> {
+    let is_text = |index: &IndexSpec| matches!(index.shape, IndexShape::Text(_));
+    match held.iter().find(|held| is_text(held) && is_text(spec)) {
+        None => Ok(()),
+        Some(held) => {
+            let refusal = IndexRefusal::SecondText(held.name.clone());
+            let message = "a collection has one text index at most";
+            Err(Error::new(Kind::IndexRefused(refusal), message))
+        }
+    }
 }
 
 /// Adds an index with the next id. The index of the default TTL changes the default and gets no

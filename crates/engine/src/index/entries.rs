@@ -8,13 +8,14 @@
 
 use bytes::Bytes;
 use document::{
-    ArrayRef, DocRef, Document, ValueRef,
-    key::{TypeOrder, encode},
+    ArrayRef, DocRef, Document, Value, ValueRef,
+    key::{TypeOrder, component_hash, encode, hashed_component},
 };
 use evaluation::Context;
 use pipeline::Filter;
+use store::KeyRange;
 
-use super::{items, values};
+use super::{items, text, values, wildcard};
 use crate::{
     catalog::{IndexShape, IndexSpec},
     entry::{NamedRow, naming_body},
@@ -45,7 +46,10 @@ pub(crate) fn draft_entries(
     scope: Option<Partition>,
 ) -> Result<Option<DraftedEntries>, Error> {
     match &index.shape {
-        IndexShape::Fields => {}
+        IndexShape::Fields
+        | IndexShape::Hashed(_)
+        | IndexShape::Wildcard(_)
+        | IndexShape::Text(_) => {}
         IndexShape::Wild(policy) => {
             return items::draft_by_policy(index, policy, document, row).map(Some);
         }
@@ -71,8 +75,24 @@ pub(crate) fn draft_entries(
     {
         return Ok(None);
     }
+    match &index.shape {
+        IndexShape::Wildcard(paths) => {
+            return wildcard::draft_wildcard(index, paths, document, row).map(Some);
+        }
+        IndexShape::Text(rules) => {
+            return text::draft_text(index, rules, document, row).map(Some);
+        }
+        _ => {}
+    }
     let tuples = field_tuples(index, document)?;
     let Some(tuples) = tuples else { return Ok(None) };
+    if let Some(path) = index.hashed_path().filter(|_| tuples.multikey) {
+        let message = format!(
+            "Error: hashed indexes do not currently support array values. Found an array at a path \
+             of the index that hashes '{path}'"
+        );
+        return Err(Error::new(Kind::HashedArray, message));
+    }
     let multikey = tuples.multikey;
     let date = index.expire_after.and_then(|_| {
         // Array elements are expanded already, and dates in nested arrays expire nothing.
@@ -93,14 +113,64 @@ pub(crate) fn draft_entries(
 /// Returns key and body of the index entry for one combination of values.
 fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> (Bytes, Bytes) {
     let mut key = keys::index_prefix(index.id);
-    for (value, (_, descending)) in tuple.iter().zip(&index.key) {
+    for (value, (path, descending)) in tuple.iter().zip(&index.key) {
+        let start = key.len();
         encode(*value, TypeOrder::Bson, *descending, &mut key);
+        if index.hashed_path() == Some(path) {
+            let hashed = hashed_component(key.get(start..).unwrap_or_default());
+            key.truncate(start);
+            key.extend_from_slice(&hashed);
+        }
     }
     if index.unique {
         return (key.into(), Bytes::copy_from_slice(row_key));
     }
     key.extend_from_slice(row_key);
     (key.into(), naming_body(row_key))
+}
+
+/// Returns the paths and values of the first entry of a document, in the direction of a scan, that
+/// lies within the scanned ranges of an index; `None` if there is no such entry.
+pub(crate) fn entry_within(
+    index: &IndexSpec,
+    ranges: &[KeyRange],
+    backward: bool,
+    document: DocRef<'_>,
+    row_key: &[u8],
+) -> Option<Document> {
+    let within = |key: &[u8]| {
+        ranges.iter().any(|range| {
+            range.start.as_slice() <= key
+                && range.end.as_ref().is_none_or(|end| key < end.as_slice())
+        })
+    };
+    let mut found: Vec<(Bytes, Document)> = match &index.shape {
+        IndexShape::Wildcard(paths) => wildcard::values_of(index, paths, document, row_key).ok()?,
+        _ => {
+            let tuples = field_tuples(index, document).ok()??;
+            let named = |tuple: &Vec<ValueRef<'_>>| {
+                let parts = index.key.iter().zip(tuple);
+                let value = |path: &str, value: ValueRef<'_>| match index.hashed_path() {
+                    Some(hashed) if hashed == path => hash_of(value),
+                    _ => value.to_value(),
+                };
+                let shown = parts.map(|((path, _), it)| (path.clone(), value(path, *it)));
+                (entry_of_tuple(index, tuple, row_key).0, shown.collect())
+            };
+            tuples.values.iter().map(named).collect()
+        }
+    };
+    found.retain(|(key, _)| within(key));
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let first = if backward { found.pop() } else { found.into_iter().next() };
+    first.map(|(_, shown)| shown)
+}
+
+/// Returns the number by which a hashed index represents a value.
+fn hash_of(value: ValueRef<'_>) -> Value {
+    let mut component = Vec::new();
+    encode(value, TypeOrder::Bson, false, &mut component);
+    Value::Int64(component_hash(&component))
 }
 
 /// The combinations of values for which a document has index entries.
@@ -246,7 +316,7 @@ pub(crate) fn refused_value(index: &IndexSpec, document: DocRef<'_>) -> Document
 
 #[cfg(test)]
 mod tests {
-    use document::{Value, array, doc, shell};
+    use document::{array, doc, shell};
 
     use super::*;
 

@@ -3,6 +3,8 @@
 //! ```text
 //!  entries   dotted paths, arrays expanded          items   an item's paths by policy, or a tuple
 //!  values    an item's values at one path
+//!  text      the words of a document's texts
+//!  wildcard  all values of a document with their paths
 //!  change    records of indexes, each change a commit
 //!  clustered the primary key as a date index
 //!  redefine  all indexes of a collection at once, with its options
@@ -17,10 +19,13 @@ mod entries;
 mod items;
 mod redefine;
 mod replacement;
+mod text;
 mod values;
+mod wildcard;
 
 pub(crate) use change::duplicate_value;
 pub use change::{IndexChange, PreviousIndexOptions, missing_indexes};
-pub(crate) use entries::{DraftedEntries, draft_entries};
+pub(crate) use entries::{DraftedEntries, draft_entries, entry_within};
 pub(crate) use items::{path_component, value_at};
 pub use redefine::{Definition, Redefine};
+pub(crate) use wildcard::PATH_FIELD;

@@ -242,6 +242,9 @@ fn shown_paths(index: &IndexSpec) -> Option<(Vec<String>, &'static str)> {
             Some((index.key.iter().map(path).collect(), "composite"))
         }
         IndexShape::Fields
+        | IndexShape::Hashed(_)
+        | IndexShape::Wildcard(_)
+        | IndexShape::Text(_)
         | IndexShape::Allowed(_)
         | IndexShape::Timeline
         | IndexShape::InsertionOrder => None,

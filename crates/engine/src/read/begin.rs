@@ -73,7 +73,7 @@ impl Engine {
             asked: plan.stages,
             share: context.operation_memory.share(),
             context,
-            with_second: false,
+            output: plan.output,
             finder: None,
             used: Some(Arc::default()),
             work: Work::Walking { remaining: None },

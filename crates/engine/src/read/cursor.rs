@@ -24,7 +24,7 @@ use memory::Share;
 use pipeline::exec::{CountPipeline, Exec, Stage};
 
 use super::{
-    Batch, BatchLimit, Explain, Find, Finder, UsedIndexes, pending::PendingResult,
+    Batch, BatchLimit, Explain, Find, Finder, Output, UsedIndexes, pending::PendingResult,
     stored_view::JoinedNames,
 };
 use crate::{
@@ -67,8 +67,8 @@ pub struct Cursor {
     pub(super) pending: VecDeque<PendingResult>,
     /// Memory held between requests, in addition to that of the stages.
     pub(super) share: Share,
-    /// Whether stored documents get an additional last field with the second of their write.
-    pub(super) with_second: bool,
+    /// The form in which each document is returned.
+    pub(super) output: Output,
     /// Number of views opened so far, which identifies the current view; 0 before the first.
     pub(super) view: u64,
     /// Number of the first batch's view. Stages hold no rows of earlier views.
@@ -185,7 +185,7 @@ impl Cursor {
     /// Adds a last field `_ts`, the second of the write since 1970, to stored documents, but not to
     /// those created by stages.
     pub fn add_write_second(&mut self) {
-        self.with_second = true;
+        self.output = Output::WithSecond;
     }
 
     /// Returns whether stages must sort because no index yields the order.

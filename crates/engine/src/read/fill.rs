@@ -194,7 +194,13 @@ impl Cursor {
         match running.exec.next()? {
             Next::Done => Ok(true),
             Next::Row(row) => {
-                self.pending.push_back(PendingResult::of_stages(row, self.first_view));
+                let finder = self.finder.as_ref();
+                self.pending.push_back(PendingResult::of_output(
+                    row,
+                    finder,
+                    self.output,
+                    self.first_view,
+                ));
                 Ok(false)
             }
             Next::NeedInput | Next::Want(_) | Next::Pause => Ok(false),
@@ -208,7 +214,7 @@ impl Cursor {
         wanted: usize,
         remaining: Option<u64>,
     ) -> Result<Option<PendingResult>, Halt> {
-        let (view_index, dated, checked_in) = (self.view_index, self.with_second, self.view);
+        let (view_index, output, checked_in) = (self.view_index, self.output, self.view);
         let (Some(view), Some(finder)) = (views.view_at(view_index), &mut self.finder) else {
             return Ok(None);
         };
@@ -217,8 +223,10 @@ impl Cursor {
         let left = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
         let rows =
             finder.take_matching(view, &self.context, wanted.min(left).min(PAGE_ROWS)).await?;
-        let mut held =
-            rows.into_iter().map(|row| PendingResult::of_row(row, view_index, dated, checked_in));
+        let finder = &*finder;
+        let mut held = rows
+            .into_iter()
+            .map(|row| PendingResult::of_row(row, view_index, finder, output, checked_in));
         // The remaining rows are held back as checked in this view.
         let first = held.next();
         self.caught_up = self.follows && first.is_none();
@@ -236,7 +244,12 @@ impl Cursor {
         loop {
             match running.exec.next()? {
                 // Stages may have buffered the source rows of this result since the first view.
-                Next::Row(row) => return Ok(Some(PendingResult::of_stages(row, self.first_view))),
+                Next::Row(row) => {
+                    let finder = self.finder.as_ref();
+                    let result =
+                        PendingResult::of_output(row, finder, self.output, self.first_view);
+                    return Ok(Some(result));
+                }
                 Next::Done => return Ok(None),
                 Next::Want(request) => {
                     // The stage reserves memory for the rows that it keeps.

@@ -3,12 +3,18 @@
 
 use std::sync::Arc;
 
-use document::Document;
+use document::{
+    Document, Value,
+    key::{Component, decode},
+};
 use pipeline::{Filter, sort::Sort};
+use store::KeyRange;
 
 use crate::{
     access::{AccessPath, ChosenAccess, Hint},
-    catalog::ID_INDEX,
+    catalog::{ID_INDEX, IndexShape, IndexSpec},
+    index::PATH_FIELD,
+    keys,
 };
 
 /// The selection of a query.
@@ -40,6 +46,8 @@ pub struct IndexTraits {
     pub partial: bool,
     /// Whether some document has more than one entry.
     pub multikey: bool,
+    /// Whether a scan may find a document by more than one entry.
+    pub repeats_rows: bool,
 }
 
 /// The execution of a query: its plan and, once it has run, its counts.
@@ -72,6 +80,24 @@ pub struct Explain {
     pub documents_examined: u64,
 }
 
+/// Returns the key pattern of a scan of an index; in a wildcard index, the path that is read stands
+/// after the field of paths.
+fn scanned_pattern(index: &IndexSpec, ranges: &[KeyRange]) -> Document {
+    if !matches!(index.shape, IndexShape::Wildcard(_)) {
+        return index.key_pattern();
+    }
+    let mut pattern = Document::new();
+    pattern.push(PATH_FIELD, 1);
+    let prefix = keys::index_prefix(index.id).len();
+    let start = ranges.first().and_then(|range| range.start.get(prefix..));
+    if let Some((Component::Value(Value::String(path)), _)) =
+        start.and_then(|start| decode(start, false))
+    {
+        pattern.push(path, 1);
+    }
+    pattern
+}
+
 impl Explain {
     /// Describes a chosen access path before its execution.
     pub(super) fn of_choice(chosen: &ChosenAccess, used: Option<u32>) -> Self {
@@ -90,12 +116,13 @@ impl Explain {
             AccessPath::Index { index, ranges } => {
                 explain.index = Some(index.name.clone());
                 explain.ranges = ranges.len();
-                explain.pattern = index.key_pattern();
+                explain.pattern = scanned_pattern(index, ranges);
                 explain.traits = IndexTraits {
                     unique: index.unique,
                     sparse: index.sparse,
                     partial: index.partial.is_some(),
                     multikey: index.multikey,
+                    repeats_rows: index.multikey || !index.has_fields(),
                 };
             }
         }

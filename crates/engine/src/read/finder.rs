@@ -108,6 +108,17 @@ pub(crate) struct Finder {
 }
 
 impl Finder {
+    /// Returns the finder's access path, and the finders of its branches if it has several.
+    pub(super) fn paths(&self) -> (&ChosenAccess, Vec<&Finder>) {
+        let branches = self.branches.iter().flat_map(|branches| branches.finders());
+        (&self.chosen, branches.collect())
+    }
+
+    /// Returns the description of the plan, with the statistics of this finder alone.
+    pub(super) fn description(&self) -> &Explain {
+        &self.explain
+    }
+
     /// Drops the candidates that were read ahead; they are read again later.
     pub(crate) fn forget_read_ahead(&mut self) {
         self.branches.iter_mut().for_each(|branches| branches.forget_read_ahead());

@@ -10,13 +10,13 @@
 
 mod begin;
 mod cursor;
-mod dated;
 mod fill;
 mod find;
 mod finder;
 mod follow;
 mod origin;
 mod other;
+mod output;
 mod pending;
 mod plan;
 mod stored_view;
@@ -25,5 +25,5 @@ mod used;
 pub use cursor::Cursor;
 pub use find::{Explain, Find, IndexTraits};
 pub(crate) use finder::Finder;
-pub use plan::{Batch, BatchLimit, Plan};
+pub use plan::{Batch, BatchLimit, Output, Plan};
 pub(crate) use used::UsedIndexes;

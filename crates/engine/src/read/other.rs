@@ -9,7 +9,6 @@ use pipeline::exec::{self, Request, Stage};
 
 use super::{Batch, BatchLimit, Cursor, Plan};
 use crate::{
-    access::Hint,
     error::{Error, Halt, Kind},
     limits::MAX_LOOKUP_BYTES,
     names::Namespace,
@@ -37,8 +36,7 @@ impl Cursor {
     ) -> Result<(Vec<exec::Row>, Share), Halt> {
         let database = request.database.unwrap_or_else(|| self.database.clone());
         let asked = Namespace::new(database, request.collection);
-        let plan =
-            Plan { filter: request.filter, stages: request.stages.to_vec(), hint: Hint::None };
+        let plan = Plan::new(request.filter).with_stages(request.stages.to_vec());
         let (namespace, plan) = self.joined.below(asked, plan);
         // The views were opened for the names in these same stages.
         let view_index = views.view_index_of(&namespace).ok_or_else(|| {

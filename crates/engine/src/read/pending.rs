@@ -13,7 +13,7 @@ use document::DocBuf;
 use expiry::Header;
 use pipeline::exec::{self, Source};
 
-use super::{dated::with_second, origin};
+use super::{Finder, Output, origin};
 use crate::{
     error::{Error, Halt},
     row::Row,
@@ -72,18 +72,34 @@ impl ResultSource {
 }
 
 impl PendingResult {
-    /// Wraps a row found in the view with this index; `dated` adds the second of its write.
-    pub(super) fn of_row(row: Row, view_index: u32, dated: bool, checked_in: u64) -> Self {
+    /// Wraps a row that the finder found in the view with this index.
+    pub(super) fn of_row(
+        row: Row,
+        view_index: u32,
+        finder: &Finder,
+        output: Output,
+        checked_in: u64,
+    ) -> Self {
         let (key, header) = (row.key.clone(), row.value.slice(..row.start));
         let source = ResultSource::Row { view_index, key, header };
-        let document = if dated { with_second(&row) } else { row.into_body() };
-        Self { document, source, checked_in }
+        Self { document: output.of_row(row, finder), source, checked_in }
     }
 
     /// Wraps a document that the stages produced.
     pub(super) fn of_stages(row: exec::Row, checked_in: u64) -> Self {
         let source = ResultSource::Stages(row.source);
         Self { document: row.document.into_bytes(), source, checked_in }
+    }
+
+    /// Wraps a document of the stages in the form in which it is returned.
+    pub(super) fn of_output(
+        row: exec::Row,
+        finder: Option<&Finder>,
+        output: Output,
+        checked_in: u64,
+    ) -> Self {
+        let document = output.of_result(row.document, &row.source, finder);
+        Self { document, source: ResultSource::Stages(row.source), checked_in }
     }
 
     /// Recomputes the result without expired documents, which are given by their origins. Returns

@@ -19,12 +19,29 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// Access path that the client requests.
     pub hint: Hint,
+    /// The form in which each document is returned.
+    pub output: Output,
+}
+
+/// What a query returns of each document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// The document as the stages return it.
+    #[default]
+    Document,
+    /// The document, with the second of its write in a last field `_ts` if no stage has changed it.
+    WithSecond,
+    /// The document, with an identifier of its row in a last field `$recordId`.
+    WithRecordId,
+    /// The key of the index that is read, by which the document was found; an empty document if no
+    /// index is read.
+    IndexKey,
 }
 
 impl Plan {
     /// Creates a plan without stages.
     pub fn new(filter: Filter) -> Self {
-        Self { filter, stages: Vec::new(), hint: Hint::None }
+        Self { filter, stages: Vec::new(), hint: Hint::None, output: Output::Document }
     }
 
     /// Returns whether a stage sorts.

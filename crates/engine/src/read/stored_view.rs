@@ -52,7 +52,7 @@ impl ResolvedName {
         if self.stages.is_empty() || matches!(plan.filter, Filter::Never) {
             return plan;
         }
-        let Plan { filter, stages, hint } = plan;
+        let Plan { filter, stages, hint, output } = plan;
         let mut all = self.stages.clone();
         if !filter.is_always() {
             all.push(Stage::Match(filter));
@@ -63,7 +63,7 @@ impl ResolvedName {
         while let Some(Stage::Match(filter)) = rest.next_if(|it| matches!(it, Stage::Match(_))) {
             filters.push(filter);
         }
-        Plan { filter: Filter::all(filters), stages: rest.collect(), hint }
+        Plan { filter: Filter::all(filters), stages: rest.collect(), hint, output }
     }
 }
 

@@ -27,7 +27,7 @@ use super::{
     reference::parse_reference,
     variable_name,
 };
-use crate::Error;
+use crate::{Error, text_score::score_path};
 
 /// Parses `$and`, which stops at the first argument that is false.
 pub(super) fn parse_and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
@@ -42,6 +42,20 @@ pub(super) fn parse_or(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Exp
 /// Parses `$literal` and `$const`: the value as written, including dollars.
 pub(super) fn parse_literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
     Ok(Expr::Literal(value.to_value()))
+}
+
+/// Parses `{$meta: "textScore"}`: the score of the document in a search.
+///
+/// Errors: 17307 not a string, 17308 an unknown name, 238 a known one, 40218 no search.
+pub(super) fn parse_meta(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
+    match value.as_str() {
+        Some("textScore") => Ok(Expr::Field(score_path()?)),
+        Some("indexKey" | "recordId" | "sortKey" | "randVal" | "searchScore") => {
+            Err(Error::unsupported(name))
+        }
+        Some(other) => Err(Error::new(17308, format!("Unsupported argument to $meta: {other}"))),
+        None => Err(Error::new(17307, "$meta only supports string arguments")),
+    }
 }
 
 /// Parses `$expr` inside an expression: the expression itself.

@@ -52,7 +52,6 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$function",
     "$hash",
     "$hexHash",
-    "$meta",
     "$minMaxScaler",
     "$similarityCosine",
     "$similarityDotProduct",

@@ -25,6 +25,7 @@ pub(super) static TABLE: &[(&str, Parse)] = &[
     ("$let", form::parse_let),
     ("$literal", form::parse_literal),
     ("$map", iterate::parse_map),
+    ("$meta", form::parse_meta),
     ("$or", form::parse_or),
     ("$reduce", iterate::parse_reduce),
     ("$regexFind", form::parse_regex),

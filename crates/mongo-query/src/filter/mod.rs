@@ -17,6 +17,7 @@ mod number;
 mod operators;
 mod pattern;
 mod schema;
+mod text;
 mod types;
 mod validator;
 
@@ -40,7 +41,10 @@ pub use validator::parse_validator;
 
 /// Parses a filter document such as `{a: {$gt: 1}}`.
 pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
-    as_program(|| parse_document(filter, Scope { depth: 0, target: FilterTarget::Top }))
+    let filter =
+        as_program(|| parse_document(filter, Scope { depth: 0, target: FilterTarget::Top }))?;
+    text::check_place(&filter)?;
+    Ok(filter)
 }
 
 /// Parses a filter of a part of a document, as in updates. `$expr` is not allowed, since it
@@ -112,7 +116,7 @@ pub(crate) const TOP_OPERATORS: &[(&str, Parse)] = &[
     ("$comment", |_, _, _| Ok(None)),
     ("$alwaysTrue", |_, _, _| Ok(Some(Filter::always()))),
     ("$alwaysFalse", |_, _, _| Ok(Some(Filter::Never))),
-    ("$text", unsupported_filter),
+    ("$text", text::parse_text),
     ("$where", unsupported_filter),
     ("$jsonSchema", schema::parse_operator),
     ("$sampleRate", unsupported_filter),

@@ -186,6 +186,13 @@ fn parse_stage_list(
             return Err(Error::new(40602, text));
         }
         for stage in parse_stage(name, value, scope)? {
+            if let Stage::Match(filter) = &stage
+                && (has_predecessor || 0 < at)
+                && filter.text_query().is_some()
+            {
+                let text = "$match with $text is only allowed as the first pipeline stage";
+                return Err(Error::new(17313, text));
+            }
             push_stage(&mut stages, stage);
         }
     }

@@ -24,6 +24,9 @@ pub(crate) enum Leaf {
     Exclude,
     /// A computed value, with its text for messages.
     Computed(Computed, String),
+    /// The score of a search. It does not decide whether the projection includes or excludes
+    /// fields.
+    Score(Computed),
     /// `$elemMatch`: the first element of an array that matches the condition.
     FirstElement(Computed),
     /// `$slice`: a part of an array. It does not decide whether the projection includes or
@@ -103,6 +106,7 @@ impl Builder {
                 self.mode = Some(Mode::Inclusion);
                 self.insert(path, Item::Computed(Box::new(computed)))?;
             }
+            Leaf::Score(computed) => self.insert(path, Item::Computed(Box::new(computed)))?,
             Leaf::FirstElement(computed) => {
                 self.first_element = true;
                 self.check_exclusive("Cannot specify positional operator and $elemMatch.")?;

@@ -9,10 +9,10 @@
 //! ```
 
 use document::{Number, ValueRef};
-use pipeline::project::Computed;
+use pipeline::{Expr, project::Computed};
 
 use super::build::{Builder, Leaf};
-use crate::{Error, field_path::check_path, filter};
+use crate::{Error, field_path::check_path, filter, text_score::score_path};
 
 /// Parses an operator at a path. Returns `None` if the operator is to be parsed as an expression,
 /// such as a `$slice` with other operands.
@@ -86,11 +86,10 @@ fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, E
     Ok(Some(Leaf::FirstElement(Computed::FirstElement { field, test })))
 }
 
-/// Refuses `$meta`, which is not supported. A name that MongoDB does not support either gets error
-/// 17308.
+/// Parses `$meta: "textScore"`, and refuses other names: with 17308 names that MongoDB does not
+/// support either.
 fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
-    const KNOWN: [&str; 9] = [
-        "textScore",
+    const KNOWN: [&str; 8] = [
         "indexKey",
         "recordId",
         "sortKey",
@@ -101,6 +100,7 @@ fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
         "searchHighlights",
     ];
     match operand.as_str() {
+        Some("textScore") => Ok(Some(Leaf::Score(Computed::Expr(Expr::Field(score_path()?))))),
         Some(name) if !KNOWN.contains(&name) => {
             Err(Error::new(17308, format!("Unsupported argument to $meta: {name}")))
         }

@@ -163,7 +163,7 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$maxN", Support::Works),
     ("$median", Support::Differs("exact instead of approximate")),
     ("$mergeObjects", Support::Works),
-    ("$meta", Support::NotYet),
+    ("$meta", Support::Differs("`textScore` only, before documents are reshaped")),
     ("$millisecond", Support::Works),
     ("$min", Support::Works),
     ("$minMaxScaler", Support::NotYet),

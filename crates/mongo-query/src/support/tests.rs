@@ -7,6 +7,7 @@ use crate::{
     shell_text::document,
     sort,
     support::{LanguagePart, Row, Support, TABLE},
+    text_score::with_score,
     update,
 };
 
@@ -21,7 +22,8 @@ fn example(row: &Row) -> String {
         ) => {
             format!("{{{name}: 1}}")
         }
-        (LanguagePart::Filter, "$jsonSchema" | "$text" | "$where") => format!("{{{name}: {{}}}}"),
+        (LanguagePart::Filter, "$text") => "{$text: {$search: 'a'}}".to_owned(),
+        (LanguagePart::Filter, "$jsonSchema" | "$where") => format!("{{{name}: {{}}}}"),
         (LanguagePart::Filter, "$in" | "$nin" | "$all") => format!("{{a: {{{name}: [1]}}}}"),
         (LanguagePart::Filter, "$not") => "{a: {$not: {$gt: 1}}}".to_owned(),
         (LanguagePart::Filter, "$elemMatch") => "{a: {$elemMatch: {b: 1}}}".to_owned(),
@@ -67,7 +69,7 @@ fn parse(row: &Row) -> Result<(), Error> {
 #[test]
 fn rows_say_what_parsers_do() {
     for row in TABLE {
-        let parsed = parse(row);
+        let parsed = with_score(true, || parse(row));
         // `find` takes `$natural` as the direction of the scan and does not pass it to the parser.
         if (row.part, row.name) == (LanguagePart::Sort, "$natural") {
             assert!(parsed.is_err(), "{row:?}");

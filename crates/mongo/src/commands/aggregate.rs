@@ -13,7 +13,10 @@
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use engine::{Namespace, Plan};
-use mongo_query::pipeline::output::{Output, WRITING_STAGES, parse_with_output};
+use mongo_query::{
+    pipeline::output::{Output, WRITING_STAGES, parse_with_output},
+    text_score,
+};
 use pipeline::{Filter, exec::Stage};
 
 use super::{
@@ -26,7 +29,10 @@ use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
-    errors::{CommandNotSupported, Error, FailedToParse, InvalidNamespace, Result, TypeMismatch},
+    errors::{
+        CommandNotSupported, Error, FailedToParse, InvalidNamespace, NotImplemented, Result,
+        TypeMismatch,
+    },
     names,
     parsers::{
         api_version::{check_stages, is_strict},
@@ -231,6 +237,11 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<(Plan, Option<Output>)> {
         return Err(Error::new(CommandNotSupported, "aggregate with 'exchange' is not supported"));
     }
     let pipeline = args.need_array("pipeline")?;
+    if text_score::uses_score(ValueRef::Array(pipeline)) {
+        check_source(args)?;
+        let (plan, output) = scored_plan(pipeline)?;
+        return Ok((Plan { hint: parse_hint(args)?, ..plan }, output));
+    }
     let (mut stages, output) = parse_with_output(pipeline, false)?;
     check_source(args)?;
     let mut filter = Filter::always();
@@ -241,4 +252,61 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<(Plan, Option<Output>)> {
     }
     let plan = Plan { hint: parse_hint(args)?, ..Plan::new(filter).with_stages(stages) };
     Ok((plan, output))
+}
+
+/// Stages after which documents still have the field of the score of a search.
+const KEEPING_SCORE: &[&str] =
+    &["$match", "$sort", "$skip", "$limit", "$addFields", "$set", "$unset", "$unwind", "$lookup"];
+/// Stages that may use the score of a search.
+const USING_SCORE: &[&str] = &[
+    "$match",
+    "$sort",
+    "$addFields",
+    "$set",
+    "$project",
+    "$group",
+    "$sortByCount",
+    "$bucket",
+    "$bucketAuto",
+];
+
+/// Parses the plan of a pipeline that uses the score of its search. The score is computed before the
+/// second stage, and removed after the last stage that uses it.
+///
+/// Fails with 40218 if the pipeline does not begin with a search, and with 238 if the score is used
+/// by a stage that cannot, after documents were reshaped, or next to a whole document.
+fn scored_plan(pipeline: ArrayRef<'_>) -> Result<(Plan, Option<Output>)> {
+    let stages: Vec<Value> = pipeline.iter().map(ValueRef::to_value).collect();
+    let uses = |stage: &Value| text_score::uses_score(stage.as_ref());
+    let last = stages.iter().rposition(uses).unwrap_or_default();
+    let (head, rest) = stages.split_at(last + 1);
+    for (place, stage) in head.iter().enumerate().skip(1) {
+        let name = stage.as_ref().as_document().and_then(|stage| stage.iter().next());
+        let name = name.map_or("", |(name, _)| name);
+        let kept = place == last || KEEPING_SCORE.contains(&name);
+        let used = !uses(stage) || USING_SCORE.contains(&name);
+        let whole = text_score::uses_whole_document(stage.as_ref());
+        if !kept || !used || whole {
+            let message =
+                format!("{{$meta: 'textScore'}} in or after this {name} is not supported");
+            return Err(Error::new(NotImplemented, message));
+        }
+    }
+    let parsed =
+        text_score::with_score(true, || mongo_query::pipeline::parse(ArrayRef::Tree(head)));
+    let mut parsed = parsed?.into_iter();
+    let filter = match parsed.next() {
+        Some(Stage::Match(filter)) => filter,
+        _ => Filter::always(),
+    };
+    let Some(query) = filter.text_query() else {
+        let message = "query requires text score metadata, but it is not available";
+        return Err(Error::new(40218, message));
+    };
+    let mut all = vec![text_score::score_stage(query)];
+    all.extend(parsed);
+    all.push(text_score::removal_stage());
+    let (rest, output) = parse_with_output(ArrayRef::Tree(rest), true)?;
+    all.extend(rest);
+    Ok((Plan::new(filter).with_stages(all), output))
 }

@@ -9,8 +9,9 @@
 //! order of their insertion. A `limit` of 0 means none. A batch is limited by `batchSize` and by its
 //! size in bytes.
 
-use document::DocBuf;
-use engine::{Direction, Hint, Namespace, Plan};
+use document::{DocBuf, DocRef};
+use engine::{Direction, Hint, Namespace, Output, Plan};
+use mongo_query::text_score;
 use pipeline::{Filter, exec::Stage};
 
 use super::views;
@@ -18,7 +19,7 @@ use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
-    errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
+    errors::{BadValue, Error, FailedToParse, NoQueryExecutionPlans, Result},
     limits::DUMP_APP_NAME,
     parsers::hint::{natural_order, parse_hint},
     query::begin_query,
@@ -56,8 +57,8 @@ pub(super) const FIELDS: &[&str] = &[
 /// the setting `carry_timestamps` is on: a dump without `_ts` would restart every document's time
 /// to live when it is restored.
 ///
-/// Fails with the errors of the arguments, of filter, sort and projection, and with 115 for
-/// unsupported options; all of them before the first document is read, even if `batchSize` is 0.
+/// Fails with the errors of the arguments, of filter, sort and projection; all of them before the
+/// first document is read, even if `batchSize` is 0.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
@@ -93,18 +94,34 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
 /// A sort by `$natural` is not a stage but the direction of the scan; a hint beside it has no
 /// effect.
 pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
-    refuse_unsupported(args)?;
+    check_flags(args)?;
     args.simple_collation()?;
     let filter = match args.document("filter")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => Filter::always(),
     };
+    let Some(query) = filter.text_query().cloned() else { return plan_of(args, filter) };
+    if args.strict_bool("returnKey")?.unwrap_or(false) {
+        return Err(Error::new(BadValue, "text and returnKey not allowed in same query"));
+    }
+    let mut plan = text_score::with_score(true, || plan_of(args, filter))?;
+    let scored = ["sort", "projection"].into_iter().filter_map(|name| args.get(name));
+    if scored.into_iter().any(text_score::uses_score) {
+        plan.stages.insert(0, text_score::score_stage(&query));
+        plan.stages.push(text_score::removal_stage());
+    }
+    Ok(plan)
+}
+
+/// Parses the plan of a find with this filter.
+fn plan_of(args: &Args<'_>, filter: Filter) -> Result<Plan> {
     let (skip, limit) = (args.count("skip")?.unwrap_or(0), args.count("limit")?);
     let limit = limit.filter(|limit| 0 < *limit);
     let mut stages = Vec::new();
-    let hint = parse_hint(args)?;
+    let hint = with_bounds(parse_hint(args)?, args)?;
     if let Some(sort) = args.document("sort")?.filter(|sort| !sort.is_empty()) {
         match natural_order(sort)? {
+            Some(_) if matches!(hint, Hint::Between { .. }) => return Err(natural_bounds()),
             Some(direction) => {
                 let plan = Plan { hint: Hint::Natural(direction), ..Plan::new(filter) };
                 return finish_plan(args, plan, stages, skip, limit);
@@ -133,11 +150,15 @@ fn finish_plan(
     if let Some(limit) = limit {
         stages.push(Stage::Limit(limit));
     }
+    let output = output_of(args)?;
     if let Some(projection) = args.document("projection")?.filter(|it| !it.is_empty()) {
         let projection = mongo_query::projection::parse_find_over(projection, &plan.filter)?;
-        stages.push(Stage::Project(projection.over_filter(&plan.filter)));
+        // The key of an index is returned whole.
+        if output != Output::IndexKey {
+            stages.push(Stage::Project(projection.over_filter(&plan.filter)));
+        }
     }
-    Ok(plan.with_stages(stages))
+    Ok(Plan { output, ..plan.with_stages(stages) })
 }
 
 /// Returns whether the client wants a tailable cursor. On a missing collection the cursor ends
@@ -179,24 +200,47 @@ pub(super) fn check_tailable(
     Ok(true)
 }
 
-/// Refuses unsupported options that would change the result: record ids and bounds of index keys.
-/// Options without effect here only have to be booleans. `oplogReplay` has had no effect in MongoDB
-/// since 4.4.
-fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
-    args.strict_bool("allowDiskUse")?;
-    args.strict_bool("allowPartialResults")?;
-    args.strict_bool("oplogReplay")?;
-    for name in ["returnKey", "showRecordId"] {
-        if args.strict_bool(name)?.unwrap_or(false) {
-            let message = format!("find with '{name}' is not supported");
-            return Err(Error::new(CommandNotSupported, message));
-        }
-    }
-    for name in ["min", "max"] {
-        if args.document(name)?.is_some_and(|bound| !bound.is_empty()) {
-            let message = format!("find with '{name}' is not supported");
-            return Err(Error::new(CommandNotSupported, message));
-        }
+/// Checks options that have no effect here and only have to be booleans. `oplogReplay` has had no
+/// effect in MongoDB since 4.4.
+fn check_flags(args: &Args<'_>) -> Result<()> {
+    for name in ["allowDiskUse", "allowPartialResults", "oplogReplay"] {
+        args.strict_bool(name)?;
     }
     Ok(())
+}
+
+/// Returns the form of the results: with `returnKey` the key of the index alone, with
+/// `showRecordId` the document with an identifier of its row.
+fn output_of(args: &Args<'_>) -> Result<Output> {
+    let (key, record) = (args.strict_bool("returnKey")?, args.strict_bool("showRecordId")?);
+    Ok(match (key.unwrap_or(false), record.unwrap_or(false)) {
+        (true, _) => Output::IndexKey,
+        (false, true) => Output::WithRecordId,
+        (false, false) => Output::Document,
+    })
+}
+
+/// Returns the hint limited to the keys between `min` and `max`, if one of them is given.
+///
+/// Fails with 51173 without a hint, and with 291 if the hint is not an index.
+fn with_bounds(hint: Hint, args: &Args<'_>) -> Result<Hint> {
+    let bound = |name| -> Result<_> { Ok(args.document(name)?.map(DocRef::to_tree)) };
+    let min = bound("min")?.unwrap_or_default();
+    let max = bound("max")?.unwrap_or_default();
+    if min.is_empty() && max.is_empty() {
+        return Ok(hint);
+    }
+    match hint {
+        Hint::None => {
+            let message = "When using min()/max() a hint of which index to use must be provided";
+            Err(Error::new(51173, message))
+        }
+        Hint::Natural(_) => Err(natural_bounds()),
+        index => Ok(Hint::Between { index: Box::new(index), min, max }),
+    }
+}
+
+/// Returns the error of bounds of keys together with `$natural`.
+fn natural_bounds() -> Error {
+    Error::new(NoQueryExecutionPlans, "min and max are incompatible with $natural")
 }

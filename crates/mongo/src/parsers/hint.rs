@@ -44,5 +44,6 @@ pub(crate) fn covers_all(hint: &Hint) -> bool {
         Hint::None | Hint::Natural(_) => true,
         Hint::Index(name) => name == "_id_",
         Hint::Key(pattern) => matches!(pattern.fields(), [(name, _)] if name == "_id"),
+        Hint::Between { .. } => false,
     }
 }

@@ -8,14 +8,21 @@
 //! ```text
 //! {key: {a: 1, b: -1}, name: "a_1_b_-1", unique: true, sparse: false, hidden: false,
 //!     partialFilterExpression: {..}}
+//! {key: {a: "hashed"}, name: "a_hashed"}
+//! {key: {"$**": 1}, name: "all", wildcardProjection: {a: 0}}
 //! {key: {at: 1}, name: "at_1", expireAfterSeconds: 60}       a date index: documents expire by it
 //! {key: {_ts: 1}, name: "ttl", expireAfterSeconds: 3600}     the default time to live
 //! ```
 
 use document::{DocRef, Document, Number, Value, ValueRef, shell};
-use engine::IndexSpec;
+use engine::{IndexShape, IndexSpec, TEXT_FIELD};
+use full_text::TextIndex;
 
-use super::{index_seconds, partial_filter};
+use super::{
+    collection_options::check_storage_engine,
+    index_key::{self, IndexKey},
+    index_seconds, partial_filter, text_index,
+};
 use crate::{
     arguments::Args,
     errors::{
@@ -42,25 +49,28 @@ const KNOWN: &[&str] = &[
     "expireAfterSeconds",
     "collation",
     "dropDups",
-];
-
-/// Options that belong to unsupported kinds of indexes. They are refused with an error that names
-/// the feature; all other options are unknown.
-const UNSUPPORTED: &[&str] = &[
+    "wildcardProjection",
+    "storageEngine",
     "weights",
     "default_language",
     "language_override",
     "textIndexVersion",
+];
+
+/// Options of text indexes only.
+const OF_TEXTS: &[&str] = &["weights", "default_language", "language_override", "textIndexVersion"];
+
+/// Options that belong to unsupported kinds of indexes. They are refused with an error that names
+/// the feature; all other options are unknown.
+const UNSUPPORTED: &[&str] = &[
     "2dsphereIndexVersion",
     "bits",
     "min",
     "max",
     "bucketSize",
-    "wildcardProjection",
     "clustered",
     "prepareUnique",
     "columnstoreProjection",
-    "storageEngine",
 ];
 
 /// Options that a specification of the `_ts` index may have.
@@ -110,88 +120,20 @@ pub(crate) fn parse_spec(spec: DocRef<'_>, unknown: Unknown) -> Result<Option<In
     let Some(pattern) = pattern.as_document() else {
         return Err(Error::new(TypeMismatch, "The field 'key' must be an object"));
     };
-    let key = parse_key(pattern)?;
+    let parsed = index_key::parse_key(pattern, &args)?;
+    let key = &parsed.paths;
     check_version(spec)?;
-    let name = parse_name(&args, &key, &shown_spec())?;
+    let name = parse_name(&args, key, &shown_spec())?;
     if let [(path, _)] = key.as_slice()
         && path == "_id"
+        && parsed.shape == IndexShape::Fields
     {
         return id_index(spec, pattern).map(|()| None);
     }
     if key.iter().any(|(path, _)| path == RESERVED) {
-        return system_index(spec, key, name).map(Some);
+        return system_index(spec, parsed, name).map(Some);
     }
-    parse_options(&args, spec, key, name).map(Some)
-}
-
-/// Parses the key pattern into paths and directions, `true` for descending. Any number but 0 and
-/// NaN is a direction; a string names a kind of index.
-///
-/// Fails with 67 for an empty pattern, 0, NaN or another type, and with 115 or 67 for a kind of
-/// index that is unsupported or unknown.
-fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
-    if pattern.is_empty() {
-        return Err(Error::new(CannotCreateIndex, "Index keys cannot be empty."));
-    }
-    let part = |(path, value): (&str, ValueRef<'_>)| {
-        check_path(path)?;
-        match value {
-            ValueRef::String(kind) => Err(unsupported_kind(kind)),
-            value => match Number::of(value).map(Number::to_f64) {
-                Some(0.0) => Err(Error::new(
-                    CannotCreateIndex,
-                    "Values in the index key pattern cannot be 0.",
-                )),
-                Some(order) if order.is_nan() => Err(Error::new(
-                    CannotCreateIndex,
-                    "Values in the index key pattern cannot be NaN.",
-                )),
-                Some(order) => Ok((path.to_owned(), order < 0.0)),
-                None => Err(Error::new(
-                    CannotCreateIndex,
-                    format!(
-                        "Values in v:2 index key pattern cannot be of type {}. Only numbers > 0, numbers < 0, and strings are allowed.",
-                        value.kind().name()
-                    ),
-                )),
-            },
-        }
-    };
-    pattern.iter().map(part).collect()
-}
-
-/// Returns the error of a kind of index that only MongoDB supports (115), or that is unknown (67).
-fn unsupported_kind(kind: &str) -> Error {
-    match kind {
-        "hashed" | "text" | "2d" | "2dsphere" | "geoHaystack" | "columnstore" => {
-            Error::new(CommandNotSupported, format!("an index of kind '{kind}' is not supported"))
-        }
-        other => Error::new(CannotCreateIndex, format!("Unknown index plugin '{other}'")),
-    }
-}
-
-/// Checks one path of a key pattern. Its errors (67) differ from those of expression paths.
-fn check_path(path: &str) -> Result<()> {
-    if path == "$**" || path.ends_with(".$**") {
-        return Err(Error::new(CommandNotSupported, "a wildcard index is not supported"));
-    }
-    if path.is_empty() {
-        return Err(Error::new(CannotCreateIndex, "Index keys cannot be an empty field."));
-    }
-    if path.split('.').any(str::is_empty) {
-        return Err(Error::new(
-            CannotCreateIndex,
-            "Index key contains an illegal field name: empty path component.",
-        ));
-    }
-    if path.split('.').any(|part| part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db"))
-    {
-        return Err(Error::new(
-            CannotCreateIndex,
-            "Index key contains an illegal field name: field name starts with '$'.",
-        ));
-    }
-    Ok(())
+    parse_options(&args, spec, parsed, name).map(Some)
 }
 
 /// Parses the required name of the index. Drivers derive it from the key pattern.
@@ -218,7 +160,7 @@ fn parse_name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<St
     Ok(name.to_owned())
 }
 
-/// Checks the version: 1 and 2 are valid, and the index always gets 2.
+/// Checks the version: 1 and 2 are valid. The version is only shown: the index is the same.
 fn check_version(spec: DocRef<'_>) -> Result<()> {
     let Some(value) = spec.get("v") else { return Ok(()) };
     let Some(number) = Number::of(value) else {
@@ -283,13 +225,16 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
 /// the index sets no default.
 ///
 /// Fails with 67 for a second field, an unsuitable option, and a wrong number.
-fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Result<IndexSpec> {
+fn system_index(spec: DocRef<'_>, key: IndexKey, name: String) -> Result<IndexSpec> {
     let refuse = |what: &str| {
         let message = format!("an index on '_ts' cannot have {what}");
         Err(Error::new(CannotCreateIndex, message))
     };
-    if 1 < key.len() {
+    if 1 < key.paths.len() {
         return refuse("another key field");
+    }
+    if key.shape != IndexShape::Fields {
+        return refuse("another kind of key");
     }
     for (option, value) in spec.iter() {
         let set = !matches!(value, ValueRef::Bool(false));
@@ -302,7 +247,7 @@ fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Res
         Some(value) => Some(index_seconds::system_seconds(value, spec)?),
     };
     let shown = shown_spec(spec, &name);
-    Ok(IndexSpec { expire_after, system_ttl: true, shown, ..IndexSpec::new(name, key) })
+    Ok(IndexSpec { expire_after, system_ttl: true, shown, ..IndexSpec::new(name, key.paths) })
 }
 
 /// Parses a flag: a bool or a number. Other types fail with 14.
@@ -325,11 +270,16 @@ fn parse_flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
 fn parse_options(
     args: &Args<'_>,
     spec: DocRef<'_>,
-    key: Vec<(String, bool)>,
+    key: IndexKey,
     name: String,
 ) -> Result<IndexSpec> {
     args.simple_collation()?;
-    for option in UNSUPPORTED {
+    check_storage_engine(args)?;
+    let of_texts: &[&str] = match &key.shape {
+        IndexShape::Text(_) => &[],
+        _ => OF_TEXTS,
+    };
+    for option in UNSUPPORTED.iter().chain(of_texts) {
         if args.get(option).is_some() {
             let message = format!("index option '{option}' is not supported");
             return Err(Error::new(CommandNotSupported, message));
@@ -339,7 +289,7 @@ fn parse_options(
     let partial = partial_filter::parse_partial_filter(spec)?;
     let expire_after = match spec.get("expireAfterSeconds") {
         None => None,
-        Some(_) if 1 < key.len() => {
+        Some(_) if 1 < key.paths.len() => {
             let message = format!(
                 "TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: {}",
                 shell(ValueRef::Document(spec))
@@ -348,20 +298,25 @@ fn parse_options(
         }
         Some(value) => Some(index_seconds::date_seconds(value, spec)?),
     };
-    let sparse = parse_flag(spec, "sparse")?;
+    let (unique, sparse) = (parse_flag(spec, "unique")?, parse_flag(spec, "sparse")?);
+    index_key::check_kind(&key.shape, unique, sparse, expire_after)?;
     if sparse && partial.is_some() {
         let message = "cannot mix \"partialFilterExpression\" and \"sparse\" options";
         return Err(Error::new(CannotCreateIndex, message));
     }
-    let shown = shown_spec(spec, &name);
+    let shown = match &key.shape {
+        IndexShape::Text(text) => shown_text_spec(spec, &name, &key.paths, text),
+        _ => shown_spec(spec, &name),
+    };
     Ok(IndexSpec {
-        unique: parse_flag(spec, "unique")?,
+        unique,
         sparse,
         partial,
         hidden: parse_flag(spec, "hidden")?,
         expire_after,
         shown,
-        ..IndexSpec::new(name, key)
+        shape: key.shape,
+        ..IndexSpec::new(name, key.paths)
     })
 }
 
@@ -371,17 +326,41 @@ fn parse_options(
 /// Options that are in effect or may change later are added when the index is listed.
 fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
     let mut out = Document::new();
-    out.push("v", 2);
+    let is_old = spec.get("v").and_then(Number::of).and_then(Number::to_i64_exact) == Some(1);
+    out.push("v", if is_old { 1 } else { 2 });
     let pattern = spec.get("key").map_or(Value::Null, ValueRef::to_value);
     out.push("key", pattern);
     out.push("name", name);
     for (option, value) in spec.iter() {
-        if option == "partialFilterExpression" {
+        if matches!(option, "partialFilterExpression" | "wildcardProjection" | "storageEngine") {
             out.push(option, value);
         }
         if option == "background" || option == "sparse" {
             out.push(option, value.is_truthy());
         }
     }
+    out
+}
+
+/// Returns the specification of a text index as `listIndexes` shows it: two fields stand for the
+/// texts in its key, and weights and languages are always shown.
+fn shown_text_spec(
+    spec: DocRef<'_>,
+    name: &str,
+    key: &[(String, bool)],
+    text: &TextIndex,
+) -> Document {
+    let mut out = shown_spec(spec, name);
+    let part = |(path, descending): &(String, bool)| {
+        let shown: Value = match descending {
+            _ if path == TEXT_FIELD => "text".into(),
+            true => Value::Int32(-1),
+            false => Value::Int32(1),
+        };
+        (path.clone(), shown)
+    };
+    let key: Document = key.iter().map(part).collect();
+    out.insert("key", key);
+    text_index::show_rules(text, &mut out);
     out
 }

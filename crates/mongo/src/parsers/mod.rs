@@ -11,6 +11,8 @@ pub(crate) mod collection_options;
 pub(crate) mod concern;
 pub(crate) mod current_op_options;
 pub(crate) mod hint;
+/// The key pattern of an index, and its kind.
+pub(crate) mod index_key;
 pub(crate) mod index_seconds;
 pub(crate) mod index_spec;
 pub(crate) mod number;
@@ -19,3 +21,5 @@ pub(crate) mod partial_filter;
 pub(crate) mod shared_arguments;
 /// Statements of updates and deletes.
 pub(crate) mod statements;
+/// Weights and languages of a text index.
+pub(crate) mod text_index;

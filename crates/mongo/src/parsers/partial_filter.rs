@@ -105,6 +105,7 @@ fn refused_operator(filter: &Filter) -> Option<&'static str> {
         Filter::Not(_) => Some("$not"),
         Filter::Expr(_) => Some("$expr"),
         Filter::Schema(_) => Some("$jsonSchema"),
+        Filter::Text(_) => Some("$text"),
         Filter::Never => Some("$alwaysFalse"),
         Filter::Path(_, test) => match test {
             PathTest::Compare(..) | PathTest::In(_) | PathTest::Exists | PathTest::Type(_) => None,

@@ -99,9 +99,8 @@ is not there yet answers an error that names it.
   each other operation counts once for each index that it walks; `collMod` does not set counts back.
 * `currentOp` shows index builds that the server goes on with after a start as `createIndexes` without
   a number (`opid`), since nobody waits for them and nobody can end them.
-* Collations other than the simple one are refused by name (115). So are indexes of the kinds `text`, `2d`,
-  `2dsphere`, `hashed` and wildcard, `create` with `timeseries` or `encryptedFields`, and `find` with `min`,
-  `max`, `returnKey` or `showRecordId`.
+* Collations other than the simple one are refused by name (115). So are indexes of the kinds `2d` and
+  `2dsphere`, compound wildcard indexes, and `create` with `timeseries` or `encryptedFields`.
 * The definitions of views are shown by `listCollections`; there is no `system.views`. A `collMod` of a view
   needs `viewOn` and `pipeline` together. `$collStats` of a view has `latencyStats` only, and `explain` shows the
   stages of a view before those of the command. A definition that makes a view read itself is refused (5) when
@@ -122,6 +121,12 @@ is not there yet answers an error that names it.
   so may show values of documents that have expired. `planSummary` names the index, not its key.
 * A tailable cursor whose unread documents were evicted ends with 136; one whose last document was deleted,
   expired or evicted after it was read continues.
+* `$text` is a condition of the whole filter, also inside `$and`, but not inside `$or`. Scores follow MongoDB's formula.
+  Stop words are left out in English, German, French, Spanish, Italian, Portuguese and Dutch, by shorter lists than
+  MongoDB's, so that scores may differ. A document has at most 100,000 words in a text index. A pipeline uses
+  `textScore` before it reshapes documents, and not next to `$$ROOT`.
+* A wildcard index yields no order of a sort. A `$recordId` is binary data, as in a clustered collection, since
+  every collection is kept in the order of `_id`.
 * A connection string that names a `replicaSet` reaches no server, since the driver looks for a member of that
   set. The connection string of an Azure account works, see [below](#azure-cosmos-db-for-mongodb).
 * A database whose name differs from another one's in ASCII case only is refused (13297), as in MongoDB.
@@ -186,7 +191,8 @@ in a collection.
 | `getLastError`, `getnonce`, `filemd5` | not there | 59, as in MongoDB |
 | `$geoNear`, `$planCacheStats` | not yet | 238 |
 | `$geoWithin`, `$geoIntersects`, `$near`, `$nearSphere` and their options | not yet | 238 |
-| indexes `2dsphere`, `hashed` and wildcard | not yet | 115 |
+| indexes `2dsphere` | not yet | 115 |
+| indexes `hashed` and wildcard | works | not compound with a wildcard (115) |
 | `$$CLUSTER_TIME` | not yet | 17276 |
 | `$pushAll`, `$nin` in expressions | not there | 9, 31325, as in MongoDB |
 | back-references and look-behind in `$regex` | not yet | 51091 |

@@ -202,6 +202,7 @@ async fn wrong_targets_and_places_are_refused_and_change_nothing() {
     let mut client = client_of(&kit).await;
     let client = &mut client;
     good(client, doc! { "create": "v", "viewOn": "c" }).await;
+    good(client, doc! { "create": "capped", "capped": true, "size": 4096 }).await;
     let merge = |spec: Document| doc! { "$merge": spec };
     for (stages, want) in [
         (array![doc! { "$out": 1 }], 16990),
@@ -211,6 +212,7 @@ async fn wrong_targets_and_places_are_refused_and_change_nothing() {
         (array![doc! { "$out": "system.x" }], 17385),
         (array![doc! { "$out": doc! { "db": "admin", "coll": "x" } }], 31321),
         (array![doc! { "$out": "v" }], 166),
+        (array![doc! { "$out": "capped" }], 17152),
         (array![doc! { "$out": "x" }, doc! { "$limit": 1 }], 40601),
         (array![doc! { "$facet": doc! { "f": array![doc! { "$out": "x" }] } }], 40600),
         (array![merge(doc! {})], 40414),
@@ -235,7 +237,7 @@ async fn wrong_targets_and_places_are_refused_and_change_nothing() {
     let mut planned = explain;
     planned.push("verbosity", "queryPlanner");
     good(client, planned).await;
-    assert_eq!(names(client).await, ["c", "v"]);
+    assert_eq!(names(client).await, ["c", "capped", "v"]);
 }
 
 fn code_of(error: engine::Error) -> i32 {

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use document::{Path, Value};
 use evaluation::{Error, Evaluated, Size, readable_bytes, without_spare_room};
+use full_text::TextQuery;
 
 use crate::path::read_path;
 
@@ -51,6 +52,8 @@ pub enum Expr {
     Now,
     /// `$$CLUSTER_TIME`: the time of `$$NOW` as a BSON timestamp.
     ClusterTime,
+    /// The score of the document in a search for texts.
+    TextScore(Arc<TextQuery>),
     /// `$$REMOVE`: a missing value, so that the field which has this expression is omitted.
     Remove,
     /// A document of computed fields.
@@ -120,6 +123,10 @@ impl Expr {
             Self::Now => Ok(Evaluated::Owned(Value::DateTime(env.context.now_ms))),
             Self::ClusterTime => {
                 Ok(Evaluated::Owned(Value::Timestamp(env.context.operation_timestamp())))
+            }
+            Self::TextScore(query) => {
+                let score = query.score(env.root, env.context)?;
+                Ok(Evaluated::Owned(Value::Double(score)))
             }
             Self::Remove => Ok(Evaluated::Missing),
             Self::Call(function, args) => function.call_with(args, env),

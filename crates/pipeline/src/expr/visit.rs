@@ -17,6 +17,7 @@ impl Expr {
                 | Self::Variable(..)
                 | Self::Now
                 | Self::ClusterTime
+                | Self::TextScore(_)
                 | Self::Remove => false,
                 Self::Object(parts) => parts.iter().any(|(_, part)| any(part)),
                 Self::Array(parts)
@@ -44,6 +45,6 @@ impl Expr {
     /// Returns whether the expression contains `$$ROOT` or a field path, whose values depend on the
     /// document. Variables are not considered.
     pub fn reads_document(&self) -> bool {
-        self.any_part(&|part| matches!(part, Self::Root | Self::Field(_)))
+        self.any_part(&|part| matches!(part, Self::Root | Self::Field(_) | Self::TextScore(_)))
     }
 }

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, readable_bytes};
+use full_text::TextQuery;
 
 use crate::expr::{Env, Expr};
 
@@ -52,6 +53,8 @@ pub enum Filter {
     Expr(Box<Expr>),
     /// The document matches a schema.
     Schema(Arc<Schema>),
+    /// The texts of the document match a search, which the planner binds to a text index.
+    Text(Arc<TextQuery>),
     /// Matches no document at all.
     Never,
 }
@@ -145,6 +148,7 @@ impl Filter {
                 Ok(value.is_some_and(|value| value.as_ref().is_truthy()))
             }
             Self::Schema(schema) => schema.matches(ValueRef::Document(document), context),
+            Self::Text(query) => query.matches(document, context),
             Self::Never => Ok(false),
         }
     }
@@ -158,7 +162,16 @@ impl Filter {
             }
             Self::Not(filter) => filter.has_expression(),
             Self::Expr(_) => true,
-            Self::Path(..) | Self::Schema(_) | Self::Never => false,
+            Self::Path(..) | Self::Schema(_) | Self::Text(_) | Self::Never => false,
+        }
+    }
+
+    /// Returns the search for texts that every matching document meets.
+    pub fn text_query(&self) -> Option<&Arc<TextQuery>> {
+        match self {
+            Self::Text(query) => Some(query),
+            Self::And(all) => all.iter().find_map(Self::text_query),
+            _ => None,
         }
     }
 
@@ -171,7 +184,7 @@ impl Filter {
             }
             Self::Not(filter) => filter.visit_paths(visit),
             Self::Path(path, _) => visit(path),
-            Self::Expr(_) | Self::Schema(_) | Self::Never => {}
+            Self::Expr(_) | Self::Schema(_) | Self::Text(_) | Self::Never => {}
         }
     }
 }

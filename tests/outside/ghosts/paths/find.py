@@ -25,7 +25,19 @@ find_row("by compound index", {"g": 1, "k": "t"}, hint={"g": 1, "k": -1})
 find_row("by multikey index", {"arr": "t-a"}, hint={"arr": 1})
 find_row("by sparse index", {"sp": "t"}, hint={"sp": 1})
 find_row("by partial index", {"pk": "t", "g": 1}, hint={"pk": 1})
-find_row("by nested field", {"sub.a": "t"})
+find_row("by nested field", {"sub.a": "t"}, hint={"$natural": 1})
+find_row("by hashed index", {"h": "t"}, hint={"h": "hashed", "g": 1})
+find_row("by text index", {"$text": {"$search": "t"}})
+find_row(
+    "by text index and score",
+    {"$text": {"$search": "t"}},
+    sort={"s": {"$meta": "textScore"}},
+    projection={"s": {"$meta": "textScore"}},
+)
+find_row("by wildcard index", {"sub.a": "t"}, hint={"sub.$**": 1})
+find_row("between keys", {}, hint={"k": 1}, min={"k": "t"}, max={"k": "t\x01"})
+find_row("between ids", {}, hint="_id_", min={"_id": "t"}, max={"_id": "t\x01"})
+find_row("with record id", {"k": "t"}, showRecordId=True)
 find_row("by scan", {"k": "t"}, hint={"$natural": 1})
 find_row("by scan backward", {"k": "t"}, hint={"$natural": -1})
 find_row("covered", {"k": "t"}, projection={"_id": 0, "k": 1}, hint={"k": 1})

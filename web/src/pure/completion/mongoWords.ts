@@ -6,7 +6,7 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 export const FILTERS =
   names(`$eq $ne $gt $gte $lt $lte $in $nin $and $or $nor $not $exists $type $expr $mod $regex $options
 $all $elemMatch $size $bitsAllSet $bitsAnySet $bitsAllClear $bitsAnyClear $comment $alwaysTrue
-$alwaysFalse $jsonSchema`);
+$alwaysFalse $jsonSchema $text`);
 
 export const UPDATES =
   names(`$set $setOnInsert $unset $inc $mul $min $max $rename $currentDate $push $addToSet $pop $pull
@@ -32,7 +32,7 @@ $dateFromString $dateSubtract $dateToParts $dateToString $dateTrunc $dayOfMonth 
 $dayOfYear $degreesToRadians $divide $eq $exp $expr $filter $first $firstN $floor $getField $gt
 $gte $hour $ifNull $in $indexOfArray $indexOfBytes $indexOfCP $isArray $isNumber $isoDayOfWeek
 $isoWeek $isoWeekYear $last $lastN $let $literal $ln $log $log10 $lt $lte $ltrim $map $max $maxN
-$median $mergeObjects $millisecond $min $minN $minute $mod $month $multiply $ne $not
+$median $mergeObjects $meta $millisecond $min $minN $minute $mod $month $multiply $ne $not
 $objectToArray $or $percentile $pow $radiansToDegrees $rand $range $reduce $regexFind
 $regexFindAll $regexMatch $replaceAll $replaceOne $reverseArray $round $rtrim $second
 $setDifference $setEquals $setField $setIntersection $setIsSubset $setUnion $sigmoid $sin $sinh
@@ -41,7 +41,7 @@ $substr $substrBytes $substrCP $subtract $sum $switch $tan $tanh $toBool $toDate
 $toDouble $toInt $toLong $toLower $toObjectId $toString $toUpper $trim $trunc $tsIncrement
 $tsSecond $type $unsetField $week $year $zip`);
 
-export const PROJECTIONS = names(`$elemMatch $slice`);
+export const PROJECTIONS = names(`$elemMatch $slice $meta`);
 
 /** Text after an operator's colon; `|` marks the cursor. */
 const BODIES: Readonly<Record<string, string>> = {
@@ -58,6 +58,8 @@ const BODIES: Readonly<Record<string, string>> = {
   $regex: '"|"',
   $type: '"|"',
   $mod: '[|, 0]',
+  $text: '{ $search: "|" }',
+  $meta: '"textScore|"',
   $set: '{ | }',
   $setOnInsert: '{ | }',
   $unset: '{ | }',

@@ -52,6 +52,11 @@ impl Branches {
         Self { branches, order, seen: (!disjoint).then(SeenRows::default) }
     }
 
+    /// Iterates over the finders of the branches.
+    pub(super) fn finders(&self) -> impl Iterator<Item = &Finder> {
+        self.branches.iter().map(|branch| &branch.finder)
+    }
+
     /// Returns up to `wanted` rows, fewer if they are large, and an empty list at the end.
     pub(super) async fn take_matching(
         &mut self,

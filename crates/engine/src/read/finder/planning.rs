@@ -77,7 +77,7 @@ impl Finder {
             rows_ahead: VecDeque::new(),
             ahead: VecDeque::new(),
             last: None,
-            seen: explain.traits.multikey.then(SeenRows::default),
+            seen: explain.traits.repeats_rows.then(SeenRows::default),
             uncounted: used.map(Arc::clone).zip(uses),
             explain,
             to_skip: 0,

@@ -156,8 +156,11 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$bsonSize: 1}", "error 31393: $bsonSize requires a document input, found: int"),
     ("{$bsonSize: '$n'}", "null"),
     ("{$sampleRate: 0.5}", "error 168: Unrecognized expression '$sampleRate'"),
-    ("{$meta: 'textScore'}", "error 238: $meta is not supported"),
-    ("{$meta: 'x'}", "error 238: $meta is not supported"),
+    (
+        "{$meta: 'textScore'}",
+        "error 40218: query requires text score metadata, but it is not available",
+    ),
+    ("{$meta: 'x'}", "error 17308: Unsupported argument to $meta: x"),
     ("{$tsSecond: Timestamp(5, 6)}", "NumberLong(5)"),
     ("{$tsIncrement: Timestamp(5, 6)}", "NumberLong(6)"),
     ("{$tsSecond: 1}", "error 5687301:  Argument to $tsSecond must be a timestamp, but is int"),

@@ -189,7 +189,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("[{$redact: '$$DESCEND'}, {$limit: 1}]", "{_id: 1, a: 1, x: 'p', l: [1, 2], o: {e: 2}}"),
     (
         "[{$set: {r: {$sum: {$meta: 'x'}}}}]",
-        "error 238: Invalid $set :: caused by :: $meta is not supported",
+        "error 17308: Invalid $set :: caused by :: Unsupported argument to $meta: x",
     ),
     (
         "[{$match: {_id: {$gt: 1}}}, {$match: {x: 'p'}}, {$set: {b: {$add: ['$a', 1]}}}]",

@@ -256,7 +256,7 @@ fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
     if !many {
         stages.push(Stage::Limit(1));
     }
-    (Plan { filter, stages, hint }, !many)
+    (Plan { hint, ..Plan::new(filter).with_stages(stages) }, !many)
 }
 
 /// Runs `aggregate` with `explain: true`, the older form: it plans and does not execute.

@@ -150,7 +150,7 @@ fn access_stage(explain: &Explain, clustered: bool, run: bool) -> Document {
     let mut plan = if clustered && by_primary_key && !explain.counted {
         doc! { "stage": "CLUSTERED_IXSCAN", "direction": direction }
     } else if explain.by_id {
-        doc! { "stage": "IDHACK" }
+        doc! { "stage": "IDHACK", "keyPattern": doc! { "_id": 1 }, "indexName": "_id_" }
     } else if let Some(name) = &explain.index {
         let traits = explain.traits;
         let counts = explain.counted && explain.ranges == 1;

@@ -152,23 +152,28 @@ pub(crate) const OPTIONS: &[Row] = &[
         .noted("there are no change streams"),
     works("createIndexes", "indexes", || array![doc! { "key": doc! { "b": -1 }, "name": "b" }]),
     works("createIndexes", "indexes.key", || Value::from(doc! { "b": 1, "c": -1 })),
-    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "text" }))
-        .of_kind("`text`"),
+    works("createIndexes", "indexes.key", || Value::from(doc! { "b": "text" }))
+        .of_kind("`text`")
+        .noted("one per collection; stop words of seven languages"),
     refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "2d" }))
         .of_kind("`2d`"),
     refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "2dsphere" }))
         .of_kind("`2dsphere`"),
-    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "hashed" }))
-        .of_kind("`hashed`"),
+    works("createIndexes", "indexes.key", || Value::from(doc! { "b": "hashed" }))
+        .of_kind("`hashed`")
+        .noted("serves equality and `$in`"),
     refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "geoHaystack" }))
         .of_kind("`geoHaystack`"),
     refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "columnstore" }))
         .of_kind("`columnstore`"),
-    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b.$**": 1 }))
-        .of_kind("wildcard"),
+    works("createIndexes", "indexes.key", || Value::from(doc! { "b.$**": 1 }))
+        .of_kind("wildcard")
+        .noted("serves conditions on one path, but no order"),
+    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b.$**": 1, "c": 1 }))
+        .of_kind("compound wildcard"),
     works("createIndexes", "indexes.name", || Value::from("b")),
-    works("createIndexes", "indexes.v", || Value::from(1))
-        .noted("1 and 2 are taken, 2 is what is made"),
+    ignored("createIndexes", "indexes.v", || Value::from(1))
+        .noted("1 and 2 are shown by `listIndexes`"),
     ignored("createIndexes", "indexes.ns", || Value::from("db.c")),
     works("createIndexes", "indexes.unique", || Value::from(true)),
     works("createIndexes", "indexes.sparse", || Value::from(true)),
@@ -181,20 +186,28 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("createIndexes", "indexes.expireAfterSeconds", || Value::from(60)),
     collation("createIndexes", "indexes.collation"),
     ignored("createIndexes", "indexes.dropDups", || Value::from(true)),
-    refused("createIndexes", "indexes.weights", 115, || Value::from(doc! {})),
-    refused("createIndexes", "indexes.default_language", 115, || Value::from("none")),
-    refused("createIndexes", "indexes.language_override", 115, || Value::from("l")),
-    refused("createIndexes", "indexes.textIndexVersion", 115, || Value::from(3)),
+    refused("createIndexes", "indexes.weights", 115, || Value::from(doc! {}))
+        .noted("works for a text index"),
+    refused("createIndexes", "indexes.default_language", 115, || Value::from("none"))
+        .noted("works for a text index"),
+    refused("createIndexes", "indexes.language_override", 115, || Value::from("l"))
+        .noted("works for a text index"),
+    refused("createIndexes", "indexes.textIndexVersion", 115, || Value::from(3))
+        .noted("works for a text index"),
     refused("createIndexes", "indexes.2dsphereIndexVersion", 115, || Value::from(3)),
     refused("createIndexes", "indexes.bits", 115, || Value::from(26)),
     refused("createIndexes", "indexes.min", 115, || Value::from(0)),
     refused("createIndexes", "indexes.max", 115, || Value::from(9)),
     refused("createIndexes", "indexes.bucketSize", 115, || Value::from(1)),
-    refused("createIndexes", "indexes.wildcardProjection", 115, || Value::from(doc! {})),
+    refused("createIndexes", "indexes.wildcardProjection", 2, || Value::from(doc! { "a": 1 }))
+        .noted("works for a wildcard index; at most 1,000 paths"),
     refused("createIndexes", "indexes.clustered", 115, || Value::from(true)),
     refused("createIndexes", "indexes.prepareUnique", 115, || Value::from(true)),
     refused("createIndexes", "indexes.columnstoreProjection", 115, || Value::from(doc! {})),
-    refused("createIndexes", "indexes.storageEngine", 115, || Value::from(doc! {})),
+    ignored("createIndexes", "indexes.storageEngine", || {
+        Value::from(doc! { "wiredTiger": doc! {} })
+    })
+    .noted("for `wiredTiger` alone; shown by `listIndexes`"),
     works("createIndexes", "ignoreUnknownIndexOptions", || Value::from(true)),
     ignored("createIndexes", "commitQuorum", || Value::from("majority"))
         .noted("one node makes an index"),
@@ -248,10 +261,9 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("find", "limit", || Value::from(1)),
     works("find", "batchSize", || Value::from(1)),
     works("find", "singleBatch", || Value::from(true)),
-    refused("find", "returnKey", 115, || Value::from(true)).unless(|| Value::from(false)),
-    refused("find", "showRecordId", 115, || Value::from(true))
-        .unless(|| Value::from(false))
-        .noted("documents have no number of a record"),
+    works("find", "returnKey", || Value::from(true)),
+    works("find", "showRecordId", || Value::from(true))
+        .noted("binary data, as in a clustered collection: the encoded `_id`"),
     refused("find", "tailable", 2, || Value::from(true))
         .unless(|| Value::from(false))
         .noted("on a collection that is not capped"),
@@ -262,8 +274,12 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("find", "allowDiskUse", || Value::from(false)),
     works("find", "let", || Value::from(doc! { "x": 1 })),
     collation("find", "collation"),
-    refused("find", "min", 115, || Value::from(doc! { "a": 1 })).unless(|| Value::from(doc! {})),
-    refused("find", "max", 115, || Value::from(doc! { "a": 1 })).unless(|| Value::from(doc! {})),
+    refused("find", "min", 51173, || Value::from(doc! { "a": 1 }))
+        .unless(|| Value::from(doc! {}))
+        .noted("works with the `hint` of an ordinary index; values of up to 1,000 bytes"),
+    refused("find", "max", 51173, || Value::from(doc! { "a": 1 }))
+        .unless(|| Value::from(doc! {}))
+        .noted("works with the `hint` of an ordinary index; values of up to 1,000 bytes"),
     ignored("find", "allowPartialResults", || Value::from(true))
         .noted("an answer is whole, or an error"),
     ignored("find", "oplogReplay", || Value::from(true)),

@@ -1,0 +1,100 @@
+//! Chooses the access path of a search for texts: the entries of its words in the collection's text
+//! index. No other access path can evaluate such a search.
+
+use full_text::{TextQuery, no_text_index, unusable_text_index};
+use pipeline::{Filter, sort::Sort};
+use store::Direction;
+
+use super::{
+    Hint,
+    access_path::{AccessPath, ChosenAccess},
+    bounds::{Bounds, collect_conjuncts, encode_component},
+    by_index::{extend_prefixes, index_ranges},
+    conditions::{PathBounds, bounds_on_path},
+    exact::Residual,
+    implied::filter_implies,
+};
+use crate::{
+    catalog::{CollectionState, IndexShape, IndexSpec, TEXT_FIELD},
+    error::{Error, Kind},
+    keys,
+};
+
+/// Maximum number of key ranges.
+const MAX_RANGES: usize = 4_000;
+
+/// Returns the access path of a search. Fails if there is no text index, if a field before the texts
+/// has no equality, if the index does not contain all matching documents, and if a hint is given.
+pub(super) fn text_access(
+    state: &CollectionState,
+    filter: &Filter,
+    query: &TextQuery,
+    sort: Option<&Sort>,
+    hint: &Hint,
+) -> Result<ChosenAccess, Error> {
+    if *hint != Hint::None {
+        let message = "text and hint not allowed in same query";
+        return Err(Error::new(Kind::Invalid, message));
+    }
+    let indexes = state.record.indexes.iter().zip(&state.partial);
+    let found =
+        indexes.filter(|(index, _)| index.ready && !index.hidden).find_map(|(index, partial)| {
+            match &index.shape {
+                IndexShape::Text(text) => Some((index, text, partial)),
+                _ => None,
+            }
+        });
+    let Some((index, text, partial)) = found else { return Err(no_text_index().into()) };
+    if !query.bind(text) {
+        let message = "the text index was changed while the query began";
+        return Err(Error::new(Kind::Conflict, message));
+    }
+    let mut parts = Vec::new();
+    collect_conjuncts(filter, &mut parts);
+    let covered = partial.as_deref().is_none_or(|partial| filter_implies(filter, partial));
+    let prefixes = prefixes(index, &parts).filter(|_| covered).ok_or_else(unusable_text_index)?;
+    let words = query.index_words();
+    let mut words: Vec<Vec<u8>> =
+        words.map(|word| encode_component(document::ValueRef::String(word), false)).collect();
+    words.sort();
+    if MAX_RANGES < prefixes.len() * words.len() {
+        let message = "a search for texts has too many words";
+        return Err(Error::new(Kind::TooLarge, message));
+    }
+    let ranges = index_ranges(&extend_prefixes(&prefixes, &words), None);
+    Ok(ChosenAccess {
+        access: AccessPath::Index { index: Box::new(index.clone()), ranges },
+        direction: Direction::Forward,
+        sorted: sort.is_none_or(|sort| sort.parts.is_empty()),
+        residual: residual(&parts, query),
+    })
+}
+
+/// Returns the key prefixes that the filter allows for the fields before the texts; `None` if it
+/// does not fix one of them.
+fn prefixes(index: &IndexSpec, parts: &[&Filter]) -> Option<Vec<Vec<u8>>> {
+    let mut prefixes = vec![keys::index_prefix(index.id)];
+    for (path, descending) in index.key.iter().take_while(|(path, _)| path != TEXT_FIELD) {
+        // The index has no arrays at these fields.
+        match bounds_on_path(parts, path, *descending, true)? {
+            PathBounds { bounds: Bounds::Points(points), .. }
+                if prefixes.len() * points.len() <= MAX_RANGES =>
+            {
+                prefixes = extend_prefixes(&prefixes, &points);
+            }
+            _ => return None,
+        }
+    }
+    Some(prefixes)
+}
+
+/// Returns the part of the filter to check on the rows: not the search, if the ranges contain
+/// exactly the matching documents.
+fn residual(parts: &[&Filter], query: &TextQuery) -> Residual {
+    if !query.is_answered_by_words() {
+        return Residual::Whole;
+    }
+    let left = parts.iter().filter(|part| !matches!(part, Filter::Text(_)));
+    let left: Vec<Filter> = left.map(|part| (*part).clone()).collect();
+    if left.is_empty() { Residual::Nothing } else { Residual::Parts(Filter::all(left)) }
+}

@@ -1,0 +1,314 @@
+//! Parses the key pattern of an index into its paths and its kind.
+//!
+//! ```text
+//! {a: 1, "b.c": -1}          an ordinary index
+//! {a: "hashed", b: 1}        the value of one path is hashed
+//! {kind: 1, title: "text"}   a text index, for searches within a kind
+//! {"$**": 1}  {"a.$**": 1}   a wildcard index of all values, or of those at and below `a`
+//! ```
+
+use document::{DocRef, Number, ValueRef, shell};
+use engine::{IndexShape, TEXT_FIELD, WildcardPaths};
+
+use super::text_index;
+use crate::{
+    arguments::Args,
+    errors::{BadValue, CannotCreateIndex, CommandNotSupported, Error, FailedToParse, Result},
+};
+
+/// Maximum number of paths in a `wildcardProjection`. mongod has no limit. Here every write compares
+/// each path of the document with all of them, without a time limit.
+const MAX_PROJECTED_PATHS: usize = 1000;
+
+/// The key of an index.
+#[derive(Debug)]
+pub(super) struct IndexKey {
+    /// Paths and directions, `true` for descending.
+    pub(super) paths: Vec<(String, bool)>,
+    /// The kind of the index.
+    pub(super) shape: IndexShape,
+}
+
+/// One part of a key pattern.
+enum Part {
+    Ordered(String, bool),
+    Hashed(String),
+    /// A path of texts; `$**` for all.
+    Text(String),
+    /// The path above `$**`, empty for whole documents.
+    Wildcard(String),
+}
+
+/// Parses the key pattern, and `wildcardProjection` among the options of the index. Any number but
+/// 0 and NaN is a direction; a string names a kind of index.
+///
+/// Fails with 67 for an empty pattern, 0, NaN or another type, with 115 or 67 for a kind of index
+/// that is unsupported or unknown, and with 31303 for several hashed paths.
+pub(super) fn parse_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<IndexKey> {
+    if pattern.is_empty() {
+        return Err(refuse("Index keys cannot be empty."));
+    }
+    if pattern.iter().any(|(_, value)| value.as_str() == Some("text")) {
+        return parse_text_key(pattern, options);
+    }
+    let (mut paths, mut shape) = (Vec::with_capacity(pattern.len()), IndexShape::Fields);
+    let mut hashed = 0;
+    for (path, value) in pattern.iter() {
+        match parse_part(path, value)? {
+            Part::Ordered(path, descending) => paths.push((path, descending)),
+            Part::Hashed(path) => {
+                hashed += 1;
+                shape = IndexShape::Hashed(path.clone());
+                paths.push((path, false));
+            }
+            // Patterns with texts are parsed above.
+            Part::Text(path) => paths.push((path, false)),
+            Part::Wildcard(_) if 1 < pattern.len() => {
+                let message = "a compound wildcard index is not supported";
+                return Err(Error::new(CommandNotSupported, message));
+            }
+            Part::Wildcard(above) => {
+                shape = IndexShape::Wildcard(wildcard_paths(&above, options)?);
+                paths.push((path.to_owned(), false));
+            }
+        }
+    }
+    if 1 < hashed {
+        let shown = shell(ValueRef::Document(pattern));
+        let message = format!(
+            "A maximum of one index field is allowed to be hashed but found {hashed} for 'key' {shown}"
+        );
+        return Err(Error::new(31303, message));
+    }
+    if !matches!(shape, IndexShape::Wildcard(_)) && options.get("wildcardProjection").is_some() {
+        let message =
+            "The field 'wildcardProjection' is only allowed in a 'wildcard' index specification";
+        return Err(Error::new(BadValue, message));
+    }
+    Ok(IndexKey { paths, shape })
+}
+
+/// Parses the key of a text index: ordinary fields, texts, ordinary fields. Two fields stand for the
+/// texts in the key.
+///
+/// Fails with 67 if the texts are not next to each other, or for another kind of key beside them.
+fn parse_text_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<IndexKey> {
+    let (mut fields, mut texts): (Vec<(String, bool)>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut ended = false;
+    for (path, value) in pattern.iter() {
+        if path == text_index::SECOND_FIELD {
+            continue;
+        }
+        match parse_part(path, value)? {
+            Part::Text(_) if ended => {
+                return Err(refuse("'text' fields in index must all be adjacent"));
+            }
+            Part::Text(path) => {
+                if texts.is_empty() {
+                    let names = [TEXT_FIELD, text_index::SECOND_FIELD];
+                    fields.extend(names.map(|name| (name.to_owned(), false)));
+                }
+                texts.push(path);
+            }
+            Part::Ordered(path, descending) => {
+                ended = !texts.is_empty();
+                fields.push((path, descending));
+            }
+            Part::Hashed(_) | Part::Wildcard(_) => {
+                return Err(refuse("Can't use more than one index plugin for a single index."));
+            }
+        }
+    }
+    texts.retain(|path| !text_index::stands_for_texts(path));
+    let rules = text_index::parse_rules(&texts, options)?;
+    Ok(IndexKey { paths: fields, shape: IndexShape::Text(rules) })
+}
+
+/// Fails if an index of this kind cannot have one of the options: with 16764 for a unique hashed
+/// index, with 67 for a wildcard index that is unique, sparse or a TTL index.
+pub(super) fn check_kind(
+    shape: &IndexShape,
+    unique: bool,
+    sparse: bool,
+    expire_after: Option<i64>,
+) -> Result<()> {
+    match shape {
+        IndexShape::Text(_) if unique => {
+            Err(refuse("Index type 'text' does not support the unique option"))
+        }
+        IndexShape::Hashed(_) if unique => Err(Error::new(
+            16764,
+            "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.",
+        )),
+        IndexShape::Wildcard(_) if sparse => {
+            Err(refuse("Index type 'wildcard' does not support the sparse option"))
+        }
+        IndexShape::Wildcard(_) if unique => {
+            Err(refuse("Index type 'wildcard' does not support the unique option"))
+        }
+        IndexShape::Wildcard(_) if expire_after.is_some() => {
+            Err(refuse("Index type 'wildcard' cannot be a TTL index"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn parse_part(path: &str, value: ValueRef<'_>) -> Result<Part> {
+    let above = if path == "$**" { Some("") } else { path.strip_suffix(".$**") };
+    if above.is_none_or(|above| !above.is_empty()) {
+        check_path(above.unwrap_or(path))?;
+    }
+    if let ValueRef::String(kind) = value {
+        return match (kind, above) {
+            ("hashed", None) => Ok(Part::Hashed(path.to_owned())),
+            ("text", None | Some("")) => Ok(Part::Text(path.to_owned())),
+            ("hashed", Some(_)) => {
+                Err(refuse("A wildcard index key pattern cannot have the kind 'hashed'"))
+            }
+            _ => Err(unsupported_kind(kind)),
+        };
+    }
+    let order = match Number::of(value).map(Number::to_f64) {
+        Some(0.0) => return Err(refuse("Values in the index key pattern cannot be 0.")),
+        Some(order) if order.is_nan() => {
+            return Err(refuse("Values in the index key pattern cannot be NaN."));
+        }
+        Some(order) => order,
+        None => {
+            return Err(refuse(format!(
+                "Values in v:2 index key pattern cannot be of type {}. Only numbers > 0, numbers < 0, and strings are allowed.",
+                value.kind().name()
+            )));
+        }
+    };
+    match above {
+        None => Ok(Part::Ordered(path.to_owned(), order < 0.0)),
+        Some(_) if order < 0.0 => {
+            Err(refuse("A numeric value in a $** index key pattern must be positive."))
+        }
+        Some(above) => Ok(Part::Wildcard(above.to_owned())),
+    }
+}
+
+/// Returns error 67 (CannotCreateIndex) with this text.
+fn refuse(message: impl Into<String>) -> Error {
+    Error::new(CannotCreateIndex, message)
+}
+
+/// Returns the error of a kind of index that only MongoDB supports (115), or that is unknown (67).
+fn unsupported_kind(kind: &str) -> Error {
+    match kind {
+        "2d" | "2dsphere" | "geoHaystack" | "columnstore" => {
+            Error::new(CommandNotSupported, format!("an index of kind '{kind}' is not supported"))
+        }
+        other => refuse(format!("Unknown index plugin '{other}'")),
+    }
+}
+
+/// Checks one path of a key pattern. Its errors (67) differ from those of expression paths.
+pub(super) fn check_path(path: &str) -> Result<()> {
+    if path.is_empty() {
+        return Err(refuse("Index keys cannot be an empty field."));
+    }
+    if path.split('.').any(str::is_empty) {
+        return Err(refuse("Index key contains an illegal field name: empty path component."));
+    }
+    if path.split('.').any(|part| part.starts_with('$') && !matches!(part, "$id" | "$ref" | "$db"))
+    {
+        return Err(refuse(
+            "Index key contains an illegal field name: field name starts with '$'.",
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the paths of a wildcard index below `above`, or those of its `wildcardProjection`.
+fn wildcard_paths(above: &str, options: &Args<'_>) -> Result<WildcardPaths> {
+    let Some(projection) = options.document("wildcardProjection")? else {
+        return Ok(match above {
+            "" => WildcardPaths::default(),
+            above => WildcardPaths {
+                included: true,
+                paths: vec![above.to_owned()],
+                with_id: above == "_id" || above.starts_with("_id."),
+            },
+        });
+    };
+    if projection.is_empty() {
+        let message = "The 'wildcardProjection' field can't be an empty object";
+        return Err(Error::new(FailedToParse, message));
+    }
+    if !above.is_empty() {
+        let message = format!(
+            "The field 'wildcardProjection' is only allowed when 'key' is {{\"$**\": 1}}, not {{\"{above}.$**\": 1}}"
+        );
+        return Err(Error::new(FailedToParse, message));
+    }
+    let mut parsed = Projection::default();
+    parsed.add_fields(projection, "")?;
+    let Projection { included, paths, with_id } = parsed;
+    // Only `_id: 0` excludes `_id` from all other paths; only `_id: 1` includes nothing else.
+    let included = included.unwrap_or(with_id == Some(true));
+    Ok(WildcardPaths { included, paths, with_id: with_id.unwrap_or(false) })
+}
+
+/// A `wildcardProjection`, as far as it was parsed.
+#[derive(Default)]
+struct Projection {
+    /// Whether the paths are included or excluded; `None` before the first.
+    included: Option<bool>,
+    paths: Vec<String>,
+    with_id: Option<bool>,
+}
+
+impl Projection {
+    /// Adds the fields of a projection below a path.
+    ///
+    /// Fails with 31254 or 31253 if it includes some paths and excludes others, and with 9 for
+    /// computed fields.
+    fn add_fields(&mut self, fields: DocRef<'_>, above: &str) -> Result<()> {
+        for (name, value) in fields.iter() {
+            let path = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
+            check_path(&path)?;
+            match value {
+                ValueRef::Document(inner) if !inner.is_empty() => {
+                    self.add_fields(inner, &path)?;
+                    continue;
+                }
+                ValueRef::Bool(_) => {}
+                value if value.is_number() => {}
+                _ => {
+                    let message = format!(
+                        "Bad projection specification, cannot use computed fields when parsing wildcardProjection: '{path}'"
+                    );
+                    return Err(Error::new(FailedToParse, message));
+                }
+            }
+            let included = value.is_truthy();
+            if path == "_id" {
+                self.with_id = Some(included);
+                continue;
+            }
+            match self.included {
+                Some(true) if !included => {
+                    let message =
+                        format!("Cannot do exclusion on field {path} in inclusion projection");
+                    return Err(Error::new(31254, message));
+                }
+                Some(false) if included => {
+                    let message =
+                        format!("Cannot do inclusion on field {path} in exclusion projection");
+                    return Err(Error::new(31253, message));
+                }
+                _ => self.included = Some(included),
+            }
+            self.paths.push(path);
+            if MAX_PROJECTED_PATHS < self.paths.len() {
+                return Err(refuse(format!(
+                    "a wildcardProjection may have at most {MAX_PROJECTED_PATHS} paths"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
