@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 pub const TABLE: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("document", &[]),
+    ("collation", &["document"]),
     ("memory", &[]),
     ("metrics", &[]),
     ("secret", &[]),
@@ -17,11 +18,11 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("backup", &[]),
     ("store", &[]),
     ("expiry", &["clock", "document"]),
-    ("evaluation", &["document", "memory", "spill"]),
+    ("evaluation", &["collation", "document", "memory", "spill"]),
     ("full-text", &["document", "evaluation"]),
-    ("pipeline", &["document", "evaluation", "full-text", "memory", "spill"]),
+    ("pipeline", &["collation", "document", "evaluation", "full-text", "memory", "spill"]),
     ("select", &["document", "evaluation", "memory"]),
-    ("mongo-query", &["document", "evaluation", "full-text", "memory", "pipeline"]),
+    ("mongo-query", &["collation", "document", "evaluation", "full-text", "memory", "pipeline"]),
     ("cosmos-sql", &["document", "evaluation", "memory", "select"]),
     ("journal", &["store"]),
     ("cluster", &["secret", "store"]),
@@ -32,6 +33,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
         "engine",
         &[
             "clock",
+            "collation",
             "document",
             "expiry",
             "full-text",
@@ -64,6 +66,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     (
         "mongo",
         &[
+            "collation",
             "engine",
             "evaluation",
             "full-text",

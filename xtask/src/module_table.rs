@@ -25,6 +25,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "validate",
         ],
     ),
+    ("collation", &["locale", "options", "collator", "keyed"]),
     ("spill", &["area", "file", "run"]),
     (
         "evaluation",

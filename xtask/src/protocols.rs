@@ -41,6 +41,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("store-tree", Speech::Nothing),
     ("store-shared", Speech::Nothing),
     ("expiry", Speech::Nothing),
+    ("collation", Speech::Nothing),
     ("evaluation", Speech::Nothing),
     ("engine", Speech::Nothing),
     ("full-text", Speech::Mongo),

@@ -35,7 +35,7 @@ pub use display::{Shell, shell};
 pub use kind::Kind;
 pub use number::{Number, compare_numbers};
 pub use object_id::ObjectId;
-pub use order::{BsonOrder, canonical_class, compare, compare_documents};
+pub use order::{BsonOrder, canonical_class, compare, compare_documents, compare_with_texts};
 pub use path::Path;
 pub use validate::{
     Checked, Invalid, MAX_DOCUMENT_BYTES, MAX_STORED_DEPTH, MAX_WIRE_DEPTH, validate,

@@ -39,23 +39,35 @@ pub fn canonical_class(kind: Kind) -> u8 {
 }
 
 /// Compares two values. Numbers of all four types compare by their numeric value; other values with
-/// the same rank compare by their contents.
+/// the same rank compare by their contents. Texts compare by their bytes, which is the order of code
+/// points.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+    compare_with_texts(a, b, &str::cmp)
+}
+
+/// Compares two values as [`compare`] does, but compares texts, also those inside documents and
+/// arrays, with `texts`. Code, patterns and names of fields still compare by their bytes.
+pub fn compare_with_texts<T>(a: ValueRef<'_>, b: ValueRef<'_>, texts: &T) -> Ordering
+where
+    T: Fn(&str, &str) -> Ordering,
+{
     if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
         return compare_numbers(a, b);
     }
-    canonical_class(a.kind()).cmp(&canonical_class(b.kind())).then_with(|| same_class(a, b))
+    canonical_class(a.kind()).cmp(&canonical_class(b.kind())).then_with(|| same_class(a, b, texts))
 }
 
 /// Compares two values with the same rank that are not numbers. Types with a single value, such as
-/// null, are equal. Texts compare by their bytes, which is the order of code points; collations are
-/// not applied.
-fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+/// null, are equal.
+fn same_class<T>(a: ValueRef<'_>, b: ValueRef<'_>, texts: &T) -> Ordering
+where
+    T: Fn(&str, &str) -> Ordering,
+{
     use ValueRef as V;
     match (a, b) {
-        (V::String(a) | V::Symbol(a), V::String(b) | V::Symbol(b)) => a.cmp(b),
-        (V::Document(a), V::Document(b)) => compare_documents(a, b),
-        (V::Array(a), V::Array(b)) => compare_arrays(a, b),
+        (V::String(a) | V::Symbol(a), V::String(b) | V::Symbol(b)) => texts(a, b),
+        (V::Document(a), V::Document(b)) => compare_fields(a, b, texts),
+        (V::Array(a), V::Array(b)) => compare_arrays(a, b, texts),
         // Length first: a shorter value is smaller, independently of its bytes.
         (V::Binary { subtype: s, bytes: a }, V::Binary { subtype: t, bytes: b }) => {
             a.len().cmp(&b.len()).then(s.cmp(&t)).then_with(|| a.cmp(b))
@@ -82,13 +94,21 @@ fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
 /// Compares two documents field by field: by rank of the type, then name, then value. A document
 /// that is a prefix of the other is smaller.
 pub fn compare_documents(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
+    compare_fields(a, b, &str::cmp)
+}
+
+/// Compares two documents as [`compare_documents`] does, with another order of texts.
+fn compare_fields<T>(a: DocRef<'_>, b: DocRef<'_>, texts: &T) -> Ordering
+where
+    T: Fn(&str, &str) -> Ordering,
+{
     let mut rest = b.iter();
     for (name, value) in a.iter() {
         let Some((other_name, other)) = rest.next() else { return Ordering::Greater };
         let order = canonical_class(value.kind())
             .cmp(&canonical_class(other.kind()))
             .then_with(|| name.cmp(other_name))
-            .then_with(|| compare(value, other));
+            .then_with(|| compare_with_texts(value, other, texts));
         if order.is_ne() {
             return order;
         }
@@ -98,11 +118,14 @@ pub fn compare_documents(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
 
 /// Compares two arrays by their first elements that differ. An array that is a prefix of the other
 /// is smaller.
-fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
+fn compare_arrays<T>(a: ArrayRef<'_>, b: ArrayRef<'_>, texts: &T) -> Ordering
+where
+    T: Fn(&str, &str) -> Ordering,
+{
     let mut rest = b.iter();
     for value in a.iter() {
         let Some(other) = rest.next() else { return Ordering::Greater };
-        let order = compare(value, other);
+        let order = compare_with_texts(value, other, texts);
         if order.is_ne() {
             return order;
         }

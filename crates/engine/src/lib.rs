@@ -42,9 +42,10 @@ mod yielding;
 pub use access::Hint;
 pub use amount::{Amount, Unreaped};
 pub use catalog::{
-    BuildProgress, Capped, Collection, CollectionState, CounterState, Dialect, DocumentRule, FeedSettings,
-    FeedStart, ID_INDEX, IndexReason, IndexShape, IndexSpec, IndexUsage, IndexedPath, ItemSettings,
-    ListOrdering, Policy, PolicyRule, Record, RuleContext, StoredView, TEXT_FIELD, WildcardPaths, policy_path,
+    BuildProgress, Capped, Collection, CollectionState, CounterState, Dialect, DocumentRule,
+    FeedSettings, FeedStart, ID_INDEX, ID_INDEX_NAME, IndexReason, IndexShape, IndexSpec,
+    IndexUsage, IndexedPath, ItemSettings, ListOrdering, Policy, PolicyRule, Record, RuleContext,
+    StoredView, TEXT_FIELD, WildcardPaths, default_collation, policy_path,
 };
 pub use check::CheckReport;
 pub use copies::{CopyComparison, CopyReaper, compare_copies};

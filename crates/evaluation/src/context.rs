@@ -1,12 +1,19 @@
 //! The context of an operation, which is the same for all of its rows: its random numbers, whether
 //! and where its stages write data that exceeds their memory, and more.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    cmp,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use document::Document;
+use collation::Collation;
+use document::{
+    Document, ValueRef,
+    key::{TypeOrder, encode},
+};
 use spill::Area;
 
 use crate::{budget::Budget, operation_memory::OperationMemory, pattern::Patterns};
@@ -30,6 +37,8 @@ pub struct Context {
     pub spill: Spill,
     /// Cache of regular expressions compiled for earlier rows.
     pub patterns: Patterns,
+    /// The order of texts; `None` if they compare by their bytes.
+    pub collation: Option<Arc<Collation>>,
 }
 
 impl Context {
@@ -38,6 +47,39 @@ impl Context {
     pub fn operation_timestamp(&self) -> u64 {
         let seconds = u32::try_from(self.now_ms.div_euclid(1000)).unwrap_or(0);
         u64::from(seconds) << 32 | 1
+    }
+
+    /// Returns the order of texts; `None` if they compare by their bytes.
+    pub fn collation(&self) -> Option<&Collation> {
+        self.collation.as_deref()
+    }
+
+    /// Compares two values in the operation's order.
+    pub fn compare(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> cmp::Ordering {
+        compare_by(self.collation(), a, b)
+    }
+
+    /// Appends the canonical encoding of a value: two values have the same encoding if they compare
+    /// as equal in the operation's order.
+    pub fn encode_value(&self, value: ValueRef<'_>, out: &mut Vec<u8>) {
+        match self.collation() {
+            None => encode(value, TypeOrder::Bson, false, out),
+            Some(collation) => {
+                encode(collation.key_of_value(value).as_ref(), TypeOrder::Bson, false, out)
+            }
+        };
+    }
+}
+
+/// Compares two values; texts compare by the collation or, without one, by their bytes.
+pub fn compare_by(
+    collation: Option<&Collation>,
+    a: ValueRef<'_>,
+    b: ValueRef<'_>,
+) -> cmp::Ordering {
+    match collation {
+        None => document::compare(a, b),
+        Some(collation) => collation.compare(a, b),
     }
 }
 

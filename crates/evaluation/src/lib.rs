@@ -25,8 +25,7 @@ mod size;
 mod trim;
 
 pub use budget::{Budget, MAX_WORK, STEP, Watch};
-pub use context::Spill;
-pub use context::{Context, Random};
+pub use context::{Context, Random, Spill, compare_by};
 pub use error::{Error, Kind, numbers};
 pub use evaluated::{Evaluated, owned_bytes};
 pub use execution_stats::ExecutionStats;

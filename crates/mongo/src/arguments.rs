@@ -245,8 +245,7 @@ impl<'a> Args<'a> {
             .collect()
     }
 
-    /// Checks `collation`. Strings are compared byte by byte, which is the simple collation.
-    /// Another collation would change the order, so it is refused instead of ignored.
+    /// Checks `collation` of a command that accepts only the simple one.
     pub(crate) fn simple_collation(&self) -> Result<()> {
         let Some(collation) = self.document("collation")? else { return Ok(()) };
         match collation.get("locale") {

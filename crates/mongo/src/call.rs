@@ -8,6 +8,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use collation::Collation;
 use document::{DocRef, ValueRef};
 use engine::{Collection, ErrorSubject, Model, Namespace};
 use evaluation::{Context, OperationMemory, Spill};
@@ -238,6 +239,13 @@ impl<'a> Call<'a> {
         })
     }
 
+    /// Returns the default collation of a collection; `None` if it has none or does not exist. An
+    /// operation keeps the default that it found at its beginning, even if the collection is dropped
+    /// and created anew before its end.
+    pub(crate) fn default_collation(&self, namespace: &Namespace) -> Option<Arc<Collation>> {
+        self.find_collection(namespace)?.state().collation.clone()
+    }
+
     /// Returns the context of the operation's evaluation: its instant, the constants of `let`, its
     /// memory reservation and its work budget.
     ///
@@ -245,6 +253,15 @@ impl<'a> Call<'a> {
     /// their memory is held until the operation ends. A constant that reads a field fails with
     /// 4890500, since there is no document yet.
     pub(crate) async fn evaluation_context(&self) -> Result<Arc<Context>> {
+        self.context_with(None).await
+    }
+
+    /// Returns the context of the evaluation as [`evaluation_context`](Self::evaluation_context)
+    /// does; texts compare by `collation`.
+    pub(crate) async fn context_with(
+        &self,
+        collation: Option<Arc<Collation>>,
+    ) -> Result<Arc<Context>> {
         let now = self.api.engine.now().await?;
         let mut context = Context {
             now_ms: now.ms,
@@ -252,6 +269,7 @@ impl<'a> Call<'a> {
             budget: Arc::new(self.watched_budget()),
             operation_memory: OperationMemory::from_account(&self.api.settings.memory),
             spill: self.spill_target()?,
+            collation,
             ..Context::default()
         };
         if let Some(bound) = self.args().document("let")? {

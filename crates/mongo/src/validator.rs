@@ -8,8 +8,9 @@
 //! ([`engine::DocumentRule`]). A validator is parsed when it checks its first document, so that
 //! validators of collections that are not written take no time and no memory.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use collation::Collation;
 use document::{DocRef, Document, Value, ValueRef, doc, shell};
 use engine::{Kind, Namespace, Record};
 use evaluation::{Context, memory_of};
@@ -48,6 +49,8 @@ pub(crate) struct Validator {
     /// Whether updates of documents that already fail are permitted.
     is_moderate: bool,
     action: Action,
+    /// The collection's collation, by which the validator compares texts.
+    collation: Option<Arc<Collation>>,
     /// The parsed validator, once it has been used.
     parsed: OnceLock<Clause>,
     /// Limits the rate of log lines about failures.
@@ -75,6 +78,7 @@ impl Validator {
                 "errorAndLog" => Action::RefuseAndLog,
                 _ => Action::Refuse,
             },
+            collation: engine::default_collation(&record.options),
             parsed: OnceLock::new(),
             log: ProtocolErrorLog::default(),
         })
@@ -131,6 +135,10 @@ impl engine::DocumentRule for Validator {
         context: &Context,
     ) -> std::result::Result<(), engine::Error> {
         let clause = self.clause()?;
+        // A statement may have another collation than the collection.
+        let own = (context.collation != self.collation)
+            .then(|| Context { collation: self.collation.clone(), ..Context::clone(context) });
+        let context = own.as_ref().unwrap_or(context);
         if clause.matches(document, context)? {
             return Ok(());
         }

@@ -82,8 +82,8 @@ COMMANDS = {
     "create": (
         "t",
         {"@": "made"},
-        """@:text/73 capped:bool/72 autoIndexId:few size:number/72/51024 max:number/72/2 storageEngine:doc/72
-        validator:doc/2 validationLevel:text validationAction:text indexOptionDefaults:doc/40415
+        """@:text/73 capped:bool/72 autoIndexId:few size:number/72/51024 max:number/72/2
+        storageEngine:doc/72 validator:doc/2 validationLevel:text validationAction:text indexOptionDefaults:doc/40415
         viewOn:text/73 pipeline:array/2 collation:doc timeseries:doc/115
         expireAfterSeconds:any clusteredIndex:any changeStreamPreAndPostImages:doc/40414/40415
         recordPreImages:bool/115 idIndex:doc
@@ -213,9 +213,11 @@ COMMANDS = {
         {"@": "c"},
         """@:text/73 filter:doc sort:doc projection:doc hint:any skip:number limit:number
         batchSize:number singleBatch:bool returnKey:bool showRecordId:bool tailable:bool
-        awaitData:bool noCursorTimeout:bool allowDiskUse:any let:doc let.a:any collation:doc min:doc/51173
-        max:doc/51173 allowPartialResults:any oplogReplay:bool filter._id:any filter.n:any sort.n:any
-        projection.n:any collation.locale:any collation.strength:any hint.n:any""",
+        awaitData:bool noCursorTimeout:bool allowDiskUse:any let:doc let.a:any collation:doc
+        min:doc/51173 max:doc/51173 allowPartialResults:any oplogReplay:bool filter._id:any
+        filter.n:any sort.n:any
+        projection.n:any collation.locale:any collation.strength:any collation.caseLevel:any
+        collation.caseFirst:any collation.version:any hint.n:any""",
     ),
     "getLastRequestStatistics": ("t", {}, "@:any"),
     "getMore": (

@@ -17,6 +17,7 @@ INDEXES = [
     {"key": {"h": "hashed", "g": 1}, "name": "hashed"},
     {"key": {"sub.$**": 1}, "name": "below_sub"},
     {"key": {"h": "text"}, "name": "texts", "default_language": "none"},
+    {"key": {"k": 1, "same": 1}, "name": "loose", "collation": {"locale": "en", "strength": 2}},
 ]
 
 

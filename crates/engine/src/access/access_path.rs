@@ -9,6 +9,7 @@ use store::{Direction, KeyRange};
 use super::{
     Hint,
     exact::{Residual, residual_of},
+    key_texts::KeyTexts,
 };
 use crate::catalog::{ID_INDEX, IndexSpec};
 
@@ -150,13 +151,15 @@ pub(super) struct ScoredAccess<'a> {
     pub(super) ranged: Vec<&'a str>,
     /// The filter of a partial index, which all documents in the index match.
     pub(super) partial: Option<&'a Filter>,
+    /// How the access path holds texts.
+    pub(super) texts: KeyTexts<'a>,
 }
 
 impl ScoredAccess<'_> {
     /// Makes the candidate the chosen path; `parts` are the conjuncts of the filter, from which the
     /// part that must be checked on each row is computed.
     pub(super) fn choose(self, parts: &[&Filter]) -> ChosenAccess {
-        let residual = residual_of(parts, &self.ranged, self.partial);
+        let residual = residual_of(parts, &self.ranged, self.partial, self.texts);
         let Self { access, direction, sorted, merged, .. } = self;
         let access = match (access, merged) {
             (AccessPath::Index { index, mut ranges }, Some(lengths)) => {

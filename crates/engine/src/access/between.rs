@@ -4,15 +4,17 @@
 //!  index (a, -b)    min {a: 1, b: 9}  max {a: 3, b: 0}     [enc(1) enc(-9), enc(3) enc(-0))
 //! ```
 
+use collation::Collation;
 use document::{Document, Value, key::KEPT_KEY_COMPONENT_BYTES};
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
 use super::{
     access_path::{AccessPath, ChosenAccess},
-    bounds::{encode_component, prefix_successor},
+    bounds::prefix_successor,
     by_index::direction_for_sort,
     exact::residual_of,
+    key_texts::KeyTexts,
 };
 use crate::{
     catalog::{IndexShape, IndexSpec},
@@ -24,14 +26,17 @@ use crate::{
 /// bound. `None` is the primary key.
 ///
 /// Fails if a bound has other fields than the index or a value of more than
-/// [`KEPT_KEY_COMPONENT_BYTES`] bytes, or if `min` does not precede `max`.
+/// [`KEPT_KEY_COMPONENT_BYTES`] bytes, if it has a text and the index another collation than the
+/// query, or if `min` does not precede `max`.
 pub(super) fn between_access(
     index: Option<&IndexSpec>,
     min: &Document,
     max: &Document,
     parts: &[&Filter],
     sort: Option<&Sort>,
+    collation: Option<&Collation>,
 ) -> Result<ChosenAccess, Error> {
+    let texts = KeyTexts::of(index.and_then(|index| index.collation.as_deref()), collation);
     let id = [("_id".to_owned(), false)];
     let (key, prefix) = match index {
         None => (id.as_slice(), Vec::new()),
@@ -40,8 +45,8 @@ pub(super) fn between_access(
         }
         Some(_) => return Err(refused(HintRefusal::OtherFields)),
     };
-    let start = bound_key(key, &prefix, min)?.unwrap_or_else(|| prefix.clone());
-    let end = match (bound_key(key, &prefix, max)?, index) {
+    let start = bound_key(key, &prefix, min, texts)?.unwrap_or_else(|| prefix.clone());
+    let end = match (bound_key(key, &prefix, max, texts)?, index) {
         (None, None) => None,
         (None, Some(_)) => Some(prefix_successor(&prefix)),
         (end, _) => end,
@@ -51,8 +56,8 @@ pub(super) fn between_access(
     }
     let order = sort.filter(|sort| !sort.parts.is_empty());
     let by_order = order.and_then(|sort| match index {
-        Some(index) => direction_for_sort(index, 0, sort),
-        None => direction_by_id(sort),
+        Some(index) => direction_for_sort(index, 0, sort, texts),
+        None => direction_by_id(sort).filter(|_| texts.are_same()),
     });
     let ranges = vec![KeyRange { start, end }];
     let access = match index {
@@ -63,7 +68,7 @@ pub(super) fn between_access(
         access,
         direction: by_order.unwrap_or(Direction::Forward),
         sorted: order.is_none() || by_order.is_some(),
-        residual: residual_of(parts, &[], None),
+        residual: residual_of(parts, &[], None, texts),
     })
 }
 
@@ -78,6 +83,7 @@ fn bound_key(
     key: &[(String, bool)],
     prefix: &[u8],
     bound: &Document,
+    texts: KeyTexts<'_>,
 ) -> Result<Option<Vec<u8>>, Error> {
     if bound.is_empty() {
         return Ok(None);
@@ -90,7 +96,10 @@ fn bound_key(
     }
     let mut out = prefix.to_vec();
     for ((_, value), (path, descending)) in fields.iter().zip(key) {
-        let component = encode_component(Value::as_ref(value), *descending);
+        if !texts.hold(Value::as_ref(value)) {
+            return Err(refused(HintRefusal::OtherFields));
+        }
+        let component = texts.encode_component(Value::as_ref(value), *descending);
         // Longer values are not in order by their keys.
         if KEPT_KEY_COMPONENT_BYTES < component.len() {
             let message = format!(

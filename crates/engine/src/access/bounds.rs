@@ -10,14 +10,13 @@
 //!
 //! Components are truncated at a maximum length; a truncated bound becomes inclusive.
 
-use document::{
-    Kind, Value, ValueRef,
-    key::{KEPT_KEY_COMPONENT_BYTES, TypeOrder, encode},
-};
+use document::{Kind, Value, ValueRef, key::KEPT_KEY_COMPONENT_BYTES};
 use pipeline::{
     Filter,
     filter::{Comparison, PathTest},
 };
+
+use super::key_texts::KeyTexts;
 
 /// A key component that sorts after all others: no component starts with this byte.
 const END: [u8; 1] = [0xff];
@@ -133,32 +132,33 @@ fn spans_of(bounds: Bounds) -> Vec<Span> {
     }
 }
 
-/// Encodes a value as a component of index keys.
-pub(crate) fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
-    let mut out = Vec::new();
-    encode(value, TypeOrder::Bson, descending, &mut out);
-    out
-}
-
 /// Returns the bounds that a test implies for its field, or `None` if it implies none.
-pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
+pub(super) fn bounds_of_test(
+    test: &PathTest,
+    descending: bool,
+    texts: KeyTexts<'_>,
+) -> Option<Bounds> {
+    let is_point = |value: &Value| is_point(value) && texts.hold(value.as_ref());
     match test {
         PathTest::Compare(Comparison::Eq, value) => is_point(value)
-            .then(|| Bounds::Points(vec![encode_component(value.as_ref(), descending)])),
-        PathTest::Compare(comparison, value) => of_comparison(*comparison, value, descending),
+            .then(|| Bounds::Points(vec![texts.encode_component(value.as_ref(), descending)])),
+        PathTest::Compare(comparison, value) => {
+            of_comparison(*comparison, value, descending, texts)
+        }
         PathTest::In(set) if set.patterns().is_empty() && set.values().iter().all(is_point) => {
             let mut points: Vec<_> = set
                 .values()
                 .iter()
-                .map(|value| encode_component(value.as_ref(), descending))
+                .map(|value| texts.encode_component(value.as_ref(), descending))
                 .collect();
             points.sort();
             points.dedup();
             Some(Bounds::Points(points))
         }
-        PathTest::Pattern(pattern) => {
+        // A pattern matches the bytes of a text, of which a sort key shows nothing.
+        PathTest::Pattern(pattern) if texts.are_bytes() => {
             let prefix = pattern.required_prefix()?;
-            let mut start = encode_component(ValueRef::String(&prefix), false);
+            let mut start = texts.encode_component(ValueRef::String(&prefix), false);
             // Without its terminator, the encoding of a string is a prefix of the encodings of all
             // strings that start with it.
             start.pop();
@@ -171,8 +171,10 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
             // A pattern also matches stored regular expressions equal to it, which have a separate
             // type class.
             let own = ValueRef::Regex { pattern: "", options: "" };
-            let mut spans =
-                vec![Span { end: prefix_successor(&start), start }, class_span(own, descending)];
+            let mut spans = vec![
+                Span { end: prefix_successor(&start), start },
+                class_span(own, descending, texts),
+            ];
             spans.sort_by(|a, b| a.start.cmp(&b.start));
             Some(Bounds::Spans(spans))
         }
@@ -182,12 +184,12 @@ pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds
 
 /// Returns the key component of every scalar that matches an equality test; `None` for other tests.
 /// Documents without the field do not match; an array matches if one of its elements does.
-pub(crate) fn equality_component(test: &PathTest) -> Option<Vec<u8>> {
+pub(crate) fn equality_component(test: &PathTest, texts: KeyTexts<'_>) -> Option<Vec<u8>> {
     match test {
         PathTest::Compare(Comparison::Eq, value)
-            if is_point(value) && value.kind() != Kind::Null =>
+            if is_point(value) && value.kind() != Kind::Null && texts.hold(value.as_ref()) =>
         {
-            Some(encode_component(value.as_ref(), false))
+            Some(texts.encode_component(value.as_ref(), false))
         }
         _ => None,
     }
@@ -199,18 +201,23 @@ fn is_point(value: &Value) -> bool {
 }
 
 /// Returns the bounds that a comparison other than equality implies.
-fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Option<Bounds> {
+fn of_comparison(
+    comparison: Comparison,
+    value: &Value,
+    descending: bool,
+    texts: KeyTexts<'_>,
+) -> Option<Bounds> {
     let nan = document::Number::of(value.as_ref()).is_some_and(document::Number::is_nan);
     // Comparisons with values of these types also match values of other types, or missing fields.
     let open = matches!(
         value.kind(),
         Kind::Array | Kind::Undefined | Kind::Regex | Kind::MinKey | Kind::MaxKey | Kind::Null
     );
-    if nan || open || comparison == Comparison::Eq {
+    if nan || open || comparison == Comparison::Eq || !texts.hold(value.as_ref()) {
         return None;
     }
-    let span = class_span(value.as_ref(), descending);
-    Some(cut_span(span, comparison, value.as_ref(), descending))
+    let span = class_span(value.as_ref(), descending, texts);
+    Some(cut_span(span, comparison, value.as_ref(), descending, texts))
 }
 
 /// Returns the bounds of a comparison in the total order over all types, in which values of other
@@ -219,12 +226,13 @@ pub(super) fn bounds_over_types(
     comparison: Comparison,
     value: ValueRef<'_>,
     descending: bool,
+    texts: KeyTexts<'_>,
 ) -> Bounds {
     if comparison == Comparison::Eq {
-        return Bounds::Points(vec![encode_component(value, descending)]);
+        return Bounds::Points(vec![texts.encode_component(value, descending)]);
     }
     let all = Span { start: Vec::new(), end: END.to_vec() };
-    cut_span(all, comparison, value, descending)
+    cut_span(all, comparison, value, descending, texts)
 }
 
 /// Narrows a span to the components that satisfy a comparison with a value.
@@ -233,8 +241,9 @@ fn cut_span(
     comparison: Comparison,
     value: ValueRef<'_>,
     descending: bool,
+    texts: KeyTexts<'_>,
 ) -> Bounds {
-    let mut edge = encode_component(value, descending);
+    let mut edge = texts.encode_component(value, descending);
     let cut = KEPT_KEY_COMPONENT_BYTES < edge.len();
     edge.truncate(KEPT_KEY_COMPONENT_BYTES);
     // Descending encodings invert the order: greater values come first.
@@ -256,12 +265,12 @@ fn cut_span(
 
 /// Returns the span of the key components of all values that have the same type as this value; a
 /// comparison with the value matches nothing outside of it.
-fn class_span(value: ValueRef<'_>, descending: bool) -> Span {
-    let class = encode_component(value, descending).first().copied().unwrap_or(0);
+fn class_span(value: ValueRef<'_>, descending: bool, texts: KeyTexts<'_>) -> Span {
+    let class = texts.encode_component(value, descending).first().copied().unwrap_or(0);
     let mut span = Span { start: vec![class], end: prefix_successor(&[class]) };
     if value.is_number() {
         // NaN sorts before all numbers and is neither less nor greater than any.
-        let nan = encode_component(ValueRef::Double(f64::NAN), descending);
+        let nan = texts.encode_component(ValueRef::Double(f64::NAN), descending);
         match descending {
             false => span.start = prefix_successor(&nan),
             true => span.end = nan,

@@ -1,5 +1,6 @@
 //! Evaluates one index for a filter and a sort: the ranges of its entries and their order.
 
+use collation::Collation;
 use document::key::hashed_component;
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
@@ -8,6 +9,7 @@ use super::{
     access_path::{AccessPath, MAX_BRANCHES, ScoredAccess, may_be_truncated},
     bounds::{Bounds, Span, prefix_successor},
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path, demands_value},
+    key_texts::KeyTexts,
 };
 use crate::{catalog::IndexSpec, keys};
 
@@ -29,7 +31,7 @@ struct BoundFields {
     score: usize,
 }
 
-fn bound_fields(index: &IndexSpec, parts: &[&Filter]) -> BoundFields {
+fn bound_fields(index: &IndexSpec, parts: &[&Filter], texts: KeyTexts<'_>) -> BoundFields {
     let mut out = BoundFields {
         prefixes: vec![keys::index_prefix(index.id)],
         spans: None,
@@ -44,7 +46,7 @@ fn bound_fields(index: &IndexSpec, parts: &[&Filter]) -> BoundFields {
         if index.multikey && 0 < at {
             break;
         }
-        let mut found = bounds_on_path(parts, path, *descending, !index.multikey);
+        let mut found = bounds_on_path(parts, path, *descending, !index.multikey, texts);
         if index.hashed_path() == Some(path) {
             found = found.and_then(hashed_bounds);
         }
@@ -88,21 +90,23 @@ pub(super) fn index_access<'a>(
     partial: Option<&'a Filter>,
     parts: &[&Filter],
     sort: Option<&Sort>,
+    collation: Option<&'a Collation>,
 ) -> ScoredAccess<'a> {
+    let texts = KeyTexts::of(index.collation.as_deref(), collation);
     let BoundFields { prefixes, spans, points, equal, several_cut, score: bound } =
-        bound_fields(index, parts);
+        bound_fields(index, parts, texts);
     // The bounded fields are the first ones of the key without a gap, so this is the number used.
     let used = points + usize::from(spans.is_some());
     let spans_each = spans.as_ref().map_or(1, Vec::len);
     let ranges = index_ranges(&prefixes, spans);
     let whole = || !ranges.iter().any(|range| may_be_truncated(&range.start));
-    let order = sort.and_then(|sort| direction_for_sort(index, equal, sort));
+    let order = sort.and_then(|sort| direction_for_sort(index, equal, sort, texts));
     let order = order.filter(|_| !several_cut);
     // For each combination of equality values the entries are ordered by the remaining fields, so
     // merging the combinations yields the sort order.
     let merged = match sort {
         Some(sort) if order.is_none() && (2..=MAX_BRANCHES).contains(&prefixes.len()) => {
-            direction_for_sort(index, points, sort).filter(|_| whole())
+            direction_for_sort(index, points, sort, texts).filter(|_| whole())
         }
         _ => None,
     };
@@ -129,7 +133,7 @@ pub(super) fn index_access<'a>(
     let exact = exact.filter(|path| index.hashed_path() != Some(*path));
     let ranged = if index.multikey { Vec::new() } else { exact.collect() };
     let access = AccessPath::Index { index: Box::new(index.clone()), ranges };
-    ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial }
+    ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial, texts }
 }
 
 /// Appends every component to every prefix, in key order.
@@ -166,17 +170,18 @@ pub(super) fn direction_for_sort(
     index: &IndexSpec,
     equal: usize,
     sort: &Sort,
+    texts: KeyTexts<'_>,
 ) -> Option<Direction> {
     let is_hashed = |path: &str| index.hashed_path() == Some(path);
     let by_hash = sort.parts.iter().any(|part| is_hashed(part.path.as_str()));
-    if index.multikey || by_hash || sort.parts.is_empty() {
+    if index.multikey || by_hash || sort.parts.is_empty() || !texts.are_same() {
         return None;
     }
     let fixed: Vec<&str> = index.key.iter().take(equal).map(|(path, _)| path.as_str()).collect();
     // A field with a single value does not affect the order.
     let wanted = sort.parts.iter().filter(|part| !fixed.contains(&part.path.as_str()));
-    // The document id follows the fields in the key.
-    let id = index.ends_with_id().then_some(("_id", false));
+    // The document id follows the fields in the key, where texts sort by their bytes.
+    let id = (index.ends_with_id() && texts.are_bytes()).then_some(("_id", false));
     let fields = index.key.iter().map(|(path, descending)| (path.as_str(), *descending));
     let mut fields = fields.chain(id).skip(equal);
     let mut direction = None;
@@ -191,8 +196,9 @@ pub(super) fn direction_for_sort(
             return None;
         }
         direction = Some(needed);
-        // Ids are unique, so later fields do not affect the order.
-        if path == "_id" {
+        // Ids are unique, so later fields do not affect the order. Ids that differ may be equal by
+        // a collation.
+        if path == "_id" && texts.are_bytes() {
             break;
         }
     }

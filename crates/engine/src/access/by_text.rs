@@ -1,6 +1,8 @@
 //! Chooses the access path of a search for texts: the entries of its words in the collection's text
 //! index. No other access path can evaluate such a search.
 
+use collation::Collation;
+use document::ValueRef;
 use full_text::{TextQuery, no_text_index, unusable_text_index};
 use pipeline::{Filter, sort::Sort};
 use store::Direction;
@@ -8,11 +10,12 @@ use store::Direction;
 use super::{
     Hint,
     access_path::{AccessPath, ChosenAccess},
-    bounds::{Bounds, collect_conjuncts, encode_component},
+    bounds::{Bounds, collect_conjuncts},
     by_index::{extend_prefixes, index_ranges},
     conditions::{PathBounds, bounds_on_path},
     exact::Residual,
     implied::filter_implies,
+    key_texts::KeyTexts,
 };
 use crate::{
     catalog::{CollectionState, IndexShape, IndexSpec, TEXT_FIELD},
@@ -25,12 +28,14 @@ const MAX_RANGES: usize = 4_000;
 
 /// Returns the access path of a search. Fails if there is no text index, if a field before the texts
 /// has no equality, if the index does not contain all matching documents, and if a hint is given.
+/// Words are compared without `collation`, the order of texts in the rest of the filter.
 pub(super) fn text_access(
     state: &CollectionState,
     filter: &Filter,
     query: &TextQuery,
     sort: Option<&Sort>,
     hint: &Hint,
+    collation: Option<&Collation>,
 ) -> Result<ChosenAccess, Error> {
     if *hint != Hint::None {
         let message = "text and hint not allowed in same query";
@@ -51,11 +56,13 @@ pub(super) fn text_access(
     }
     let mut parts = Vec::new();
     collect_conjuncts(filter, &mut parts);
-    let covered = partial.as_deref().is_none_or(|partial| filter_implies(filter, partial));
-    let prefixes = prefixes(index, &parts).filter(|_| covered).ok_or_else(unusable_text_index)?;
+    let texts = KeyTexts::of(index.collation.as_deref(), collation);
+    let covered = partial.as_deref().is_none_or(|it| filter_implies(filter, it, texts));
+    let prefixes =
+        prefixes(index, &parts, texts).filter(|_| covered).ok_or_else(unusable_text_index)?;
     let words = query.index_words();
-    let mut words: Vec<Vec<u8>> =
-        words.map(|word| encode_component(document::ValueRef::String(word), false)).collect();
+    let component = |word| KeyTexts::BYTES.encode_component(ValueRef::String(word), false);
+    let mut words: Vec<Vec<u8>> = words.map(component).collect();
     words.sort();
     if MAX_RANGES < prefixes.len() * words.len() {
         let message = "a search for texts has too many words";
@@ -72,11 +79,11 @@ pub(super) fn text_access(
 
 /// Returns the key prefixes that the filter allows for the fields before the texts; `None` if it
 /// does not fix one of them.
-fn prefixes(index: &IndexSpec, parts: &[&Filter]) -> Option<Vec<Vec<u8>>> {
+fn prefixes(index: &IndexSpec, parts: &[&Filter], texts: KeyTexts<'_>) -> Option<Vec<Vec<u8>>> {
     let mut prefixes = vec![keys::index_prefix(index.id)];
     for (path, descending) in index.key.iter().take_while(|(path, _)| path != TEXT_FIELD) {
         // The index has no arrays at these fields.
-        match bounds_on_path(parts, path, *descending, true)? {
+        match bounds_on_path(parts, path, *descending, true, texts)? {
             PathBounds { bounds: Bounds::Points(points), .. }
                 if prefixes.len() * points.len() <= MAX_RANGES =>
             {

@@ -3,15 +3,17 @@
 //! The index has no entries of missing values and of objects with fields. So a path is usable only
 //! if its bounds contain no value that a document without an entry could have there.
 
+use collation::Collation;
 use document::{DocRef, Document, ValueRef};
 use pipeline::{Filter, filter::PathTest, sort::Sort};
 use store::{Direction, KeyRange};
 
 use super::{
     access_path::{AccessPath, ScoredAccess},
-    bounds::{Bounds, encode_component, prefix_successor},
+    bounds::{Bounds, prefix_successor},
     by_index::{extend_prefixes, index_ranges},
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
+    key_texts::KeyTexts,
 };
 use crate::{
     catalog::{IndexSpec, WildcardPaths},
@@ -30,13 +32,15 @@ pub(super) fn wildcard_access<'a>(
     partial: Option<&'a Filter>,
     parts: &[&Filter],
     sort: Option<&Sort>,
+    collation: Option<&'a Collation>,
 ) -> ScoredAccess<'a> {
+    let texts = KeyTexts::of(index.collation.as_deref(), collation);
     let mut tested = Vec::new();
     for part in parts {
         collect_paths(part, "", &mut tested);
     }
     tested.retain(|path| paths.covers(path));
-    let best = tested.iter().filter_map(|path| path_ranges(index, path, parts));
+    let best = tested.iter().filter_map(|path| path_ranges(index, path, parts, texts));
     let best = best.max_by_key(|(score, _)| *score);
     let (score, ranges) = match best {
         Some(best) => best,
@@ -51,13 +55,19 @@ pub(super) fn wildcard_access<'a>(
         merged: None,
         ranged: Vec::new(),
         partial,
+        texts,
     }
 }
 
 /// Returns the score and the ranges of the entries that the filter selects at a path; `None` if
 /// documents without such an entry may match.
-fn path_ranges(index: &IndexSpec, path: &str, parts: &[&Filter]) -> Option<(usize, Vec<KeyRange>)> {
-    let PathBounds { bounds, score } = bounds_on_path(parts, path, false, !index.multikey)?;
+fn path_ranges(
+    index: &IndexSpec,
+    path: &str,
+    parts: &[&Filter],
+    texts: KeyTexts<'_>,
+) -> Option<(usize, Vec<KeyRange>)> {
+    let PathBounds { bounds, score } = bounds_on_path(parts, path, false, !index.multikey, texts)?;
     if !has_entries_within(&bounds) {
         return None;
     }
@@ -81,7 +91,8 @@ fn has_entries_within(bounds: &Bounds) -> bool {
         ValueRef::Array(document::ArrayRef::Tree(&[])),
     ];
     without.into_iter().all(|value| {
-        let class = encode_component(value, false).first().copied().unwrap_or_default();
+        let class =
+            KeyTexts::BYTES.encode_component(value, false).first().copied().unwrap_or_default();
         match bounds {
             Bounds::Points(points) => points.iter().all(|point| point.first() != Some(&class)),
             Bounds::Spans(spans) => spans.iter().all(|span| {

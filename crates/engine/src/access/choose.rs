@@ -21,6 +21,7 @@
 
 use std::sync::Arc;
 
+use collation::Collation;
 use document::{DocRef, Document};
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
@@ -38,6 +39,7 @@ use super::{
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
     exact::Residual,
     implied::filter_implies,
+    key_texts::KeyTexts,
 };
 use crate::{
     catalog::{CollectionState, IndexShape, IndexSpec},
@@ -51,23 +53,25 @@ use crate::{
 /// path with the same bounds is preferred.
 const BRANCHES_MARGIN: usize = 10;
 
-/// Chooses the access path for a filter and a sort. Fails if the hint cannot be followed.
+/// Chooses the access path for a filter and a sort, which compare texts by `collation`. Fails if
+/// the hint cannot be followed.
 pub(crate) fn choose_access(
     state: &CollectionState,
     filter: &Filter,
     sort: Option<&Sort>,
     hint: &Hint,
+    collation: Option<&Collation>,
 ) -> Result<ChosenAccess, Error> {
     if matches!(filter, Filter::Never) {
         let (access, direction) = (AccessPath::Ids(Vec::new()), Direction::Forward);
         return Ok(ChosenAccess { access, direction, sorted: true, residual: Residual::Whole });
     }
     if let Some(query) = filter.text_query() {
-        return text_access(state, filter, query, sort, hint);
+        return text_access(state, filter, query, sort, hint, collation);
     }
     let mut parts = Vec::new();
     collect_conjuncts(filter, &mut parts);
-    let by_id = id_access(&parts, sort);
+    let by_id = id_access(&parts, sort, collation);
     let hinted = match hint {
         Hint::None => None,
         Hint::Natural(direction) => {
@@ -81,21 +85,21 @@ pub(crate) fn choose_access(
             index => index,
         },
         Hint::Between { index, min, max } => {
-            let index = hinted_index(state, index)?;
-            return between_access(index, min, max, &parts, sort);
+            let index = hinted_index(state, index)?.or_else(|| state.record.id_index());
+            return between_access(index, min, max, &parts, sort, collation);
         }
     };
     if let Some(index) = hinted {
         // A hinted index is used even if it does not contain all matching documents.
-        let access_path = scored_access(index, None, &parts, sort);
+        let access_path = scored_access(index, None, &parts, sort, collation);
         if access_path.score == 0 && matches!(index.shape, IndexShape::Wildcard(_)) {
             let message = "the filter has no condition that the hinted wildcard index serves";
             return Err(Error::new(Kind::HintRefused(HintRefusal::Wildcard), message));
         }
         return Ok(access_path.choose(&parts));
     }
-    let best = best_path(state, filter, &parts, sort, by_id);
-    let branches = branches_access(state, &parts, sort, best.bound);
+    let best = best_path(state, filter, &parts, sort, by_id, collation);
+    let branches = branches_access(state, &parts, sort, best.bound, collation);
     let best = in_insertion_order(state, best, sort);
     Ok(match branches {
         Some(branches) if best.score < branches.score => branches.choose(&parts),
@@ -135,10 +139,13 @@ fn scored_access<'a>(
     partial: Option<&'a Filter>,
     parts: &[&Filter],
     sort: Option<&Sort>,
+    collation: Option<&'a Collation>,
 ) -> ScoredAccess<'a> {
     match &index.shape {
-        IndexShape::Wildcard(paths) => wildcard_access(index, paths, partial, parts, sort),
-        _ => index_access(index, partial, parts, sort),
+        IndexShape::Wildcard(paths) => {
+            wildcard_access(index, paths, partial, parts, sort, collation)
+        }
+        _ => index_access(index, partial, parts, sort, collation),
     }
 }
 
@@ -167,17 +174,22 @@ fn best_path<'a>(
     parts: &[&Filter],
     sort: Option<&Sort>,
     by_id: ScoredAccess<'a>,
+    collation: Option<&'a Collation>,
 ) -> ScoredAccess<'a> {
+    let implies = |index: &IndexSpec, partial: &Filter| {
+        let texts = KeyTexts::of(index.collation.as_deref(), collation);
+        filter_implies(filter, partial, texts)
+    };
     let usable = state.record.indexes.iter().zip(&state.partial).filter(|(index, partial)| {
         index.ready
             && index.has_entries()
             && !index.hidden
             && !index.is_insertion_order()
             && !matches!(index.shape, IndexShape::Text(_))
-            && partial.as_deref().is_none_or(|partial| filter_implies(filter, partial))
+            && partial.as_deref().is_none_or(|partial| implies(index, partial))
     });
-    let candidates =
-        usable.map(|(index, partial)| scored_access(index, partial.as_deref(), parts, sort));
+    let candidates = usable
+        .map(|(index, partial)| scored_access(index, partial.as_deref(), parts, sort, collation));
     // On a tie the last index wins; a full scan has score 0.
     let best = candidates.filter(|candidate| 0 < candidate.score).max_by_key(|c| c.score);
     best.filter(|best| by_id.score < best.score).unwrap_or(by_id)
@@ -191,6 +203,7 @@ fn branches_access(
     parts: &[&Filter],
     sort: Option<&Sort>,
     single: usize,
+    collation: Option<&Collation>,
 ) -> Option<ScoredAccess<'static>> {
     let sort = sort.filter(|sort| !sort.parts.is_empty());
     let alternatives = parts.iter().enumerate().filter_map(|(at, part)| match part {
@@ -205,9 +218,9 @@ fn branches_access(
         };
         let filters: Vec<Filter> = any.into_iter().map(with_others).collect();
         // Prefer branches that yield the sort order, if every alternative has such a path.
-        let ordered = sort.and_then(|_| branches_by(state, &filters, sort, single));
+        let ordered = sort.and_then(|_| branches_by(state, &filters, sort, single, collation));
         ordered.filter(|access_path| access_path.sorted).or_else(|| {
-            let access_path = branches_by(state, &filters, None, single)?;
+            let access_path = branches_by(state, &filters, None, single, collation)?;
             Some(ScoredAccess { sorted: sort.is_none(), ..access_path })
         })
     });
@@ -232,13 +245,15 @@ fn branches_by(
     filters: &[Filter],
     sort: Option<&Sort>,
     single: usize,
+    collation: Option<&Collation>,
 ) -> Option<ScoredAccess<'static>> {
     let mut branches = Vec::with_capacity(filters.len());
     let (mut worst, mut best, mut sorted) = (usize::MAX, 0, true);
     for filter in filters {
         let mut parts = Vec::new();
         collect_conjuncts(filter, &mut parts);
-        let access_path = best_path(state, filter, &parts, sort, id_access(&parts, sort));
+        let by_id = id_access(&parts, sort, collation);
+        let access_path = best_path(state, filter, &parts, sort, by_id, collation);
         if access_path.bound < MISSING_SCORE {
             return None;
         }
@@ -273,6 +288,7 @@ fn branches_by(
         merged: None,
         ranged: Vec::new(),
         partial: None,
+        texts: KeyTexts::Differ,
     })
 }
 
@@ -318,14 +334,21 @@ fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
 
 /// Returns the access path by id: the listed ids, the ranges of ids, or all rows if the filter does
 /// not bound the id.
-fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
-    let by_id = sort.and_then(|sort| sort.parts.first()).filter(|part| part.path.as_str() == "_id");
+fn id_access(
+    parts: &[&Filter],
+    sort: Option<&Sort>,
+    collation: Option<&Collation>,
+) -> ScoredAccess<'static> {
+    // Rows are in the order of the bytes of their ids.
+    let texts = if collation.is_none() { KeyTexts::BYTES } else { KeyTexts::Differ };
+    let by_id = sort.and_then(|sort| sort.parts.first());
+    let by_id = by_id.filter(|part| part.path.as_str() == "_id" && texts.are_same());
     let direction = match by_id {
         Some(part) if part.descending => Direction::Backward,
         _ => Direction::Forward,
     };
     let mut sorted = by_id.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
-    let (score, access) = match bounds_on_path(parts, "_id", false, true) {
+    let (score, access) = match bounds_on_path(parts, "_id", false, true, texts) {
         Some(PathBounds { bounds: Bounds::Points(mut keys), .. }) => {
             // The keys of several long ids do not sort like the ids.
             sorted &=
@@ -350,5 +373,5 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     let bound = score;
     let score = score + usize::from(by_id.is_some()) * 50;
     let (merged, partial) = (None, None);
-    ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial }
+    ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial, texts }
 }

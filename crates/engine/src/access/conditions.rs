@@ -24,10 +24,11 @@ use pipeline::{
 use super::{
     bounds::{
         Bounds, bounds_of_test, bounds_over_types, collect_conjuncts, complement_bounds,
-        encode_component, intersect_bounds, union_bounds,
+        intersect_bounds, union_bounds,
     },
     exact::{is_exact, is_plain},
     implied::excludes_missing,
+    key_texts::KeyTexts,
 };
 
 /// Score of equality with one value or one of several.
@@ -54,8 +55,9 @@ pub(super) fn bounds_on_path(
     path: &str,
     descending: bool,
     single: bool,
+    texts: KeyTexts<'_>,
 ) -> Option<PathBounds> {
-    let field = Field { path, descending, single };
+    let field = Field { path, descending, single, texts };
     if !single && has_position(path) {
         // A filter applies a numeric part both as an array index and as a field name; an index has
         // entries for only one of the two.
@@ -107,6 +109,8 @@ struct Field<'a> {
     descending: bool,
     /// Whether no document has an array at a part of the path.
     single: bool,
+    /// How the keys of the index hold texts.
+    texts: KeyTexts<'a>,
 }
 
 impl Field<'_> {
@@ -156,7 +160,7 @@ impl Field<'_> {
         if at == self.path {
             return match test {
                 PathTest::ElemValue(condition) => self.of_element(condition),
-                test => bounds_of_test(test, self.descending).map(scored),
+                test => bounds_of_test(test, self.descending, self.texts).map(scored),
             };
         }
         let PathTest::ElemMatch(inner) = test else { return None };
@@ -181,10 +185,10 @@ impl Field<'_> {
                 found.reduce(intersect)
             }
             Condition::Not(condition) => match &**condition {
-                Condition::Test(test) if is_exact(test) => self.without(test),
+                Condition::Test(test) if is_exact(test, self.texts) => self.without(test),
                 _ => None,
             },
-            Condition::Test(test) => bounds_of_test(test, self.descending).map(scored),
+            Condition::Test(test) => bounds_of_test(test, self.descending, self.texts).map(scored),
             Condition::Never => None,
         }
     }
@@ -200,12 +204,12 @@ impl Field<'_> {
             Filter::Path(at, test) if at.as_str() == self.path => match test {
                 // A missing value is indexed as null.
                 PathTest::Exists => {
-                    let null = encode_component(ValueRef::Null, self.descending);
+                    let null = self.texts.encode_component(ValueRef::Null, self.descending);
                     Some(PathBounds { bounds: Bounds::Points(vec![null]), score: MISSING_SCORE })
                 }
                 // With arrays, a null entry may belong to an element without the field or to an
                 // empty array, so the complement of a test that null passes could be too small.
-                test if is_exact(test) && (self.single || rejects_missing(test)) => {
+                test if is_exact(test, self.texts) && (self.single || rejects_missing(test)) => {
                     self.without(test)
                 }
                 _ => None,
@@ -217,7 +221,7 @@ impl Field<'_> {
     /// Returns the complement of the bounds that a test implies; `None` unless these bounds are
     /// exact.
     fn without(self, test: &PathTest) -> Option<PathBounds> {
-        let bounds = complement_bounds(bounds_of_test(test, self.descending)?)?;
+        let bounds = complement_bounds(bounds_of_test(test, self.descending, self.texts)?)?;
         Some(PathBounds { bounds, score: NEGATED })
     }
 
@@ -237,14 +241,15 @@ impl Field<'_> {
             [Expr::Literal(value), Expr::Field(path)] => (exchanged(comparison), path, value),
             _ => return None,
         };
-        if path.as_str() != self.path || !is_plain(value) {
+        if path.as_str() != self.path || !is_plain(value, self.texts) {
             return None;
         }
         // An expression compares an array as a whole, which has no entry of its own.
         if !self.single && may_hold_for_array(comparison, value) {
             return None;
         }
-        Some(scored(bounds_over_types(comparison, value.as_ref(), self.descending)))
+        let value = value.as_ref();
+        Some(scored(bounds_over_types(comparison, value, self.descending, self.texts)))
     }
 }
 

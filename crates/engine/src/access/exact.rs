@@ -18,7 +18,7 @@ use pipeline::{
     filter::{Comparison, PathTest},
 };
 
-use super::{bounds::encode_component, implied::filter_implies};
+use super::{implied::filter_implies, key_texts::KeyTexts};
 
 /// The part of a filter to check on the rows of an access path.
 #[derive(Clone, Debug)]
@@ -37,10 +37,11 @@ pub(super) fn residual_of(
     parts: &[&Filter],
     ranged: &[&str],
     partial: Option<&Filter>,
+    texts: KeyTexts<'_>,
 ) -> Residual {
     let is_met = |part: &Filter| {
-        is_ensured_by_range(part, ranged)
-            || partial.is_some_and(|partial| filter_implies(partial, part))
+        is_ensured_by_range(part, ranged, texts)
+            || partial.is_some_and(|partial| filter_implies(partial, part, texts))
     };
     let left: Vec<&Filter> = parts.iter().copied().filter(|part| !is_met(part)).collect();
     match left.len() {
@@ -52,16 +53,17 @@ pub(super) fn residual_of(
 
 /// Returns whether the ranges of these paths select exactly the rows that meet a conjunct: an exact
 /// test, or a disjunction of exact tests of one path, whose ranges are united.
-fn is_ensured_by_range(part: &Filter, ranged: &[&str]) -> bool {
+fn is_ensured_by_range(part: &Filter, ranged: &[&str], texts: KeyTexts<'_>) -> bool {
     match part {
-        Filter::Path(path, test) => ranged.contains(&path.as_str()) && is_exact(test),
+        Filter::Path(path, test) => ranged.contains(&path.as_str()) && is_exact(test, texts),
         Filter::Or(any) => {
             let path_of = |part: &Filter| match part {
                 Filter::Path(path, _) => Some(path.clone()),
                 _ => None,
             };
             let first = any.first().and_then(path_of);
-            let is_alike = |part| path_of(part) == first && is_ensured_by_range(part, ranged);
+            let is_alike =
+                |part| path_of(part) == first && is_ensured_by_range(part, ranged, texts);
             first.is_some() && any.iter().all(is_alike)
         }
         _ => false,
@@ -70,10 +72,11 @@ fn is_ensured_by_range(part: &Filter, ranged: &[&str]) -> bool {
 
 /// Returns whether the ranges that `bounds` derives from a test contain exactly the components
 /// (encodings in index keys) of the values that meet the test.
-pub(super) fn is_exact(test: &PathTest) -> bool {
+pub(super) fn is_exact(test: &PathTest, texts: KeyTexts<'_>) -> bool {
+    let is_plain = |value: &Value| is_plain(value, texts);
     match test {
         PathTest::Compare(Comparison::Eq, value) => is_plain(value) || value.kind() == Kind::Null,
-        PathTest::Compare(_, value) => is_plain(value) && is_whole(value),
+        PathTest::Compare(_, value) => is_plain(value) && is_whole(value, texts),
         PathTest::In(set) => {
             let known = |value: &Value| is_plain(value) || value.kind() == Kind::Null;
             set.patterns().is_empty() && set.values().iter().all(known)
@@ -83,19 +86,20 @@ pub(super) fn is_exact(test: &PathTest) -> bool {
 }
 
 /// Returns whether the encodings of all values of this value's type in index keys sort like the
-/// values, with no value of another type among them.
-pub(super) fn is_plain(value: &Value) -> bool {
+/// values compare in the query, with no value of another type among them.
+pub(super) fn is_plain(value: &Value, texts: KeyTexts<'_>) -> bool {
     match value.kind() {
         Kind::Int32 | Kind::Int64 | Kind::Double | Kind::Decimal128 => {
             Number::of(value.as_ref()).is_some_and(|number| !number.is_nan())
         }
-        Kind::String | Kind::ObjectId | Kind::Bool | Kind::DateTime | Kind::Timestamp => true,
+        Kind::String => texts.are_same(),
+        Kind::ObjectId | Kind::Bool | Kind::DateTime | Kind::Timestamp => true,
         _ => false,
     }
 }
 
 /// Returns whether a value's encoding in index keys is not truncated; a truncated one sorts only by
 /// the prefix that it keeps.
-fn is_whole(value: &Value) -> bool {
-    encode_component(value.as_ref(), false).len() <= KEPT_KEY_COMPONENT_BYTES
+fn is_whole(value: &Value, texts: KeyTexts<'_>) -> bool {
+    texts.encode_component(value.as_ref(), false).len() <= KEPT_KEY_COMPONENT_BYTES
 }

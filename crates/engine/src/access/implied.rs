@@ -1,24 +1,26 @@
 //! Decides whether a partial index contains every document that a filter matches. Answers no in
 //! doubt: that costs a slower access path, while a wrong yes would miss documents.
 
-use document::{Value, compare};
+use document::Value;
+use evaluation::compare_by;
 use pipeline::{
     Filter,
     filter::{Comparison, PathTest, meets_comparison},
 };
 
-use super::bounds::collect_conjuncts;
+use super::{bounds::collect_conjuncts, key_texts::KeyTexts};
 
-/// Returns whether `filter` implies `partial`.
-pub(crate) fn filter_implies(filter: &Filter, partial: &Filter) -> bool {
+/// Returns whether `filter` implies `partial`. One is the filter of an index, the other that of a
+/// query; `texts` compares the collations of the two.
+pub(crate) fn filter_implies(filter: &Filter, partial: &Filter, texts: KeyTexts<'_>) -> bool {
     let (mut given, mut needed) = (Vec::new(), Vec::new());
     collect_conjuncts(filter, &mut given);
     collect_conjuncts(partial, &mut needed);
-    needed.iter().all(|needed| given.iter().any(|given| part_implies(given, needed)))
+    needed.iter().all(|needed| given.iter().any(|given| part_implies(given, needed, texts)))
 }
 
 /// Returns whether a conjunct of the filter implies a conjunct of the partial index.
-fn part_implies(given: &Filter, needed: &Filter) -> bool {
+fn part_implies(given: &Filter, needed: &Filter, texts: KeyTexts<'_>) -> bool {
     // Every document meets a conjunct that is always true.
     if needed.is_always() {
         return true;
@@ -29,23 +31,29 @@ fn part_implies(given: &Filter, needed: &Filter) -> bool {
     if at != path {
         return false;
     }
+    let meets = |comparison: Comparison, value: &Value, bound: &Value| {
+        let (value, bound) = (value.as_ref(), bound.as_ref());
+        texts.hold(value)
+            && texts.hold(bound)
+            && meets_comparison(comparison, Some(value), bound, texts.collation())
+    };
     match (given, needed) {
         (PathTest::Compare(comparison, value), PathTest::Exists) => {
             excludes_missing(*comparison, value)
         }
         (PathTest::Exists, PathTest::Exists) => true,
         (PathTest::Compare(Comparison::Eq, value), PathTest::Compare(comparison, bound)) => {
-            is_scalar(value) && meets_comparison(*comparison, Some(value.as_ref()), bound.as_ref())
+            is_scalar(value) && meets(*comparison, value, bound)
         }
         (PathTest::In(set), PathTest::Compare(comparison, bound)) => {
             set.patterns().is_empty()
-                && set.values().iter().all(|value| {
-                    is_scalar(value)
-                        && meets_comparison(*comparison, Some(value.as_ref()), bound.as_ref())
-                })
+                && set
+                    .values()
+                    .iter()
+                    .all(|value| is_scalar(value) && meets(*comparison, value, bound))
         }
         (PathTest::Compare(given, value), PathTest::Compare(needed, bound)) => {
-            range_implies(*given, value, *needed, bound)
+            texts.hold(value.as_ref()) && range_implies(*given, value, *needed, bound, texts)
         }
         _ => false,
     }
@@ -71,14 +79,20 @@ fn is_scalar(value: &Value) -> bool {
 
 /// Returns whether every value that satisfies the comparison `given` with `value` also satisfies
 /// the comparison `needed` with `bound`.
-fn range_implies(given: Comparison, value: &Value, needed: Comparison, bound: &Value) -> bool {
+fn range_implies(
+    given: Comparison,
+    value: &Value,
+    needed: Comparison,
+    bound: &Value,
+    texts: KeyTexts<'_>,
+) -> bool {
     use Comparison::{Gt, Gte, Lt, Lte};
     let class = |value: &Value| document::canonical_class(value.kind());
     if !is_scalar(value) || class(value) != class(bound) {
         return false;
     }
     // In each arm, every value beyond the given bound is beyond the needed one.
-    let order = compare(value.as_ref(), bound.as_ref());
+    let order = compare_by(texts.collation(), value.as_ref(), bound.as_ref());
     match (given, needed) {
         (Gt | Gte, Gte) | (Gt, Gt) => order.is_ge(),
         (Gte, Gt) => order.is_gt(),

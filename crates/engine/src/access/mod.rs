@@ -5,6 +5,7 @@
 //! ```text
 //!  filter --> conditions  what the filter implies for each field of an index
 //!         --> bounds      these conditions as ranges of key bytes
+//!         --> key_texts   whether the index holds texts as the query compares them
 //!         --> implied     whether a partial index contains every row that the filter matches
 //!         --> by_index    evaluates one index for the filter
 //!         --> by_text     the entries of a search for texts
@@ -25,11 +26,11 @@ mod conditions;
 mod exact;
 mod hint;
 mod implied;
+mod key_texts;
 
 pub(crate) use access_path::{AccessPath, ChosenAccess, ChosenBranch};
-pub(crate) use bounds::{
-    collect_conjuncts, encode_component, equality_component, prefix_successor,
-};
+pub(crate) use bounds::{collect_conjuncts, equality_component, prefix_successor};
 pub(crate) use choose::choose_access;
 pub(crate) use exact::Residual;
 pub use hint::Hint;
+pub(crate) use key_texts::{KeyTexts, push_component};

@@ -37,11 +37,6 @@ impl Capped {
 }
 
 impl Record {
-    /// Returns the indexes that clients see: all but that of the insertion order.
-    pub fn listed_indexes(&self) -> impl Iterator<Item = &IndexSpec> {
-        self.indexes.iter().filter(|index| !index.is_insertion_order())
-    }
-
     /// Returns the index of the insertion order if it is complete and the collection is capped.
     pub(crate) fn insertion_order(&self) -> Option<&IndexSpec> {
         self.capped?;

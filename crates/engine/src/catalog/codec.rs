@@ -287,6 +287,12 @@ mod tests {
             shown: doc! { "v": 2 },
             shape: IndexShape::Fields,
             by_creation: false,
+            collation: collation::Collation::new(&collation::Wanted {
+                locale: "en".into(),
+                ..collation::Wanted::default()
+            })
+            .ok()
+            .map(std::sync::Arc::new),
         };
         Record {
             id: 7,

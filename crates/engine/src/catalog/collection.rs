@@ -19,13 +19,14 @@ use std::sync::{
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use clock::Instant;
+use collation::Collation;
 use pipeline::Filter;
 use store::{Fence, Space, Stamp};
 use tokio::sync::{Notify, futures::Notified};
 
 use super::{
-    BuildProgress, Dialect, DocumentRule, IndexSpec, IndexUsage, Record, demand::Demand,
-    encode_record, index_figures::IndexFigures,
+    BuildProgress, Dialect, DocumentRule, IndexSpec, IndexUsage, Record, default_collation,
+    demand::Demand, encode_record, index_figures::IndexFigures,
 };
 use crate::{error::Error, keys, turns::Turns};
 
@@ -41,6 +42,8 @@ pub struct CollectionState {
     pub(crate) partial: Vec<PartialFilter>,
     /// The rule for documents, if the collection's options contain one.
     pub(crate) rule: Option<Arc<dyn DocumentRule>>,
+    /// The default order of texts; `None` if they compare by their bytes.
+    pub collation: Option<Arc<Collation>>,
     /// Key of the record in the catalog.
     pub(crate) record_key: Bytes,
 }
@@ -77,7 +80,8 @@ impl CollectionState {
         rule: Option<Arc<dyn DocumentRule>>,
     ) -> Self {
         let record_key = keys::record(record.model, &record.namespace);
-        Self { record, partial, rule, record_key }
+        let collation = default_collation(&record.options);
+        Self { record, partial, rule, collation, record_key }
     }
 }
 

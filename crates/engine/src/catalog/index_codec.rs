@@ -1,6 +1,9 @@
 //! Encodes indexes within a stored record. As with records, field names are part of the format and
 //! never change.
 
+use std::sync::Arc;
+
+use collation::Collation;
 use document::{Document, Value, array, doc};
 use full_text::{Language, TextIndex};
 
@@ -43,6 +46,9 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
     // The field is omitted if false, so that earlier versions can read such records.
     if index.by_creation {
         tree.push("by_birth", true);
+    }
+    if let Some(collation) = &index.collation {
+        tree.push("collation", collation.to_document());
     }
     Value::Document(tree)
 }
@@ -149,6 +155,14 @@ pub(super) fn decode_index(value: Value) -> Result<IndexSpec, Error> {
             None => false,
             Some(Value::Bool(by_creation)) => by_creation,
             Some(_) => return Err(missing_field("by_birth")),
+        },
+        collation: match fields.take_optional("collation") {
+            None => None,
+            Some(Value::Document(options)) => {
+                let collation = Collation::of_document(&options);
+                Some(Arc::new(collation.ok_or_else(|| missing_field("collation"))?))
+            }
+            Some(_) => return Err(missing_field("collation")),
         },
     };
     fields.check_none_left()?;

@@ -17,6 +17,7 @@ mod codec;
 mod collection;
 mod demand;
 mod fields;
+mod id_index;
 mod ids;
 mod index_codec;
 mod index_figures;
@@ -34,6 +35,7 @@ pub use collection::{Collection, CollectionState, ListOrdering};
 pub(crate) use collection::{
     PartialFilter, Publication, RecordChange, put_last_change, put_record,
 };
+pub use id_index::{ID_INDEX_NAME, default_collation};
 pub(crate) use ids::CollectionIds;
 pub use index_figures::{BuildProgress, ID_INDEX, IndexUsage};
 pub(crate) use indexed_paths::PathState;

@@ -1,7 +1,10 @@
 //! A collection's catalog record: its durable state.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use clock::Instant;
+use collation::Collation;
 use document::{DocRef, Document, Value, ValueRef};
 use expiry::{Class, Settings};
 use full_text::TextIndex;
@@ -107,6 +110,9 @@ pub struct IndexSpec {
     /// Whether entries with equal values are ordered by the creation of their items. Fixed for the
     /// life of an index, since it is part of all its keys.
     pub by_creation: bool,
+    /// The order of texts in keys; `None` if they are ordered by their bytes. Fixed for the life of
+    /// an index.
+    pub collation: Option<Arc<Collation>>,
 }
 
 impl IndexSpec {
@@ -211,7 +217,8 @@ pub struct Record {
     pub counters: CounterState,
     /// Stamp of the collection's creation.
     pub created: u64,
-    /// Options of the collection that only the API interprets.
+    /// Options of the collection. Only the API interprets them, except for `collation`, the default
+    /// order of texts.
     pub options: Document,
     /// Settings that only item collections have.
     pub items: Option<ItemSettings>,

@@ -36,7 +36,7 @@ impl Engine {
         namespace: &Namespace,
         options: Document,
     ) -> Result<Arc<Collection>, Error> {
-        let fill = move |record: &mut Record, _| record.options = options.clone();
+        let fill = move |record: &mut Record, _| record.set_options(&options);
         self.create_with(model, namespace, Arc::new(fill)).await
     }
 

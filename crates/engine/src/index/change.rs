@@ -50,14 +50,15 @@ pub(crate) fn duplicate_value(index: &IndexSpec, document: DocRef<'_>) -> Error 
     Error::new(kind, format!("duplicate value in unique index '{}'", index.name))
 }
 
-/// Returns whether two specifications have the same entries: the same key, documents and
-/// uniqueness.
+/// Returns whether two specifications have the same entries: the same key, documents,
+/// uniqueness and collation.
 pub(super) fn is_same_index(held: &IndexSpec, wanted: &IndexSpec) -> bool {
     held.key == wanted.key
         && held.partial == wanted.partial
         && held.unique == wanted.unique
         && held.sparse == wanted.sparse
         && held.shape == wanted.shape
+        && held.collation == wanted.collation
 }
 
 /// Returns whether the requested index already exists. An index is identified by its key, the
@@ -103,7 +104,7 @@ pub fn missing_indexes(
         if exists_already(&all, spec)? {
             continue;
         }
-        let listed = all.iter().filter(|index| !index.is_insertion_order());
+        let listed = all.iter().filter(|index| index.is_listed());
         check_spec(spec, listed.count(), namespace)?;
         check_text(spec, &all)?;
         all.push(spec.clone());
@@ -369,6 +370,7 @@ impl IndexSpec {
             shown: Document::new(),
             shape: IndexShape::Fields,
             by_creation: false,
+            collation: None,
         }
     }
 }

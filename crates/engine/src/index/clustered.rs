@@ -28,7 +28,7 @@ impl Engine {
     ) -> Result<Arc<Collection>, Error> {
         let floors = self.inner.rules().floors();
         let fill = move |record: &mut Record, stamp: Stamp| {
-            record.options = options.clone();
+            record.set_options(&options);
             record.cluster_key = Some(cluster_key.clone());
             if expire_after.is_some() {
                 change_rule(record, ID_INDEX, expire_after, stamp, floors);

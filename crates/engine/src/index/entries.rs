@@ -9,7 +9,7 @@
 use bytes::Bytes;
 use document::{
     ArrayRef, DocRef, Document, Value, ValueRef,
-    key::{TypeOrder, component_hash, encode, hashed_component},
+    key::{component_hash, hashed_component},
 };
 use evaluation::Context;
 use pipeline::Filter;
@@ -17,6 +17,7 @@ use store::KeyRange;
 
 use super::{items, text, values, wildcard};
 use crate::{
+    access::push_component,
     catalog::{IndexShape, IndexSpec},
     entry::{NamedRow, naming_body},
     error::{Error, Kind},
@@ -70,10 +71,11 @@ pub(crate) fn draft_entries(
         // expirations (timeline) are derived from headers.
         IndexShape::Allowed(_) | IndexShape::Timeline => return Ok(None),
     }
-    if let Some(filter) = partial
-        && !filter.matches(document, &Context::default())?
-    {
-        return Ok(None);
+    if let Some(filter) = partial {
+        let collation = index.collation.clone();
+        if !filter.matches(document, &Context { collation, ..Context::default() })? {
+            return Ok(None);
+        }
     }
     match &index.shape {
         IndexShape::Wildcard(paths) => {
@@ -115,7 +117,7 @@ fn entry_of_tuple(index: &IndexSpec, tuple: &[ValueRef<'_>], row_key: &[u8]) -> 
     let mut key = keys::index_prefix(index.id);
     for (value, (path, descending)) in tuple.iter().zip(&index.key) {
         let start = key.len();
-        encode(*value, TypeOrder::Bson, *descending, &mut key);
+        push_component(index.collation.as_deref(), *value, *descending, &mut key);
         if index.hashed_path() == Some(path) {
             let hashed = hashed_component(key.get(start..).unwrap_or_default());
             key.truncate(start);
@@ -151,7 +153,7 @@ pub(crate) fn entry_within(
             let named = |tuple: &Vec<ValueRef<'_>>| {
                 let parts = index.key.iter().zip(tuple);
                 let value = |path: &str, value: ValueRef<'_>| match index.hashed_path() {
-                    Some(hashed) if hashed == path => hash_of(value),
+                    Some(hashed) if hashed == path => hash_of(index, value),
                     _ => value.to_value(),
                 };
                 let shown = parts.map(|((path, _), it)| (path.clone(), value(path, *it)));
@@ -167,9 +169,9 @@ pub(crate) fn entry_within(
 }
 
 /// Returns the number by which a hashed index represents a value.
-fn hash_of(value: ValueRef<'_>) -> Value {
+fn hash_of(index: &IndexSpec, value: ValueRef<'_>) -> Value {
     let mut component = Vec::new();
-    encode(value, TypeOrder::Bson, false, &mut component);
+    push_component(index.collation.as_deref(), value, false, &mut component);
     Value::Int64(component_hash(&component))
 }
 
@@ -336,6 +338,7 @@ mod tests {
             shown: Document::new(),
             shape: crate::IndexShape::Fields,
             by_creation: false,
+            collation: None,
         }
     }
 

@@ -6,13 +6,11 @@
 //! ```
 
 use bytes::Bytes;
-use document::{
-    DocRef, Document, ValueRef,
-    key::{TypeOrder, encode},
-};
+use document::{DocRef, Document, ValueRef};
 
 use super::DraftedEntries;
 use crate::{
+    access::push_component,
     catalog::{IndexSpec, WildcardPaths},
     entry::{NamedRow, naming_body},
     error::{Error, Kind},
@@ -59,7 +57,7 @@ pub(super) fn values_of(
 
 fn entry_key(index: &IndexSpec, path: &str, value: ValueRef<'_>, row_key: &[u8]) -> Bytes {
     let mut key = keys::wildcard_path(index.id, path);
-    encode(value, TypeOrder::Bson, false, &mut key);
+    push_component(index.collation.as_deref(), value, false, &mut key);
     key.extend_from_slice(row_key);
     key.into()
 }

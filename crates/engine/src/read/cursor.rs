@@ -119,7 +119,10 @@ impl Cursor {
     /// Plans the query and resets the cursor.
     pub(super) fn plan_query(&mut self, state: Option<&CollectionState>) -> Result<(), Error> {
         self.finder = match state {
-            Some(state) => Some(Finder::new(state, &self.find, self.used.as_ref())?),
+            Some(state) => {
+                let (collation, used) = (self.context.collation(), self.used.as_ref());
+                Some(Finder::new(state, &self.find, collation, used)?)
+            }
             None => None,
         };
         let mut stages = self.asked.clone();

@@ -28,6 +28,8 @@ use crate::{
 const TOO_DEEP: i32 = 165;
 /// Error number: the pipelines of nested views are too large together.
 const TOO_LARGE: i32 = 195;
+/// Error number: a query compares texts in another way than a view that it reads.
+const OTHER_COLLATION: i32 = 167;
 /// Error number: views refer to each other in a circle.
 const CIRCULAR: i32 = 5;
 
@@ -107,8 +109,9 @@ impl Resolver<'_> {
     ///
     /// # Errors
     ///
-    /// 165 if more than [`MAX_STORED_VIEW_DEPTH`] views lie over each other, and 195 if their
-    /// pipelines are too large together.
+    /// 165 if more than [`MAX_STORED_VIEW_DEPTH`] views lie over each other, 195 if their pipelines
+    /// are too large together, and 167 for a view if the query has a collation: views compare texts
+    /// by their bytes.
     pub(super) fn resolve(&self, name: &Namespace) -> Result<ResolvedName, Error> {
         let (mut stages, mut bytes) = (Vec::new(), 0);
         let mut namespace = name.clone();
@@ -122,6 +125,10 @@ impl Resolver<'_> {
             let Some(view) = view else {
                 return Ok(ResolvedName { namespace, collection, stages, is_view: 0 < depth });
             };
+            if self.context.collation().is_some() {
+                let message = format!("Cannot override default collation of view {namespace}");
+                return Err(refused(OTHER_COLLATION, message));
+            }
             bytes += view.bytes;
             if MAX_STORED_VIEW_BYTES < bytes {
                 let message = format!(

@@ -29,7 +29,7 @@ impl Engine {
         capped: Capped,
     ) -> Result<Arc<Collection>, Error> {
         let fill = move |record: &mut Record, _| {
-            record.options = options.clone();
+            record.set_options(&options);
             record.capped = Some(capped);
             record.add_insertion_order(true);
         };
@@ -93,8 +93,11 @@ impl Engine {
         target: &Namespace,
         capped: Capped,
     ) -> Result<(), Error> {
-        let model = source.state().record.model;
-        let made = self.create_capped(model, target, Document::new(), capped).await?;
+        let record = &source.state().record;
+        let model = record.model;
+        let kept = record.options.get("collation");
+        let options = kept.map(|kept| ("collation".to_owned(), kept.clone())).into_iter().collect();
+        let made = self.create_capped(model, target, options, capped).await?;
         let copied = self.copy_last(source, &made, capped).await;
         if copied.is_err() {
             self.drop_collection(model, target).await?;

@@ -250,7 +250,7 @@ impl CollectionPart {
             let first = engine.first_row(view, find, context, used, &mut turns).await?;
             return Ok(Some(first.into_iter().collect()));
         }
-        let mut finder = Finder::new(&view.state, find, Some(used))?;
+        let mut finder = Finder::new(&view.state, find, context.collation(), Some(used))?;
         let (mut rows, mut bytes) = (Vec::new(), 0);
         loop {
             let more = finder.take_matching(view, context, GROUP_MATCHES).await?;

@@ -40,7 +40,7 @@ impl Engine {
         loop {
             turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;
-            let mut finder = Finder::new(&view.state, find, Some(&used))?;
+            let mut finder = Finder::new(&view.state, find, context.collation(), Some(&used))?;
             match self.remove_in(&view, &mut finder, many, &mut removed, &mut turns).await {
                 Ok(true) => return Ok(removed),
                 Ok(false) => {}

@@ -79,7 +79,8 @@ impl<'a> WriterTurns<'a> {
         let has_lost = !attempts.is_first();
         if self.turn.is_none()
             && (has_lost || turns.is_taken())
-            && !Finder::new(&self.collection.state(), find, None)?.is_sorted()
+            && !Finder::new(&self.collection.state(), find, self.context.collation(), None)?
+                .is_sorted()
         {
             self.turn = Some(turns.wait(1, self.context).await?);
         }

@@ -118,7 +118,12 @@ impl Engine {
         loop {
             turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;
-            let mut finder = Finder::new(&view.state, &update.find, Some(&done.used))?;
+            let mut finder = Finder::new(
+                &view.state,
+                &update.find,
+                update.context.collation(),
+                Some(&done.used),
+            )?;
             let counts = (&mut updated, &mut done);
             match self.update_in(&view, &mut finder, update, counts, &mut turns).await {
                 Ok(true) => {}
@@ -249,7 +254,7 @@ impl Engine {
         used: &Arc<UsedIndexes>,
         turns: &mut WriterTurns<'_>,
     ) -> Result<Option<Row>, Halt> {
-        let mut finder = Finder::new(&view.state, find, Some(used))?;
+        let mut finder = Finder::new(&view.state, find, context.collation(), Some(used))?;
         if finder.is_sorted() {
             let rows = finder.take_matching(view, context, 1).await?;
             turns.admit(&rows)?;
@@ -265,7 +270,7 @@ impl Engine {
                 return Ok(best.map(|(_, row)| row));
             }
             for row in rows {
-                let key = sort.key_of(row.document());
+                let key = sort.key_of(row.document(), context.collation());
                 // On a tie the first one found is kept.
                 let better = best.as_ref().is_none_or(|(held, _)| sort.compare(&key, held).is_lt());
                 if better {

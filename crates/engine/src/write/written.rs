@@ -13,7 +13,7 @@ use evaluation::Context;
 use pipeline::Filter;
 
 use crate::{
-    access::{collect_conjuncts, encode_component, equality_component},
+    access::{KeyTexts, collect_conjuncts, equality_component},
     row::Row,
 };
 
@@ -143,7 +143,7 @@ impl WrittenDocuments {
 
     /// Compares the filter of a statement with the documents, before and after their writes.
     pub(super) fn overlap(&mut self, filter: &Filter, context: &Context) -> Overlap {
-        let equalities = equalities_of(filter);
+        let equalities = equalities_of(filter, context);
         let selects_id = equalities.iter().any(|(path, _)| path.parts().eq(["_id"]));
         let Some(compared) = self.compared_with(equalities) else { return Overlap::Possible };
         let mut met = compared.into_iter().filter(|at| {
@@ -241,7 +241,7 @@ impl Shape {
             match value {
                 None => return Values::Missing,
                 Some(ValueRef::Array(_)) => return Values::Arrays,
-                Some(value) => values.extend(encode_component(value, false)),
+                Some(value) => values.extend(KeyTexts::BYTES.encode_component(value, false)),
             }
         }
         Values::Encoded(values)
@@ -250,7 +250,9 @@ impl Shape {
 
 /// Returns the equalities that a filter requires, one per path, in path order. Empty for a filter
 /// that may fail, since it may fail on any document.
-fn equalities_of(filter: &Filter) -> Vec<(&Path, Vec<u8>)> {
+fn equalities_of<'f>(filter: &'f Filter, context: &Context) -> Vec<(&'f Path, Vec<u8>)> {
+    // A text that is equal by a collation may have other bytes.
+    let texts = KeyTexts::of(None, context.collation());
     if filter.has_expression() {
         return Vec::new();
     }
@@ -259,7 +261,7 @@ fn equalities_of(filter: &Filter) -> Vec<(&Path, Vec<u8>)> {
     let mut equalities: Vec<(&Path, Vec<u8>)> = Vec::new();
     for part in parts {
         if let Filter::Path(path, test) = part
-            && let Some(value) = equality_component(test)
+            && let Some(value) = equality_component(test, texts)
             && equalities.iter().all(|(held, _)| *held != path)
         {
             equalities.push((path, value));

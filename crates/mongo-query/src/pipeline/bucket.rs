@@ -11,7 +11,9 @@
 //!
 //! As in mongod, a value outside of all boundaries makes the switch fail if there is no default.
 
-use document::{Number, Value, ValueRef, canonical_class, compare, shell};
+use collation::Collation;
+use document::{Number, Value, ValueRef, canonical_class, shell};
+use evaluation::compare_by;
 use pipeline::{
     Expr,
     exec::{BucketAuto, Group, Stage},
@@ -70,7 +72,10 @@ fn constant_value(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 ///
 /// Errors: 40200 not an array, 40191 not constant, 40192 fewer than two, 40193 of two types, 40194
 /// not in ascending order.
-fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
+fn parse_boundaries(
+    value: ValueRef<'_>,
+    collation: Option<&Collation>,
+) -> Result<Vec<Value>, Error> {
     let ValueRef::Array(values) = value else {
         let kind = value.kind().name();
         let text = "The $bucket 'boundaries' field must be an array, but found type:";
@@ -88,7 +93,7 @@ fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
                 let text = "All values in the the 'boundaries' option to $bucket must have the same type. Found conflicting types";
                 return Err(Error::new(40193, format!("{text} {a} and {b}.")));
             }
-            if compare(before.as_ref(), bound.as_ref()).is_ge() {
+            if compare_by(collation, before.as_ref(), bound.as_ref()).is_ge() {
                 let (a, b) = (shell(before.as_ref()), shell(bound.as_ref()));
                 let first = at.saturating_sub(1);
                 let text = "The 'boundaries' option to $bucket must be sorted, but elements";
@@ -110,7 +115,10 @@ fn parse_boundaries(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
 ///
 /// Errors: 40201 not an object, 40195 a default that is not constant, 40197 an unknown option, and
 /// those of the parts.
-fn parse_options(value: ValueRef<'_>) -> Result<BucketOptions, Error> {
+fn parse_options(
+    value: ValueRef<'_>,
+    collation: Option<&Collation>,
+) -> Result<BucketOptions, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();
         let text = format!("Argument to $bucket stage must be an object, but found type: {kind}.");
@@ -120,7 +128,7 @@ fn parse_options(value: ValueRef<'_>) -> Result<BucketOptions, Error> {
     for (option, value) in options.iter() {
         match option {
             "groupBy" => given.by = Some(parse_group_by("$bucket", value, 40202)?),
-            "boundaries" => given.boundaries = Some(parse_boundaries(value)?),
+            "boundaries" => given.boundaries = Some(parse_boundaries(value, collation)?),
             "default" => {
                 let text = "The $bucket 'default' field must be a constant expression, but found:";
                 let wrong = || Error::new(40195, format!("{text} {}.", shell(value)));
@@ -139,8 +147,13 @@ fn parse_options(value: ValueRef<'_>) -> Result<BucketOptions, Error> {
 /// one of the buckets.
 ///
 /// Errors: 40198 without a key or boundaries, 40199 for a default among the boundaries.
-pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
-    let given = parse_options(value)?;
+pub(super) fn parse_bucket(
+    _: &str,
+    value: ValueRef<'_>,
+    scope: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
+    let compare = |a: &Value, b: &Value| compare_by(scope.collation, a.as_ref(), b.as_ref());
+    let given = parse_options(value, scope.collation)?;
     let (Some(by), Some(bounds)) = (given.by, given.boundaries) else {
         let text = "$bucket requires 'groupBy' and 'boundaries' to be specified.";
         return Err(Error::new(40198, text));
@@ -149,8 +162,8 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
         (&given.default, bounds.first(), bounds.last())
     {
         // The last boundary is exclusive, so a default may equal it.
-        let below = compare(default.as_ref(), first.as_ref()).is_lt();
-        if !below && compare(default.as_ref(), last.as_ref()).is_lt() {
+        let below = compare(default, first).is_lt();
+        if !below && compare(default, last).is_lt() {
             let text = "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary.";
             return Err(Error::new(40199, text));
         }
@@ -185,7 +198,7 @@ pub(super) fn parse_bucket(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
 pub(super) fn parse_bucket_auto(
     name: &str,
     value: ValueRef<'_>,
-    _: Scope,
+    _: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();

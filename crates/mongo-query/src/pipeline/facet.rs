@@ -15,7 +15,11 @@ use crate::{Error, field_path::check_field_name};
 ///
 /// Errors: 40169 not an object or an empty one, 15998, 16410 and 16412 for a name, 40170 for
 /// something other than a pipeline.
-pub(super) fn parse_facet(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_facet(
+    _: &str,
+    value: ValueRef<'_>,
+    scope: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     let fields = value.as_document().filter(|fields| !fields.is_empty());
     let Some(fields) = fields else {
         let text = "the $facet specification must be a non-empty object, but found: $facet:";

@@ -22,7 +22,7 @@ use crate::{Error, expression, filter};
 pub(super) fn parse_graph_lookup(
     name: &str,
     value: ValueRef<'_>,
-    _: Scope,
+    _: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(options) = value else {
         let kind = value.kind().name();

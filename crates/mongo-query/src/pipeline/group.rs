@@ -26,7 +26,7 @@ pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
 /// Parses `$group`: the required key in `_id`, and an accumulator for each other field.
 ///
 /// Errors: 15947 not an object, 15948 two keys, 15955 no key.
-pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(spec) = value else {
         return Err(Error::new(15947, "a group's fields must be specified in an object"));
     };
@@ -267,7 +267,7 @@ pub(super) fn count_field(name: &str) -> Result<Field, Error> {
 pub(super) fn parse_sort_by_count(
     _: &str,
     value: ValueRef<'_>,
-    _: Scope,
+    _: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let wrong = "the sortByCount field must be defined as a $-prefixed path or an expression inside an object";
     match value {

@@ -118,7 +118,7 @@ fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
 pub(super) fn parse_lookup(
     _: &str,
     value: ValueRef<'_>,
-    scope: Scope,
+    scope: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let given = parse_options(value)?;
     let name =
@@ -170,7 +170,7 @@ pub(super) fn parse_lookup(
 pub(super) fn parse_union_with(
     _: &str,
     value: ValueRef<'_>,
-    scope: Scope,
+    scope: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let (mut collection, mut pipeline) = (None, None);
     match value {

@@ -18,6 +18,7 @@ mod unwind;
 #[cfg(test)]
 mod tests;
 
+use collation::Collation;
 use document::{ArrayRef, ValueRef};
 use evaluation::as_program;
 use pipeline::{Filter, exec::Stage};
@@ -45,17 +46,21 @@ pub(crate) enum EnclosingStage {
 
 /// The context of a stage.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scope {
+pub(crate) struct Scope<'c> {
     enclosing: EnclosingStage,
     /// Number of pipelines that enclose the stage.
     depth: usize,
     /// Whether one of the pipelines that enclose the stage belongs to a `$facet`.
     in_facet: bool,
+    /// The order of texts in the command.
+    collation: Option<&'c Collation>,
 }
 
-impl Scope {
-    /// The scope of the stages in a command's own pipeline.
-    const TOP: Self = Self { enclosing: EnclosingStage::Top, depth: 0, in_facet: false };
+impl<'c> Scope<'c> {
+    /// Returns the scope of the stages in a command's own pipeline.
+    fn top(collation: Option<&'c Collation>) -> Self {
+        Self { enclosing: EnclosingStage::Top, depth: 0, in_facet: false, collation }
+    }
 
     /// Returns the scope of a pipeline that belongs to a stage in this scope, such as the pipeline
     /// of a `$facet`; fails with 5107300 if it is nested too deeply.
@@ -65,12 +70,12 @@ impl Scope {
             return Err(Error::new(5_107_300, text));
         }
         let in_facet = self.in_facet || enclosing == EnclosingStage::Facet;
-        Ok(Self { enclosing, depth: self.depth + 1, in_facet })
+        Ok(Self { enclosing, depth: self.depth + 1, in_facet, ..self })
     }
 }
 
 /// Parses the value of the stage with this name.
-type Parse = fn(&str, ValueRef<'_>, Scope) -> Result<Vec<Stage>, Error>;
+type Parse = fn(&str, ValueRef<'_>, Scope<'_>) -> Result<Vec<Stage>, Error>;
 
 /// The supported stages and their parsers.
 static TABLE: &[(&str, Parse)] = &[
@@ -151,14 +156,22 @@ pub(crate) fn stage_names() -> impl Iterator<Item = &'static str> {
 /// Parses the pipeline of an aggregation. All regular expressions in it together have one memory
 /// limit.
 pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
-    as_program(|| parse_stages(pipeline, Scope::TOP))
+    parse_collated(pipeline, None)
+}
+
+/// Parses the pipeline of an aggregation that compares texts by `collation`.
+pub fn parse_collated(
+    pipeline: ArrayRef<'_>,
+    collation: Option<&Collation>,
+) -> Result<Vec<Stage>, Error> {
+    as_program(|| parse_stages(pipeline, Scope::top(collation)))
 }
 
 /// Parses a pipeline in its context.
 ///
 /// Errors: 9 too many stages, 40602 a stage that must be the first one but is not, and those of the
 /// stages.
-pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope<'_>) -> Result<Vec<Stage>, Error> {
     parse_stage_list(pipeline, scope, false)
 }
 
@@ -166,7 +179,7 @@ pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<S
 /// precedes them.
 fn parse_stage_list(
     pipeline: ArrayRef<'_>,
-    scope: Scope,
+    scope: Scope<'_>,
     has_predecessor: bool,
 ) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
@@ -246,7 +259,7 @@ fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
 ///
 /// Errors: 40600 in a `$facet`, and for a `$facet` at any depth inside another `$facet`; 31441 in a
 /// `$unionWith`, 51047 in a `$lookup`.
-fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
+fn check_place(name: &str, scope: Scope<'_>) -> Result<(), Error> {
     let not_in_facet =
         || Error::new(40600, format!("{name} is not allowed to be used within a $facet stage"));
     if scope.in_facet && name == "$facet" {
@@ -280,7 +293,7 @@ fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
 ///
 /// Errors: those of the context; 40573 for a change stream, which needs a replica set; 238 for a
 /// stage of MongoDB that this server lacks, and 40324 for an unknown stage.
-fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope<'_>) -> Result<Vec<Stage>, Error> {
     check_place(name, scope)?;
     if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {
         return parse(name, value, scope);

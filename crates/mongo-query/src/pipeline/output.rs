@@ -9,6 +9,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use collation::Collation;
 use document::{ArrayRef, DocRef, ValueRef};
 use evaluation::as_program;
 use pipeline::{Expr, exec::Stage};
@@ -96,8 +97,8 @@ pub enum WhenNotMatched {
     Fail,
 }
 
-/// Parses the pipeline of a command, whose last stage may write. `has_predecessor` states whether
-/// the caller has parsed a stage before.
+/// Parses the pipeline of a command that compares texts by `collation`; its last stage may write.
+/// `has_predecessor` states whether the caller has parsed a stage before.
 ///
 /// # Errors
 ///
@@ -105,7 +106,9 @@ pub enum WhenNotMatched {
 pub fn parse_with_output(
     pipeline: ArrayRef<'_>,
     has_predecessor: bool,
+    collation: Option<&Collation>,
 ) -> Result<(Vec<Stage>, Option<Output>), Error> {
+    let scope = Scope::top(collation);
     let count = pipeline.iter().count();
     let mut output = None;
     for (at, value) in pipeline.iter().enumerate() {
@@ -118,12 +121,12 @@ pub fn parse_with_output(
         }
     }
     if output.is_none() {
-        let stages = as_program(|| parse_stage_list(pipeline, Scope::TOP, has_predecessor))?;
+        let stages = as_program(|| parse_stage_list(pipeline, scope, has_predecessor))?;
         return Ok((stages, None));
     }
     let rest: Vec<_> = pipeline.iter().take(count - 1).map(ValueRef::to_value).collect();
     let rest = ArrayRef::Tree(&rest);
-    Ok((as_program(|| parse_stage_list(rest, Scope::TOP, has_predecessor))?, output))
+    Ok((as_program(|| parse_stage_list(rest, scope, has_predecessor))?, output))
 }
 
 /// Parses a stage that writes; `None` for any other stage, right or wrong.

@@ -24,7 +24,7 @@ fn invalid_stage(name: &str) -> impl Fn(Error) -> Error {
 pub(super) fn parse_project(
     name: &str,
     value: ValueRef<'_>,
-    _: Scope,
+    _: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15969, "$project specification must be an object"));
@@ -43,7 +43,7 @@ pub(super) fn parse_project(
 pub(super) fn parse_add_fields(
     name: &str,
     value: ValueRef<'_>,
-    _: Scope,
+    _: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(spec) = value else {
         let kind = value.kind().name();
@@ -130,7 +130,11 @@ fn put_field(
 /// Parses `$unset`, which is an exclusion projection.
 ///
 /// Errors: 31119 an empty list, 31120 something other than text in it, 31002 anything else.
-pub(super) fn parse_unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_unset(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     let mut excluded = Document::new();
     match value {
         ValueRef::String(path) => excluded.push(path, 0),
@@ -167,7 +171,7 @@ pub(super) fn parse_unset(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
 pub(super) fn parse_replace_root(
     name: &str,
     value: ValueRef<'_>,
-    _: Scope,
+    _: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -194,7 +198,7 @@ pub(super) fn parse_replace_root(
 pub(super) fn parse_replace_with(
     _: &str,
     value: ValueRef<'_>,
-    _: Scope,
+    _: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
     let root = expression::parse(value)?;
     Ok(vec![Stage::ReplaceRoot { root, called: "'replacement document'" }])

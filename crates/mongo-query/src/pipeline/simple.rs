@@ -13,7 +13,7 @@ use crate::{Error, expression, filter as filters, sort as sorts};
 /// Parses `$match`: a filter.
 ///
 /// Errors: 15959 not an object, and those of filters.
-pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15959, "the match filter must be an expression in an object"));
     };
@@ -23,7 +23,7 @@ pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
 /// Parses `$sort`: at least one key.
 ///
 /// Errors: 15973 not an object, 15976 an empty one, and those of sorts.
-pub(super) fn parse_sort(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_sort(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15973, "the $sort key specification must be an object"));
     };
@@ -48,7 +48,11 @@ fn parse_whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error>
 /// Parses `$limit`: at least 1.
 ///
 /// Errors: 5107201 for something other than a nonnegative integer, 15958 for 0.
-pub(super) fn parse_limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_limit(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     match parse_whole(name, value, 5_107_201)? {
         0 => Err(Error::new(15958, "the limit must be positive")),
         count => Ok(vec![Stage::Limit(count)]),
@@ -58,14 +62,18 @@ pub(super) fn parse_limit(name: &str, value: ValueRef<'_>, _: Scope) -> Result<V
 /// Parses `$skip`: 0 or more.
 ///
 /// Errors: 5107200.
-pub(super) fn parse_skip(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_skip(
+    name: &str,
+    value: ValueRef<'_>,
+    _: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     Ok(vec![Stage::Skip(parse_whole(name, value, 5_107_200)?)])
 }
 
 /// Parses `$count`: the name of a field, which must not be a path.
 ///
 /// Errors: 40156..40160, by kind of mistake.
-pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
     let wrong = |code: i32, text: &str| Err(Error::new(code, format!("the count field {text}")));
     match value {
         ValueRef::String("") => wrong(40157, "must be a non-empty string"),
@@ -83,7 +91,11 @@ pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<
 ///
 /// Errors: 28745 not an object, 28746 a size that is not a number, 28747 a negative size, 28748 an
 /// unknown option, 28749 no size.
-pub(super) fn parse_sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_sample(
+    _: &str,
+    value: ValueRef<'_>,
+    _: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(28745, "the $sample stage specification must be an object"));
     };
@@ -106,12 +118,20 @@ pub(super) fn parse_sample(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec
 }
 
 /// Parses `$redact`: an expression that decides for each embedded document whether it is kept.
-pub(super) fn parse_redact(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_redact(
+    _: &str,
+    value: ValueRef<'_>,
+    _: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     let expr = expression::parse_operand(value, expression::Scope::inside_redact())?;
     Ok(vec![Stage::Redact(expr)])
 }
 
 /// Parses `$documents`: an expression for an array of documents.
-pub(super) fn parse_documents(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_documents(
+    _: &str,
+    value: ValueRef<'_>,
+    _: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     Ok(vec![Stage::Documents(expression::parse(value)?)])
 }

@@ -19,7 +19,11 @@ use crate::{
 ///
 /// Errors: 15981 neither a string nor an object, 28808..28811 for its options, 28812 no path, 28818
 /// a path without `$`, 28822 a name with `$`.
-pub(super) fn parse_unwind(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_unwind(
+    _: &str,
+    value: ValueRef<'_>,
+    _: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     let mut path = None;
     let mut index = None;
     let mut keep_empty = false;

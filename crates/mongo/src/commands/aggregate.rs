@@ -11,6 +11,7 @@
 //! => {cursor: {firstBatch: [..], id: long, ns: "db.c"}, ok: 1}
 //! ```
 
+use collation::Collation;
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use engine::{Namespace, Plan};
 use mongo_query::{
@@ -36,6 +37,7 @@ use crate::{
     names,
     parsers::{
         api_version::{check_stages, is_strict},
+        collation::parse_collation,
         hint::parse_hint,
     },
     query::begin_query,
@@ -129,18 +131,19 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         let message = "A pipeline stage specification object must contain exactly one field.";
         return Err(Error::new(40323, message));
     }
+    let collation = parse_collation(&args)?.or_default(call.default_collation(&namespace));
     let made = match first_stage {
         Some(stage) => make_documents(call, &args, &namespace, stage).await?,
         None => None,
     };
     let (plan, output, made) = match made {
-        Some(documents) => plan_after_source(&args, documents)?,
+        Some(documents) => plan_after_source(&args, documents, collation.as_deref())?,
         None => {
-            let (plan, output) = parse_plan(&args)?;
+            let (plan, output) = parse_plan(&args, collation.as_deref())?;
             (plan, output, 0)
         }
     };
-    let context = call.evaluation_context().await?;
+    let context = call.context_with(collation).await?;
     // The cursor holds the documents, so their memory is reserved until the operation ends.
     context.operation_memory.keep_for_operation(made)?;
     if let Some(output) = output {
@@ -180,13 +183,14 @@ async fn make_documents(
 fn plan_after_source(
     args: &Args<'_>,
     documents: Vec<Document>,
+    collation: Option<&Collation>,
 ) -> Result<(Plan, Option<Output>, usize)> {
     let pipeline = args.need_array("pipeline")?;
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
     let bytes = evaluation::memory_of(documents.as_ref());
     let mut stages = vec![Stage::Documents(pipeline::Expr::Literal(documents))];
-    let (rest, output) = parse_with_output(ArrayRef::Tree(&rest), true)?;
+    let (rest, output) = parse_with_output(ArrayRef::Tree(&rest), true, collation)?;
     stages.extend(rest);
     // The filter excludes all documents of the collection: only the given documents are read.
     Ok((Plan::new(Filter::Never).with_stages(stages), output, bytes))
@@ -229,20 +233,22 @@ fn check_source(args: &Args<'_>) -> Result<()> {
     Err(Error::new(InvalidNamespace, message))
 }
 
-/// Parses the plan of an aggregate, and its last stage if that writes. A leading `$match` becomes the
-/// filter, so that an index can serve it.
-pub(super) fn parse_plan(args: &Args<'_>) -> Result<(Plan, Option<Output>)> {
-    args.simple_collation()?;
+/// Parses the plan of an aggregate that compares texts by `collation`, and its last stage if that
+/// writes. A leading `$match` becomes the filter, so that an index can serve it.
+pub(super) fn parse_plan(
+    args: &Args<'_>,
+    collation: Option<&Collation>,
+) -> Result<(Plan, Option<Output>)> {
     if args.get("exchange").is_some() {
         return Err(Error::new(CommandNotSupported, "aggregate with 'exchange' is not supported"));
     }
     let pipeline = args.need_array("pipeline")?;
     if text_score::uses_score(ValueRef::Array(pipeline)) {
         check_source(args)?;
-        let (plan, output) = scored_plan(pipeline)?;
+        let (plan, output) = scored_plan(pipeline, collation)?;
         return Ok((Plan { hint: parse_hint(args)?, ..plan }, output));
     }
-    let (mut stages, output) = parse_with_output(pipeline, false)?;
+    let (mut stages, output) = parse_with_output(pipeline, false, collation)?;
     check_source(args)?;
     let mut filter = Filter::always();
     if matches!(stages.first(), Some(Stage::Match(_)))
@@ -275,7 +281,10 @@ const USING_SCORE: &[&str] = &[
 ///
 /// Fails with 40218 if the pipeline does not begin with a search, and with 238 if the score is used
 /// by a stage that cannot, after documents were reshaped, or next to a whole document.
-fn scored_plan(pipeline: ArrayRef<'_>) -> Result<(Plan, Option<Output>)> {
+fn scored_plan(
+    pipeline: ArrayRef<'_>,
+    collation: Option<&Collation>,
+) -> Result<(Plan, Option<Output>)> {
     let stages: Vec<Value> = pipeline.iter().map(ValueRef::to_value).collect();
     let uses = |stage: &Value| text_score::uses_score(stage.as_ref());
     let last = stages.iter().rposition(uses).unwrap_or_default();
@@ -292,8 +301,8 @@ fn scored_plan(pipeline: ArrayRef<'_>) -> Result<(Plan, Option<Output>)> {
             return Err(Error::new(NotImplemented, message));
         }
     }
-    let parsed =
-        text_score::with_score(true, || mongo_query::pipeline::parse(ArrayRef::Tree(head)));
+    let parse = || mongo_query::pipeline::parse_collated(ArrayRef::Tree(head), collation);
+    let parsed = text_score::with_score(true, parse);
     let mut parsed = parsed?.into_iter();
     let filter = match parsed.next() {
         Some(Stage::Match(filter)) => filter,
@@ -306,7 +315,7 @@ fn scored_plan(pipeline: ArrayRef<'_>) -> Result<(Plan, Option<Output>)> {
     let mut all = vec![text_score::score_stage(query)];
     all.extend(parsed);
     all.push(text_score::removal_stage());
-    let (rest, output) = parse_with_output(ArrayRef::Tree(rest), true)?;
+    let (rest, output) = parse_with_output(ArrayRef::Tree(rest), true, collation)?;
     all.extend(rest);
     Ok((Plan::new(filter).with_stages(all), output))
 }

@@ -40,7 +40,9 @@ use crate::{
     names,
     parsers::{
         hint::parse_hint,
-        statements::{UpdateFields, UpdateStatement, check_update, parse_search, parse_update},
+        statements::{
+            UpdateFields, UpdateStatement, check_update, parse_search, parse_update, with_collation,
+        },
     },
     replies::numbers::saturated_int,
     retryable::{ReceiptSlot, WriteReceipts},
@@ -202,8 +204,8 @@ impl RunStatement for Run<'_> {
                 let staged = staged.await.map_err(|error| error.with_namespace(namespace))?;
                 staged.map(OperationResult::Updated)
             }
-            ParsedOperation::Remove(removal) => {
-                delete::stage_removal(call, namespace, at, &removal, context, slot, group)
+            ParsedOperation::Remove(removal, context) => {
+                delete::stage_removal(call, namespace, at, &removal, &context, slot, group)
                     .await?
                     .map(OperationResult::Removed)
             }
@@ -237,8 +239,8 @@ impl RunStatement for Run<'_> {
                     .map(OperationResult::Updated)
                     .map_err(|error| error.with_namespace(namespace))
             }
-            ParsedOperation::Remove(removal) => {
-                delete::remove_documents(call, namespace, &removal, context, slot)
+            ParsedOperation::Remove(removal, context) => {
+                delete::remove_documents(call, namespace, &removal, &context, slot)
                     .await
                     .map(OperationResult::Removed)
             }
@@ -267,7 +269,8 @@ enum ParsedOperation<'d> {
     Insert(DocRef<'d>),
     /// An update, and its evaluation context.
     Update(Box<UpdateStatement>, Arc<Context>),
-    Remove(delete::Removal),
+    /// A removal, and its evaluation context.
+    Remove(delete::Removal, Arc<Context>),
 }
 
 impl Run<'_> {
@@ -281,13 +284,17 @@ impl Run<'_> {
         let args = Args::new(kind, operation);
         let position = namespace_index(&args, self.namespaces.len())?;
         let namespace = self.namespaces.get(position).ok_or_else(invalid_namespace_index)?;
+        let default = || self.call.default_collation(namespace);
         let planned = match kind {
             "insert" => ParsedOperation::Insert(args.need_document("document")?),
             "update" => {
-                let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
+                let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context, default())?;
                 ParsedOperation::Update(Box::new(statement), context)
             }
-            "delete" => ParsedOperation::Remove(removal_of(&args)?),
+            "delete" => {
+                let context = with_collation(&args, context, default())?;
+                ParsedOperation::Remove(removal_of(&args)?, context)
+            }
             other => return Err(unknown_kind(other)),
         };
         Ok((planned, namespace))

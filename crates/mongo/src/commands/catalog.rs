@@ -30,6 +30,7 @@ use crate::{
     parsers::{
         capped_limits::parse_capped,
         clustered_index::{CLUSTERED_INDEX, EXPIRE_AFTER, parse_cluster_key, parse_expire_after},
+        collation::{GivenCollation, parse_collation},
         collection_options::{self, unsupported},
         index_spec::{self, Unknown},
     },
@@ -92,8 +93,11 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     call.check_new(&namespace)?;
     let args = call.args();
-    args.simple_collation()?;
+    let collation = parse_collation(&args)?;
     if args.get(VIEW_ON).is_some() {
+        if matches!(collation, GivenCollation::Of(_)) {
+            return Err(unsupported(&args, "viewOn' and 'collation"));
+        }
         views::allow_only(&args, &[VIEW_ON, PIPELINE, "collation"], CREATE_FIELDS)?;
         if call.find_collection(&namespace).is_some_and(|there| !is_view(&there)) {
             let message = format!("Collection {namespace} already exists.");
@@ -127,6 +131,9 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     let expire_after = parse_expire_after(&args)?;
     if let Some(cluster_key) = cluster_key {
         kept.push(CLUSTERED_INDEX, cluster_key);
+    }
+    if let GivenCollation::Of(collation) = &collation {
+        kept.push("collation", collation.to_document());
     }
     create_or_compare(call, &namespace, kept, (shard_key, capped), expire_after).await
 }
@@ -233,15 +240,11 @@ pub(super) async fn drop_collection(call: &Call<'_>) -> Result<DocBuf> {
     }
     let mut reply = doc! {};
     if there.as_ref().is_none_or(|there| !is_view(there)) {
-        reply.push("nIndexesWas", there.map_or(1, |there| index_count(&there)));
+        let listed = there.map_or(0, |there| there.state().record.listed_indexes().count());
+        reply.push("nIndexesWas", saturated_int(listed + 1));
     }
     reply.push("ns", namespace.to_string());
     ok(reply)
-}
-
-/// Returns the number of indexes of a collection, including `_id`.
-fn index_count(collection: &Collection) -> i32 {
-    saturated_int(collection.state().record.listed_indexes().count() + 1)
 }
 
 /// Runs `dropDatabase`. Collections are dropped one by one, so a collection that is created at the

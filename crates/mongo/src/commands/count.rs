@@ -14,7 +14,10 @@ use crate::{
     call::Call,
     counters::Counters,
     errors::{BadValue, Error, FailedToParse, Result},
-    parsers::hint::{covers_all, parse_hint},
+    parsers::{
+        collation::{GivenCollation, parse_collation},
+        hint::{covers_all, parse_hint},
+    },
     query::begin_query,
     replies::{numbers::int_or_long, ok},
     stored_view::is_view,
@@ -28,6 +31,7 @@ pub(super) const FIELDS: &[&str] =
 struct Counted {
     filter: Filter,
     hint: Hint,
+    collation: GivenCollation,
     skip: u64,
     limit: Option<u64>,
 }
@@ -35,7 +39,7 @@ struct Counted {
 impl Counted {
     /// Reads the arguments. A negative `limit` counts as its absolute value, as in mongod.
     fn parse(args: &Args<'_>) -> Result<Self> {
-        args.simple_collation()?;
+        let collation = parse_collation(args)?;
         let filter = match args.document("query")? {
             Some(filter) => mongo_query::filter::parse(filter)?,
             None => Filter::always(),
@@ -52,7 +56,7 @@ impl Counted {
             })?,
         };
         let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
-        Ok(Self { filter, hint: parse_hint(args)?, skip, limit })
+        Ok(Self { filter, hint: parse_hint(args)?, collation, skip, limit })
     }
 
     /// Returns the count as a query of one row. `skip`, `limit` and the count are stages, so that
@@ -96,8 +100,9 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(counted.skip);
         return count_reply(counted.limit.map_or(n, |limit| n.min(limit)));
     }
+    let default = call.default_collation(&namespace);
+    let context = call.context_with(counted.collation.clone().or_default(default)).await?;
     let plan = counted.into_plan();
-    let context = call.evaluation_context().await?;
     let mut cursor = begin_query(call, &namespace, plan, context)?;
     let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     count_reply(counted_of(batch.documents.first().map(|row| &row[..])))

@@ -8,6 +8,9 @@
 //!
 //! Specifications are parsed in `parsers/index_spec.rs`.
 
+use std::sync::Arc;
+
+use collation::Collation;
 use document::{DocBuf, ValueRef, doc};
 use engine::{Collection, IndexSpec};
 
@@ -16,6 +19,7 @@ use crate::{
     errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result},
     parsers::{
         api_version,
+        collation::{check_id_collation, check_index_collation, inherits_collation},
         index_spec::{self, Unknown},
         partial_filter,
     },
@@ -41,17 +45,26 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     }
     let is_strict = api_version::is_strict(call.body);
     let mut wanted = Vec::with_capacity(specs.len());
+    let mut inherits = Vec::with_capacity(specs.len());
+    let there = call.find_no_view(&namespace)?;
+    let default = there.as_ref().and_then(|collection| collection.state().collation.clone());
     for spec in specs {
         if let Some(ValueRef::Document(pattern)) = spec.get("key").filter(|_| is_strict) {
             api_version::check_index_key(pattern)?;
         }
-        wanted.extend(index_spec::parse_spec(spec, unknown)?);
+        match index_spec::parse_spec(spec, unknown)? {
+            Some(parsed) => {
+                inherits.push(!parsed.system_ttl && inherits_collation(spec));
+                wanted.push(parsed);
+            }
+            None => check_id_collation(spec, default.as_deref())?,
+        }
     }
     if 32 < wanted.iter().map(|spec| spec.key.len()).max().unwrap_or(0) {
         return Err(Error::new(13103, "too many compound keys"));
     }
     // Checked first: a refused command must not create the collection.
-    let there = call.find_no_view(&namespace)?;
+    resolve_collations(&mut wanted, &inherits, default.as_ref())?;
     let held = there.as_ref().map(|collection| collection.state());
     let held = held.as_ref().map_or(&[][..], |state| &state.record.indexes);
     for spec in &mut wanted {
@@ -60,6 +73,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     engine::missing_indexes(&namespace, held, &wanted)?;
     refuse_duplicates(there.as_deref(), &wanted)?;
     let (collection, made) = call.ensure_collection(&namespace).await?;
+    // The collection may have been created since it was looked up.
+    resolve_collations(&mut wanted, &inherits, collection.state().collation.as_ref())?;
     let created = call.api.engine.create_indexes(&collection, wanted).await;
     let (before, after) = created.map_err(|error| Error::from(error).with_namespace(&namespace))?;
     let mut reply = doc! {
@@ -72,6 +87,22 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         reply.push("note", "all indexes already exist");
     }
     ok(reply)
+}
+
+/// Gives the indexes whose specification has no collation that of their collection. Fails with 67 if
+/// an index cannot have its collation.
+fn resolve_collations(
+    wanted: &mut [IndexSpec],
+    inherits: &[bool],
+    default: Option<&Arc<Collation>>,
+) -> Result<()> {
+    for (spec, inherits) in wanted.iter_mut().zip(inherits) {
+        if *inherits {
+            spec.collation = default.cloned();
+        }
+        check_index_collation(spec)?;
+    }
+    Ok(())
 }
 
 /// Replaces the filter of a specification by that of an existing index with the same key, if the

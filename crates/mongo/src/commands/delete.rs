@@ -23,7 +23,7 @@ use crate::{
     call::Call,
     counters::Counters,
     errors::Result,
-    parsers::statements::{check_delete, deletes_many, parse_search},
+    parsers::statements::{check_delete, deletes_many, parse_search, with_collation},
     replies::{numbers::saturated_int, ok},
     retryable::{ReceiptSlot, StatementResult, WriteReceipts},
     rights::{CommandRequest, Requirement},
@@ -72,16 +72,19 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Parses a statement. Returns the removal and, in a retryable write, the slot for its receipt
+    /// Parses a statement. Returns the removal, its evaluation context and, in a retryable write, the slot for its receipt
     /// (the recorded result).
     fn parse(
         &self,
         at: usize,
         statement: DocRef<'_>,
-    ) -> Result<(Removal, Option<ReceiptSlot<'a>>)> {
+        context: &Arc<Context>,
+    ) -> Result<(Removal, Arc<Context>, Option<ReceiptSlot<'a>>)> {
         let args = Args::new("delete.deletes", statement);
         let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
-        Ok((removal, self.receipts.map(|receipts| ReceiptSlot { receipts, at })))
+        let default = self.call.default_collation(&self.namespace);
+        let context = with_collation(&args, context, default)?;
+        Ok((removal, context, self.receipts.map(|receipts| ReceiptSlot { receipts, at })))
     }
 }
 
@@ -95,8 +98,8 @@ impl RunStatement for Run<'_> {
         context: &Arc<Context>,
         group: &mut WriteGroup<'_>,
     ) -> Result<Staged<usize>> {
-        let (removal, slot) = self.parse(at, statement)?;
-        stage_removal(self.call, &self.namespace, at, &removal, context, slot, group).await
+        let (removal, context, slot) = self.parse(at, statement, context)?;
+        stage_removal(self.call, &self.namespace, at, &removal, &context, slot, group).await
     }
 
     fn record_staged(&mut self, at: usize, removed: &usize) {
@@ -113,8 +116,8 @@ impl RunStatement for Run<'_> {
         statement: DocRef<'_>,
         context: &Arc<Context>,
     ) -> Result<usize> {
-        let (removal, slot) = self.parse(at, statement)?;
-        remove_documents(self.call, &self.namespace, &removal, context, slot).await
+        let (removal, context, slot) = self.parse(at, statement, context)?;
+        remove_documents(self.call, &self.namespace, &removal, &context, slot).await
     }
 
     fn add_up(&mut self, _at: usize, removed: usize) {

@@ -13,7 +13,7 @@ use crate::{
     call::Call,
     counters::Counters,
     errors::{Error, Result},
-    parsers::hint::parse_hint,
+    parsers::{collation::parse_collation, hint::parse_hint},
     query::begin_query,
     replies::finish_reply,
 };
@@ -25,7 +25,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
     let args = call.args();
-    args.simple_collation()?;
+    let collation = parse_collation(&args)?;
     let key = args.need_str("key")?;
     if key.contains('\0') {
         return Err(Error::new(31032, "Key field cannot contain an embedded null byte"));
@@ -38,7 +38,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     // A stage, so that all values are read at one instant and documents are not collected first.
     let stages = vec![Stage::Distinct(Path::new(key))];
     let plan = Plan { hint: parse_hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
-    let context = call.evaluation_context().await?;
+    let collation = collation.or_default(call.default_collation(&namespace));
+    let context = call.context_with(collation).await?;
     let mut cursor = begin_query(call, &namespace, plan, context)?;
     let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let mut reply = DocBuilder::with_buffer(Vec::with_capacity(batch.bytes() + 64));

@@ -21,7 +21,10 @@ use crate::{
     counters::Counters,
     errors::{BadValue, Error, FailedToParse, NoQueryExecutionPlans, Result},
     limits::DUMP_APP_NAME,
-    parsers::hint::{natural_order, parse_hint},
+    parsers::{
+        collation::parse_collation,
+        hint::{natural_order, parse_hint},
+    },
     query::begin_query,
     replies::cursor::{FirstBatch, reply_with_cursor},
 };
@@ -65,11 +68,13 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args().with_noted_names();
     views::check_find(call, &namespace, &args)?;
     let follows = check_tailable(call, &namespace, &args)?;
+    let collation = parse_collation(&args)?;
     let mut plan = parse_plan(&args)?;
     if follows {
         plan.hint = Hint::Natural(Direction::Forward);
     }
-    let context = call.evaluation_context().await?;
+    let collation = collation.or_default(call.default_collation(&namespace));
+    let context = call.context_with(collation).await?;
     let wanted = FirstBatch {
         size: args.count("batchSize")?,
         single: args.strict_bool("singleBatch")?.unwrap_or(false),
@@ -95,7 +100,6 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
 /// effect.
 pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     check_flags(args)?;
-    args.simple_collation()?;
     let filter = match args.document("filter")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => Filter::always(),

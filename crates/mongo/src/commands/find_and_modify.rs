@@ -26,6 +26,7 @@ use crate::{
     counters::Counters,
     errors::{BadValue, Error, FailedToParse, Result},
     parsers::{
+        collation::parse_collation,
         hint::parse_hint,
         statements::{parse_edit, parse_search},
     },
@@ -77,11 +78,13 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     check_combination(remove, upsert, new, args.get("update").is_some())?;
     args.lax_bool("bypassDocumentValidation")?;
     // Everything that can fail is parsed before anything changes.
+    let collation = parse_collation(&args)?;
     let find = parse_find(&args)?;
     // Without an update the document is removed; the combination was checked above.
     let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
     let projection = parse_projection(&args, new, &find.filter)?;
-    let context = call.evaluation_context().await?;
+    let collation = collation.or_default(call.default_collation(&namespace));
+    let context = call.context_with(collation).await?;
     // A replacement is stored as a whole, so its empty timestamps are filled in.
     if let Some(edit) = &mut edit {
         call.api.timestamps.fill_edit(edit, context.now_ms);
@@ -217,7 +220,6 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     match args.document("query")? {
         Some(_) => parse_search(args, "query"),
         None => {
-            args.simple_collation()?;
             let sort = args.document("sort")?.filter(|sort| !sort.is_empty());
             let sort = sort.map(mongo_query::sort::parse).transpose()?;
             let hint = parse_hint(args)?;

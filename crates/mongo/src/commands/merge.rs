@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use collation::Collation;
 use document::{DocBuf, DocRef, Document, Value, ValueRef, array, doc};
-use engine::{Cursor, Find, IndexSpec, Namespace, WriteGroup};
+use engine::{CollectionState, Cursor, Find, IndexSpec, Namespace, WriteGroup};
 use evaluation::{Context, STEP, memory_of};
 use mongo_query::pipeline::output::{Merge, WhenMatched, WhenNotMatched};
 use pipeline::edit::Edit;
@@ -36,14 +37,24 @@ const NOT_MATCHED: i32 = 13113;
 /// Maximum number of further attempts to merge a document while other clients insert and remove it.
 const MAX_ATTEMPTS: usize = 3;
 
-/// Checks that the fields of `on` identify a document of the target: they are `_id`, or exactly the
-/// fields of a unique index that covers every document.
-pub(super) fn check_key(merge: &Merge, indexes: &[IndexSpec]) -> Result<()> {
-    let Some(on) = merge.on.as_ref().filter(|on| **on != ["_id"]) else { return Ok(()) };
+/// Checks that the fields of `on` identify a document of the target, whose record is `held`: they
+/// are `_id`, or exactly the fields of a unique index that covers every document. An `_id` or index
+/// that is named has the collation of the operation.
+pub(super) fn check_key(
+    merge: &Merge,
+    held: Option<&CollectionState>,
+    collation: Option<&Collation>,
+) -> Result<()> {
+    let Some(on) = &merge.on else { return Ok(()) };
+    if *on == ["_id"] && held.is_none_or(|held| held.collation.as_deref() == collation) {
+        return Ok(());
+    }
+    let indexes = held.map_or(&[][..], |held| &held.record.indexes);
     let covers = |index: &IndexSpec| {
         index.unique
             && index.ready
             && index.partial.is_none()
+            && index.collation.as_deref() == collation
             && index.key.len() == on.len()
             && index.key.iter().all(|(path, _)| on.contains(path))
     };

@@ -86,8 +86,7 @@ pub(super) async fn write_output(
             replace_collection(call, &target, held, cursor).await?;
         }
         Output::Merge(merge) => {
-            let indexes = held.as_ref().map_or(&[][..], |held| &held.record.indexes);
-            check_key(&merge, indexes)?;
+            check_key(&merge, held.as_deref(), context.collation())?;
             let cursor = begin_query(call, source, plan, Arc::clone(&context))?;
             merge_documents(call, &target, &merge, cursor, context).await?;
         }

@@ -12,6 +12,7 @@ use document::{DocBuf, Value, doc};
 use crate::{
     call::Call,
     errors::{BadValue, Error, Result},
+    parsers::collation::parse_collation,
     replies::ok,
 };
 
@@ -32,7 +33,7 @@ pub(super) async fn clear(call: &Call<'_>) -> Result<DocBuf> {
         let message = "sort, projection, or collation provided without query";
         return Err(Error::new(BadValue, message));
     }
-    args.simple_collation()?;
+    parse_collation(&args)?;
     query.map(mongo_query::filter::parse).transpose()?;
     sort.map(mongo_query::sort::parse).transpose()?;
     let projection = projection.filter(|projection| !projection.is_empty());

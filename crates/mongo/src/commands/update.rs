@@ -103,7 +103,12 @@ impl<'a> Run<'a> {
         context: &Arc<Context>,
     ) -> Result<(UpdateStatement, Arc<Context>, Option<ReceiptSlot<'a>>)> {
         let args = Args::new("update.updates", statement);
-        let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
+        let (statement, context) = parse_update(
+            &args,
+            &UPDATE_FIELDS,
+            context,
+            self.call.default_collation(&self.namespace),
+        )?;
         Ok((statement, context, self.receipts.map(|receipts| ReceiptSlot { receipts, at })))
     }
 }

@@ -19,6 +19,7 @@ use engine::{IndexShape, IndexSpec, TEXT_FIELD};
 use full_text::TextIndex;
 
 use super::{
+    collation::{GivenCollation, parse_collation},
     collection_options::check_storage_engine,
     index_key::{self, IndexKey},
     index_seconds, partial_filter, text_index,
@@ -86,7 +87,9 @@ pub(crate) enum Unknown {
     LeftOut,
 }
 
-/// Parses a specification. Returns `None` for the `_id` index, which every collection has.
+/// Parses a specification. Returns `None` for the `_id` index, which every collection has. An index
+/// without `collation` has none here, which [`inherits_collation`](super::collation::inherits_collation)
+/// distinguishes from the simple one.
 ///
 /// Fails with 197 for an unknown field that is not left out, 9 without a key or name, 14 if the key
 /// is not an object, and with the errors of its key, options and filter.
@@ -273,7 +276,10 @@ fn parse_options(
     key: IndexKey,
     name: String,
 ) -> Result<IndexSpec> {
-    args.simple_collation()?;
+    let collation = match parse_collation(args)? {
+        GivenCollation::Of(collation) => Some(collation),
+        GivenCollation::Absent | GivenCollation::Simple => None,
+    };
     check_storage_engine(args)?;
     let of_texts: &[&str] = match &key.shape {
         IndexShape::Text(_) => &[],
@@ -316,6 +322,7 @@ fn parse_options(
         expire_after,
         shown,
         shape: key.shape,
+        collation,
         ..IndexSpec::new(name, key.paths)
     })
 }

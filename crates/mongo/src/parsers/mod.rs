@@ -3,10 +3,11 @@
 //! failed parse is an error with MongoDB's code and text.
 
 pub(crate) mod api_version;
-/// The cluster key of a collection and its TTL.
-pub(crate) mod clustered_index;
 /// Collection options for validators and pre-images.
 pub(crate) mod capped_limits;
+/// The cluster key of a collection and its TTL.
+pub(crate) mod clustered_index;
+pub(crate) mod collation;
 pub(crate) mod collection_options;
 pub(crate) mod concern;
 pub(crate) mod current_op_options;

@@ -13,12 +13,13 @@
 
 use std::sync::Arc;
 
+use collation::Collation;
 use document::{DocRef, ValueRef};
 use engine::Find;
 use evaluation::{Context, STEP};
 use pipeline::edit::Edit;
 
-use super::hint::parse_hint;
+use super::{collation::parse_collation, hint::parse_hint};
 use crate::{
     arguments::Args,
     errors::{Error, FailedToParse, Result},
@@ -84,12 +85,14 @@ pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> 
 }
 
 /// Parses a statement of valid structure. Returns it and its evaluation context, which is that of
-/// the command with the statement's own constants. Fails with 51198 for constants without a
+/// the command with the statement's own constants and collation, for a collection with the
+/// collation `default`. Fails with 51198 for constants without a
 /// pipeline.
 pub(crate) fn parse_update(
     args: &Args<'_>,
     names: &UpdateFields,
     context: &Arc<Context>,
+    default: Option<Arc<Collation>>,
 ) -> Result<(UpdateStatement, Arc<Context>)> {
     let update = args.get(names.update).ok_or_else(|| args.missing_field(names.update))?;
     let constants = args.document(names.constants)?;
@@ -104,7 +107,21 @@ pub(crate) fn parse_update(
         many,
         upsert: args.bool("upsert")?.unwrap_or(false),
     };
-    Ok((statement, with_constants(context, constants)?))
+    let context = with_collation(args, context, default)?;
+    Ok((statement, with_constants(&context, constants)?))
+}
+
+/// Returns the context with the collation of a statement. `default` is that of the collection.
+pub(crate) fn with_collation(
+    args: &Args<'_>,
+    context: &Arc<Context>,
+    default: Option<Arc<Collation>>,
+) -> Result<Arc<Context>> {
+    let collation = parse_collation(args)?.or_default(default);
+    Ok(match collation == context.collation {
+        true => Arc::clone(context),
+        false => Arc::new(Context { collation, ..Context::clone(context) }),
+    })
 }
 
 /// Returns the context with the constants of a statement added. Unlike the constants of `let` these
@@ -122,7 +139,6 @@ fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Resu
 /// Parses the filter and the options of a statement's search; `name` is the field that has the
 /// filter.
 pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
-    args.simple_collation()?;
     let filter = mongo_query::filter::parse(args.need_document(name)?)?;
     let sort = args.document("sort")?.filter(|sort| !sort.is_empty());
     let sort = sort.map(mongo_query::sort::parse).transpose()?;

@@ -70,7 +70,7 @@ pub(crate) fn collection_entry(namespace: &Namespace, collection: &Collection) -
     entry.push("info", doc! { "readOnly": false, "uuid": uuid });
     // A clustered collection has no index on `_id` besides its rows.
     if state.record.cluster_key.is_none() {
-        entry.push("idIndex", id_index_entry());
+        entry.push("idIndex", id_index_entry(&state.record));
     }
     entry
 }

@@ -99,8 +99,8 @@ is not there yet answers an error that names it.
   each other operation counts once for each index that it walks; `collMod` does not set counts back.
 * `currentOp` shows index builds that the server goes on with after a start as `createIndexes` without
   a number (`opid`), since nobody waits for them and nobody can end them.
-* Collations other than the simple one are refused by name (115). So are indexes of the kinds `2d` and
-  `2dsphere`, compound wildcard indexes, and `create` with `timeseries` or `encryptedFields`.
+* Indexes of the kinds `2d` and `2dsphere`, compound wildcard indexes, and `create` with `timeseries` or
+  `encryptedFields` are refused by name (115).
 * The definitions of views are shown by `listCollections`; there is no `system.views`. A `collMod` of a view
   needs `viewOn` and `pipeline` together. `$collStats` of a view has `latencyStats` only, and `explain` shows the
   stages of a view before those of the command. A definition that makes a view read itself is refused (5) when
@@ -127,6 +127,20 @@ is not there yet answers an error that names it.
   `textScore` before it reshapes documents, and not next to `$$ROOT`.
 * A wildcard index yields no order of a sort. A `$recordId` is binary data, as in a clustered collection, since
   every collection is kept in the order of `_id`.
+* Collations order texts by the rules of CLDR 49, MongoDB by those of ICU 57. Names of locales, options and
+  the `version` that is shown (`57.1`) are MongoDB's; some characters sort elsewhere. Texts are always normalized, so
+  `normalization` is only kept. Variants `search`, `searchjl`, `eor`, `phonetic`, `reformed`, `big5han` and
+  `gb2312han` of locales are refused (115), and so is `backwards` for a locale with rules of its own, such as
+  `sv`. An error of a unique index (11000) shows the value as it is, where MongoDB shows its sort key.
+* Texts compare by the collation in filters, sorts, `$group`, `$bucket`, `distinct`, `$lookup`, sets,
+  `$min`, `$max` and all comparisons of expressions and updates, also inside documents and arrays.
+  `$regex`, `$strcasecmp`, `$indexOfBytes`, `$indexOfCP`, `$split`, `$replaceOne`, `$trim`, `$jsonSchema`
+  and names of fields ignore it. An index serves conditions on texts, and the order of a sort, if its
+  collation is that of the query; other values it serves with any collation. In a collection with a
+  collation `_id` is unique by it. A text index has none: in such a collection it needs
+  the locale `simple` by name, and `$text` finds words without the collation of its query. A `returnKey` shows
+  texts as they are.
+* Views have no collation: `create` with `viewOn` refuses one (115), and so do queries that read a view (167).
 * A connection string that names a `replicaSet` reaches no server, since the driver looks for a member of that
   set. The connection string of an Azure account works, see [below](#azure-cosmos-db-for-mongodb).
 * A database whose name differs from another one's in ASCII case only is refused (13297), as in MongoDB.

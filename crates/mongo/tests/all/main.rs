@@ -7,6 +7,8 @@ mod capped;
 mod client;
 mod clock;
 mod clustered;
+mod collated_kinds;
+mod collations;
 mod columns;
 mod compat;
 mod custom_actions;

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use document::{Value, ValueRef, compare};
+use document::{Value, ValueRef};
+use evaluation::Context;
 
 /// The least or greatest value so far. Of equal values of different types the first one is kept:
 /// after `1`, `1.0` is not less.
@@ -21,13 +22,13 @@ impl Extreme {
 
     /// Adds a value of any type, since all types have one order. Returns the growth in bytes, 0 if
     /// the value became smaller.
-    pub fn add_value(&mut self, value: ValueRef<'_>) -> usize {
+    pub fn add_value(&mut self, value: ValueRef<'_>, context: &Context) -> usize {
         if value.is_nullish() {
             return 0;
         }
         let wanted = if self.greatest { Ordering::Greater } else { Ordering::Less };
         let before = match &self.held {
-            Some(held) if compare(value, held.as_ref()) != wanted => return 0,
+            Some(held) if context.compare(value, held.as_ref()) != wanted => return 0,
             Some(held) => evaluation::memory_of(held.as_ref()),
             None => 0,
         };

@@ -3,8 +3,8 @@
 
 use std::{cmp::Ordering, collections::VecDeque};
 
-use document::{ArrayRef, Number, Value, ValueRef, compare};
-use evaluation::{Error, Evaluated, memory_of};
+use document::{ArrayRef, Number, Value, ValueRef};
+use evaluation::{Context, Error, Evaluated, memory_of};
 
 use crate::{invalid_request, shown};
 
@@ -31,7 +31,7 @@ pub fn parse_count(value: ValueRef<'_>) -> Result<usize, Error> {
 
 /// Returns the elements of an array that the accumulator with this name would keep. `$firstN` and
 /// `$lastN` include null and missing elements, the others do not.
-pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
+pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize, context: &Context) -> Vec<Value> {
     match name {
         "$firstN" => values.iter().take(count).map(ValueRef::to_value).collect(),
         "$lastN" => {
@@ -41,7 +41,7 @@ pub fn pick_n(name: &str, values: ArrayRef<'_>, count: usize) -> Vec<Value> {
         _ => {
             let mut ranked = MinOrMax::with_count(count, name == "$maxN");
             for value in values.iter() {
-                ranked.add_value(Evaluated::Ref(value));
+                ranked.add_value(Evaluated::Ref(value), context);
             }
             ranked.into_values()
         }
@@ -102,20 +102,20 @@ impl MinOrMax {
     }
 
     /// Compares two values by the order in which the result lists them.
-    fn compare_wanted(&self, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
-        if self.greatest { compare(b, a) } else { compare(a, b) }
+    fn compare_wanted(&self, a: ValueRef<'_>, b: ValueRef<'_>, context: &Context) -> Ordering {
+        if self.greatest { context.compare(b, a) } else { context.compare(a, b) }
     }
 
     /// Adds a value if it is one of the least or greatest `limit` values so far. Of equal values,
     /// the earlier ones come first. Returns the growth in bytes.
-    pub(crate) fn add_value(&mut self, got: Evaluated<'_>) -> usize {
+    pub(crate) fn add_value(&mut self, got: Evaluated<'_>, context: &Context) -> usize {
         if got.is_nullish() {
             return 0;
         }
         let value = got.operand();
         // A value after all kept ones is not copied, which is the common case.
-        let at =
-            self.held.partition_point(|held| self.compare_wanted(held.as_ref(), value).is_le());
+        let before = |held: &Value| self.compare_wanted(held.as_ref(), value, context).is_le();
+        let at = self.held.partition_point(before);
         if at >= self.limit {
             return 0;
         }

@@ -2,11 +2,8 @@
 
 use std::collections::HashSet;
 
-use document::{
-    Document, Value, ValueRef,
-    key::{TypeOrder, encode},
-};
-use evaluation::{Error, Evaluated, memory_of};
+use document::{Document, Value, ValueRef};
+use evaluation::{Context, Error, Evaluated, memory_of};
 
 use crate::{invalid_request, type_mismatch};
 
@@ -42,9 +39,9 @@ pub struct DistinctValues {
 impl DistinctValues {
     /// Adds a value unless the set contains it; returns the growth in bytes, including the value's
     /// canonical encoding. The encoding of a long value contains a hash.
-    pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>) -> usize {
+    pub(crate) fn add_distinct(&mut self, value: ValueRef<'_>, context: &Context) -> usize {
         let mut key = Vec::new();
-        encode(value, TypeOrder::Bson, false, &mut key);
+        context.encode_value(value, &mut key);
         let bytes = memory_of(value) + key.len();
         if !self.seen.insert(key.into_boxed_slice()) {
             return 0;
@@ -60,11 +57,15 @@ impl DistinctValues {
 
 /// Adds the elements of an array to a set (`$setUnion`). A missing value adds nothing; anything
 /// else, including null, is an error.
-pub(crate) fn add_elements(held: &mut DistinctValues, got: &Evaluated<'_>) -> Result<usize, Error> {
+pub(crate) fn add_elements(
+    held: &mut DistinctValues,
+    got: &Evaluated<'_>,
+    context: &Context,
+) -> Result<usize, Error> {
     match got.value() {
         None => Ok(0),
         Some(ValueRef::Array(values)) => {
-            Ok(values.iter().map(|value| held.add_distinct(value)).sum())
+            Ok(values.iter().map(|value| held.add_distinct(value, context)).sum())
         }
         Some(value) => Err(type_mismatch(
             9_408_000,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use document::{DocRef, Document, Path, Value, ValueRef, compare};
+use document::{DocRef, Document, Path, Value, ValueRef};
 use evaluation::{Context, Error};
 
 use crate::{
@@ -49,7 +49,7 @@ pub enum Pull {
 impl Push {
     /// Inserts the new elements, then sorts, then slices the array. A position beyond an end is
     /// that end.
-    pub(super) fn push_into(&self, values: &mut Vec<Value>) {
+    pub(super) fn push_into(&self, values: &mut Vec<Value>, context: &Context) {
         let len = values.len();
         let at = match self.position {
             None => len,
@@ -67,10 +67,12 @@ impl Push {
             None => {}
             // Stable: equal elements keep their present order.
             Some(PushOrder::Whole { descending }) => values.sort_by(|a, b| {
-                let order = compare(a.as_ref(), b.as_ref());
+                let order = context.compare(a.as_ref(), b.as_ref());
                 if *descending { order.reverse() } else { order }
             }),
-            Some(PushOrder::Fields(sort)) => values.sort_by(|a, b| by_fields(&sort.parts, a, b)),
+            Some(PushOrder::Fields(sort)) => {
+                values.sort_by(|a, b| by_fields(&sort.parts, a, b, context));
+            }
         }
         let Some(slice) = self.slice else { return };
         let kept = usize::try_from(slice.unsigned_abs()).unwrap_or(usize::MAX);
@@ -84,7 +86,7 @@ impl Push {
 
 /// Compares two elements by their fields; a missing field is null. Fields are not found in an
 /// element that is not a document, nor below an array on the path.
-fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
+fn by_fields(parts: &[SortPart], a: &Value, b: &Value, context: &Context) -> Ordering {
     let field = |value: &Value, path: &Path| -> Value {
         let mut current = value.as_ref();
         for part in path.parts() {
@@ -96,7 +98,7 @@ fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
     };
     let mut orders = parts.iter().map(|part| {
         let (a, b) = (field(a, &part.path), field(b, &part.path));
-        let order = compare(a.as_ref(), b.as_ref());
+        let order = context.compare(a.as_ref(), b.as_ref());
         if part.descending { order.reverse() } else { order }
     });
     orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
@@ -105,14 +107,16 @@ fn by_fields(parts: &[SortPart], a: &Value, b: &Value) -> Ordering {
 /// Appends the values that the array lacks, in the order given and each once; returns whether any
 /// was appended. The new values are sorted once and looked up, so that a long array is scanned
 /// once.
-pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value]) -> bool {
+pub(super) fn add_to_set(values: &mut Vec<Value>, new: &[Value], context: &Context) -> bool {
     let mut missing: Vec<(usize, &Value)> = new.iter().enumerate().collect();
-    missing.sort_by(|(i, a), (j, b)| compare(a.as_ref(), b.as_ref()).then(i.cmp(j)));
+    missing.sort_by(|(i, a), (j, b)| context.compare(a.as_ref(), b.as_ref()).then(i.cmp(j)));
     // Equal values are sorted by position, so the first one stays.
-    missing.dedup_by(|(_, later), (_, first)| later == first);
+    missing
+        .dedup_by(|(_, later), (_, first)| context.compare(later.as_ref(), first.as_ref()).is_eq());
     let mut present = vec![false; missing.len()];
     for value in values.iter() {
-        let found = missing.binary_search_by(|(_, new)| compare(new.as_ref(), value.as_ref()));
+        let place = |(_, new): &(usize, &Value)| context.compare(new.as_ref(), value.as_ref());
+        let found = missing.binary_search_by(place);
         if let Ok(at) = found {
             present[at] = true;
         }
@@ -150,7 +154,9 @@ impl Pull {
     /// BSON's order, so that `1` removes `1.0`.
     fn is_pulled(&self, value: &Value, context: &Context) -> Result<bool, Error> {
         match (self, value) {
-            (Self::Equal(wanted), value) => Ok(wanted == value),
+            (Self::Equal(wanted), value) => {
+                Ok(context.compare(wanted.as_ref(), value.as_ref()).is_eq())
+            }
             (Self::Filter(filter), Value::Document(fields)) => {
                 filter.matches(DocRef::Tree(fields), context)
             }
@@ -170,12 +176,12 @@ impl Pull {
 
 /// Removes all elements equal to one of the unwanted values; returns whether any was removed. The
 /// unwanted values are sorted and looked up, since both lists may be long.
-pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value]) -> bool {
+pub(super) fn pull_all(values: &mut Vec<Value>, unwanted: &[Value], context: &Context) -> bool {
     let before = values.len();
     let mut sorted: Vec<&Value> = unwanted.iter().collect();
-    sorted.sort_by(|a, b| compare(a.as_ref(), b.as_ref()));
+    sorted.sort_by(|a, b| context.compare(a.as_ref(), b.as_ref()));
     let is_unwanted = |value: &Value| {
-        sorted.binary_search_by(|held| compare(held.as_ref(), value.as_ref())).is_ok()
+        sorted.binary_search_by(|held| context.compare(held.as_ref(), value.as_ref())).is_ok()
     };
     values.retain(|value| !is_unwanted(value));
     values.len() != before

@@ -127,12 +127,12 @@ impl Operator {
             Self::CurrentTimestamp => timestamp_of(spot.context.now_ms),
             Self::Push(push) => {
                 let mut values = Vec::new();
-                push.push_into(&mut values);
+                push.push_into(&mut values, spot.context);
                 Value::Array(values)
             }
             Self::AddToSet(new) => {
                 let mut values = Vec::new();
-                add_to_set(&mut values, new);
+                add_to_set(&mut values, new, spot.context);
                 Value::Array(values)
             }
             Self::Bits(operations) => apply_all_bits(operations, Value::Int32(0))?,
@@ -153,11 +153,11 @@ impl Operator {
             Self::Set(new) | Self::SetOnInsert(new) => Ok(replace_value(value, new.clone())),
             // In the order of all types: a number is less than a string.
             Self::Min(new) => {
-                let less = compare(new.as_ref(), value.as_ref()).is_lt();
+                let less = spot.context.compare(new.as_ref(), value.as_ref()).is_lt();
                 Ok(less && replace_value(value, new.clone()))
             }
             Self::Max(new) => {
-                let greater = compare(new.as_ref(), value.as_ref()).is_gt();
+                let greater = spot.context.compare(new.as_ref(), value.as_ref()).is_gt();
                 Ok(greater && replace_value(value, new.clone()))
             }
             Self::Add(operand) => {
@@ -179,7 +179,7 @@ impl Operator {
                         other.kind().name()
                     ))
                 })?;
-                Ok(add_to_set(values, new))
+                Ok(add_to_set(values, new, spot.context))
             }
             Self::PopFirst | Self::PopLast => self.pop_element(value, spot),
             Self::Pull(pull) => {
@@ -187,7 +187,7 @@ impl Operator {
                 pull.pull_from(values, spot.context)
             }
             Self::PullAll(unwanted) => {
-                Ok(pull_all(array_of(value).map_err(not_pullable)?, unwanted))
+                Ok(pull_all(array_of(value).map_err(not_pullable)?, unwanted, spot.context))
             }
             // The caller executes these operators, which need the path.
             Self::Unset | Self::RenameFrom(_) => Ok(false),
@@ -302,11 +302,11 @@ fn modify_push(push: &Push, value: &mut Value, spot: TargetSpot<'_>) -> Result<b
     // Appending at least one element always changes the array, so no copy is needed to compare.
     let only_appends = push.order.is_none() && push.slice.is_none();
     if only_appends {
-        push.push_into(values);
+        push.push_into(values, spot.context);
         return Ok(!push.values.is_empty());
     }
     let before = values.clone();
-    push.push_into(values);
+    push.push_into(values, spot.context);
     let same = before.len() == values.len()
         && before.iter().zip(values.iter()).all(|(a, b)| is_identical(a, b));
     Ok(!same)

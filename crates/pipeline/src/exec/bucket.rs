@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use document::{Document, Path, Value, ValueRef, compare};
+use collation::contains_text;
+use document::{Document, Path, Value, ValueRef};
 use evaluation::{Context, Error, OperationMemory};
 
 use super::{
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     expr::{Env, Expr},
     group::{Field, GroupState},
-    sort::{Sort, SortKey, SortPart},
+    sort::{Sort, SortKey, SortPart, key_value},
 };
 
 /// The `$bucketAuto` stage of a plan.
@@ -93,7 +94,8 @@ impl BucketAutoOperator {
         context: &Context,
     ) -> Result<Option<Row>, Error> {
         let goes_on = |open: &OpenBucket| {
-            open.inside < self.bucket_size() || compare(value.as_ref(), open.max.as_ref()).is_eq()
+            open.inside < self.bucket_size()
+                || context.compare(value.as_ref(), open.max.as_ref()).is_eq()
         };
         let closed = match &self.open {
             Some(open) if !goes_on(open) => self.close_bucket(Some(&value))?,
@@ -136,8 +138,8 @@ impl BucketAutoOperator {
 
 impl Operator for BucketAutoOperator {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
-        let value = self.bucket.by.evaluate(&Env::new(row.document.as_ref(), context))?;
-        let key = SortKey(vec![value.unwrap_or(Value::Null)]);
+        let value = self.bucket.by.evaluate_borrowed(&Env::new(row.document.as_ref(), context))?;
+        let key = SortKey(vec![key_value(value.or_null(), context.collation())]);
         self.rows += 1;
         // The copy releases the store's block during the sort. The origin is not kept, as the
         // results are no stored documents.
@@ -153,7 +155,16 @@ impl Operator for BucketAutoOperator {
             return Ok(Poll::Need);
         }
         while let Some(Entry { key, row }) = self.sorter.next_entry(context)? {
-            let value = key.0.into_iter().next().unwrap_or(Value::Null);
+            let key = key.0.into_iter().next().unwrap_or(Value::Null);
+            // Buckets show the value, of which a sort key of a collation does not remain.
+            let value = match context.collation() {
+                Some(_) if contains_text(key.as_ref()) => {
+                    let value =
+                        self.bucket.by.evaluate(&Env::new(row.document.as_ref(), context))?;
+                    value.unwrap_or(Value::Null)
+                }
+                _ => key,
+            };
             if let Some(closed) = self.add_to_bucket(value, &row, context)? {
                 return Ok(Poll::Row(closed));
             }

@@ -5,10 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use document::{
-    DocBuilder, DocRef, MAX_DOCUMENT_BYTES, Path, Value, ValueRef, compare,
-    key::{TypeOrder, encode},
-};
+use document::{DocBuilder, DocRef, MAX_DOCUMENT_BYTES, Path, Value, ValueRef};
 use evaluation::{Context, Error, Kind, OperationMemory, memory_of};
 use foldhash::fast::RandomState;
 
@@ -56,9 +53,9 @@ impl Distinct {
 impl Values {
     /// Adds a value unless it was added before; fails if the values would not fit into one
     /// document.
-    fn add_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
+    fn add_value(&mut self, value: ValueRef<'_>, context: &Context) -> Result<(), Error> {
         self.key.clear();
-        encode(value, TypeOrder::Bson, false, &mut self.key);
+        context.encode_value(value, &mut self.key);
         // Checked before copying: most values of a path repeat.
         if !self.seen.contains_key(self.key.as_slice()) {
             self.bytes += value.encoded_len() + ELEMENT;
@@ -72,9 +69,9 @@ impl Values {
     }
 
     /// Removes and returns all values, sorted.
-    fn take_all(&mut self) -> Vec<Value> {
+    fn take_all(&mut self, context: &Context) -> Vec<Value> {
         let mut values: Vec<Value> = self.seen.drain().map(|(_, value)| value).collect();
-        values.sort_unstable_by(|a, b| compare(a.as_ref(), b.as_ref()));
+        values.sort_unstable_by(|a, b| context.compare(a.as_ref(), b.as_ref()));
         values
     }
 }
@@ -91,10 +88,10 @@ impl Operator for Distinct {
                 Some(ValueRef::Array(values)) => {
                     for value in values.iter() {
                         context.budget.spend(ONE)?;
-                        held.add_value(value)?;
+                        held.add_value(value, context)?;
                     }
                 }
-                Some(value) => held.add_value(value)?,
+                Some(value) => held.add_value(value, context)?,
             }
             Ok(false)
         })
@@ -105,11 +102,11 @@ impl Operator for Distinct {
         !self.slot.ended
     }
 
-    fn end_of_input(&mut self, _: &Arc<Context>) -> Result<(), Error> {
+    fn end_of_input(&mut self, context: &Arc<Context>) -> Result<(), Error> {
         self.slot.ended = true;
         let mut builder = DocBuilder::new();
         builder.array(VALUES, |array| {
-            for value in self.values.take_all() {
+            for value in self.values.take_all(context) {
                 array.push(value.as_ref());
             }
         });

@@ -66,6 +66,8 @@ struct ReferenceWalk {
     /// Canonical encodings of all values that were searched for, so that `1` and `1.0` are searched
     /// for once.
     searched: HashSet<Vec<u8>>,
+    /// The context of the operation, which decides which values are equal.
+    context: Arc<Context>,
     /// Canonical encodings of the ids of all found documents.
     seen: HashSet<Vec<u8>>,
     /// Found documents, in the order of their arrival.
@@ -86,18 +88,12 @@ pub(super) struct GraphLookupOperator {
     walk: Option<ReferenceWalk>,
 }
 
-/// Returns the canonical encoding of a value: equal values have the same bytes.
-fn key_of(value: ValueRef<'_>) -> Vec<u8> {
-    let mut key = Vec::new();
-    encode(value, TypeOrder::Bson, false, &mut key);
-    key
-}
-
 impl ReferenceWalk {
     /// Adds a value to the next step unless it was searched for before. Its canonical encoding
     /// stays in memory after the step.
     fn add_to_frontier(&mut self, value: Value) -> Result<(), Error> {
-        let key = key_of(value.as_ref());
+        let mut key = Vec::new();
+        self.context.encode_value(value.as_ref(), &mut key);
         let bytes = key.len() + 64 + memory_of(value.as_ref());
         if self.searched.insert(key) {
             self.frontier.push(value);
@@ -110,7 +106,9 @@ impl ReferenceWalk {
     /// before.
     fn add_found(&mut self, row: Row, graph: &GraphLookup) -> Result<(), Error> {
         let document = &row.document;
-        let id = key_of(document.get("_id").unwrap_or(ValueRef::Undefined));
+        // Ids that are equal by a collation still belong to different documents.
+        let mut id = Vec::new();
+        encode(document.get("_id").unwrap_or(ValueRef::Undefined), TypeOrder::Bson, false, &mut id);
         if !self.seen.insert(id) {
             return Ok(());
         }
@@ -152,12 +150,13 @@ impl GraphLookupOperator {
 
     /// Starts the search of a row. With a missing start value it finds nothing, and the row gets an
     /// empty array.
-    fn start_walk(&self, row: Row, context: &Context) -> Result<ReferenceWalk, Error> {
+    fn start_walk(&self, row: Row, context: &Arc<Context>) -> Result<ReferenceWalk, Error> {
         let first = self.graph.start.evaluate(&Env::new(row.document.as_ref(), context))?;
         let mut walk = ReferenceWalk {
             row,
             frontier: Vec::new(),
             searched: HashSet::new(),
+            context: Arc::clone(context),
             seen: HashSet::new(),
             found: Vec::new(),
             from: Vec::new(),

@@ -16,10 +16,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use document::{
-    DocRef, Value, ValueRef,
-    key::{TypeOrder, encode},
-};
+use document::{DocRef, Value, ValueRef};
 use evaluation::{Context, Error, OperationMemory, memory_of};
 use foldhash::fast::RandomState;
 
@@ -111,7 +108,7 @@ impl GroupOperator {
         context: &Context,
     ) -> Result<std::result::Result<usize, usize>, Error> {
         self.key.clear();
-        encode(id, TypeOrder::Bson, false, &mut self.key);
+        context.encode_value(id, &mut self.key);
         if let Some(at) = self.index.get(self.key.as_slice()) {
             return Ok(Ok(*at));
         }
@@ -240,7 +237,7 @@ impl GroupOperator {
                 let mut grown = 0;
                 let states = self.groups.get_mut(at).map(|held| &mut held.states);
                 for (state, value) in states.into_iter().flatten().zip(saved) {
-                    grown += state.restore_from(value).ok_or_else(damaged_record)?;
+                    grown += state.restore_from(value, context).ok_or_else(damaged_record)?;
                 }
                 self.group_grew(at, grown, context)
             }

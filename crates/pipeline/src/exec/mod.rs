@@ -274,7 +274,7 @@ impl Exec {
     /// Returns whether offering this document could affect the result. Callers check this first, to
     /// save making a row.
     pub fn may_use(&self, document: DocRef<'_>) -> bool {
-        self.operators.first().is_none_or(|first| first.may_use(document))
+        self.operators.first().is_none_or(|first| first.may_use(document, &self.context))
     }
 
     /// Ends the input; no row may follow.

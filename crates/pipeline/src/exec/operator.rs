@@ -27,8 +27,8 @@ pub(super) trait Operator: std::fmt::Debug + Send + Sync {
     }
 
     /// Returns whether this document, if offered now, could affect the result.
-    fn may_use(&self, document: DocRef<'_>) -> bool {
-        let _ = document;
+    fn may_use(&self, document: DocRef<'_>, context: &Context) -> bool {
+        let _ = (document, context);
         true
     }
 

@@ -27,17 +27,17 @@ impl SortOperator {
 impl Operator for SortOperator {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         // Rows beyond the limit are not copied.
-        if !self.may_use(row.document.as_ref()) {
+        if !self.may_use(row.document.as_ref(), context) {
             return Ok(());
         }
-        let key = self.0.sort_order().key_of(row.document.as_ref());
+        let key = self.0.sort_order().key_of(row.document.as_ref(), context.collation());
         // The copy releases the store's block during the sort.
         let row = Row { document: row.document.detached(), ..row };
         self.0.add_entry(Entry { key, row }, context)
     }
 
-    fn may_use(&self, document: DocRef<'_>) -> bool {
-        !self.0.is_beyond(document)
+    fn may_use(&self, document: DocRef<'_>, context: &Context) -> bool {
+        !self.0.is_beyond(document, context)
     }
 
     fn is_gathering(&self) -> bool {

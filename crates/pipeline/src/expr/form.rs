@@ -113,7 +113,7 @@ pub(super) fn evaluate_form<'e>(expr: &'e Expr, env: &Env<'e>) -> Result<Evaluat
             let mut growth = held.new_growth();
             let mut values = growth.copy_values(values.iter())?;
             env.context.budget.spend_bounded(growth.memory_bytes().saturating_mul(4))?;
-            sort_values(&mut values, by);
+            sort_values(&mut values, by, env.context.collation());
             Ok(Evaluated::Owned(Value::Array(values)))
         }
         _ => Ok(Evaluated::Missing),

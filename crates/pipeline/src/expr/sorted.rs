@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
+use collation::Collation;
 use document::{DocRef, Document, Value, ValueRef};
+use evaluation::compare_by;
 
 use crate::sort::Sort;
 
@@ -17,10 +19,10 @@ pub enum SortBy {
 }
 
 /// Sorts values; stable. Sort keys are computed once per element, not per comparison.
-pub fn sort_values(values: &mut Vec<Value>, by: &SortBy) {
+pub fn sort_values(values: &mut Vec<Value>, by: &SortBy, collation: Option<&Collation>) {
     match by {
         SortBy::Whole(descending) => values.sort_by(|a, b| {
-            let order = document::compare(a.as_ref(), b.as_ref());
+            let order = compare_by(collation, a.as_ref(), b.as_ref());
             if *descending { order.reverse() } else { order }
         }),
         SortBy::Fields(sort) => {
@@ -29,8 +31,8 @@ pub fn sort_values(values: &mut Vec<Value>, by: &SortBy) {
                 .into_iter()
                 .map(|value| {
                     let key = match value.as_ref() {
-                        ValueRef::Document(fields) => sort.whole_key(fields),
-                        _ => sort.whole_key(DocRef::Tree(&empty)),
+                        ValueRef::Document(fields) => sort.whole_key(fields, collation),
+                        _ => sort.whole_key(DocRef::Tree(&empty), collation),
                     };
                     (key, value)
                 })

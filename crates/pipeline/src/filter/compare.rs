@@ -3,7 +3,9 @@
 
 use std::cmp::Ordering;
 
+use collation::Collation;
 use document::{Kind, Number, ValueRef, canonical_class, compare};
+use evaluation::compare_by;
 
 /// A comparison operator. "Not equal" is a negated `Eq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +50,12 @@ impl Comparison {
 
 /// Returns whether a value (`None`: missing) meets a comparison. Missing equals null; NaN equals
 /// only NaN and is neither less nor greater than a number; only `MinKey` and `MaxKey` compare with
-/// values of all types.
+/// values of all types. Texts compare by the collation or, without one, by their bytes.
 pub fn meets_comparison(
     comparison: Comparison,
     value: Option<ValueRef<'_>>,
     operand: ValueRef<'_>,
+    collation: Option<&Collation>,
 ) -> bool {
     let Some(value) = value else {
         // A missing value equals null, is between `MinKey` and `MaxKey`, and matches no other
@@ -73,5 +76,5 @@ pub fn meets_comparison(
     // All number types form one class; null and undefined are separate classes.
     let comparable = canonical_class(value.kind()) == canonical_class(operand.kind())
         || matches!(operand.kind(), Kind::MinKey | Kind::MaxKey);
-    comparable && comparison.holds_for(compare(value, operand))
+    comparable && comparison.holds_for(compare_by(collation, value, operand))
 }

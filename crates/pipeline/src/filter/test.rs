@@ -94,7 +94,8 @@ impl PathTest {
     ) -> Result<bool, Error> {
         match (self, value) {
             (Self::Compare(comparison, operand), value) => {
-                return Ok(compare::meets_comparison(*comparison, value, operand.as_ref()));
+                let (operand, collation) = (operand.as_ref(), context.collation());
+                return Ok(compare::meets_comparison(*comparison, value, operand, collation));
             }
             (Self::In(set), value) => return set.meets_value(value, context),
             (Self::Exists, value) => return Ok(value.is_some()),

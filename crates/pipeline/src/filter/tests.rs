@@ -31,7 +31,7 @@ fn comparisons_stay_within_a_class() {
         (Some(array![1, 2]), Gt, Value::from(0), false),
     ] {
         let found =
-            meets_comparison(comparison, value.as_ref().map(Value::as_ref), operand.as_ref());
+            meets_comparison(comparison, value.as_ref().map(Value::as_ref), operand.as_ref(), None);
         assert_eq!(found, expected, "{value:?} {comparison:?} {operand:?}");
     }
 }

@@ -5,7 +5,7 @@
 //! as the number of values to keep, are known when it is restored and are not saved.
 
 use document::{Document, Value};
-use evaluation::memory_of;
+use evaluation::{Context, memory_of};
 
 use super::state::GroupState;
 use crate::{
@@ -50,7 +50,7 @@ impl GroupState {
     /// Restores a saved state of the same field; `self` is the state of a new group. Returns the
     /// growth in bytes; `None` if the value is not a saved state of this kind, as after damage to a
     /// temporary file.
-    pub(crate) fn restore_from(&mut self, saved: Value) -> Option<usize> {
+    pub(crate) fn restore_from(&mut self, saved: Value, context: &Context) -> Option<usize> {
         let bytes = memory_of(saved.as_ref());
         match (self, saved) {
             (Self::Sum(sum), saved) => *sum = restore_sum(saved)?,
@@ -67,7 +67,8 @@ impl GroupState {
             (Self::Push(held), Value::Array(values)) => held.0 = values,
             (Self::Unique(held) | Self::Union(held), Value::Array(values)) => {
                 // Keys are not saved but computed from the values.
-                return Some(values.iter().map(|value| held.add_distinct(value.as_ref())).sum());
+                let add = |value: &Value| held.add_distinct(value.as_ref(), context);
+                return Some(values.iter().map(add).sum());
             }
             (Self::Joined(held), Value::Array(values)) => held.0 = values,
             (Self::Deviation(deviation), Value::Array(parts)) => {

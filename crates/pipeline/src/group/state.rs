@@ -9,7 +9,7 @@
 //! ```
 
 use document::{Document, Value};
-use evaluation::{Error, Evaluated};
+use evaluation::{Context, Error, Evaluated};
 
 use super::top::Top;
 use crate::accumulate::{
@@ -60,14 +60,18 @@ impl GroupState {
     /// Adds the value of a row, which may be missing; returns the growth in bytes. Not called for
     /// counts, which need no value, and for `$top`, which needs the whole row. Fails only for
     /// accumulators that refuse values of other types.
-    pub(super) fn take_value(&mut self, got: Evaluated<'_>) -> Result<usize, Error> {
+    pub(super) fn take_value(
+        &mut self,
+        got: Evaluated<'_>,
+        context: &Context,
+    ) -> Result<usize, Error> {
         let weigh = |value: &Value| evaluation::memory_of(value.as_ref());
         match self {
             Self::Sum(sum) => sum.add_number(got.operand()),
             Self::Avg(avg) => avg.add_number(got.operand()),
             Self::Deviation(deviation) => deviation.add_number(got.operand()),
             Self::Extreme(extreme) => {
-                return Ok(got.value().map_or(0, |value| extreme.add_value(value)));
+                return Ok(got.value().map_or(0, |value| extreme.add_value(value, context)));
             }
             // The caller skips later rows of the group.
             Self::First(held) => {
@@ -85,13 +89,13 @@ impl GroupState {
             }
             Self::Push(held) => return Ok(held.add_value(got)),
             Self::Unique(held) => {
-                return Ok(got.value().map_or(0, |value| held.add_distinct(value)));
+                return Ok(got.value().map_or(0, |value| held.add_distinct(value, context)));
             }
-            Self::Union(held) => return add_elements(held, &got),
+            Self::Union(held) => return add_elements(held, &got, context),
             Self::Joined(held) => return held.add_array(&got),
             Self::Merged(merged) => return merge_fields(merged, &got),
             Self::FirstOrLast(edge) => return Ok(edge.add_value(got)),
-            Self::MinOrMax(ranked) => return Ok(ranked.add_value(got)),
+            Self::MinOrMax(ranked) => return Ok(ranked.add_value(got, context)),
             Self::Percentiles(held) => return Ok(held.add_number(got.operand())),
             Self::Count(_) | Self::Top(_) => {}
         }

@@ -245,7 +245,7 @@ impl Field {
             GroupState::First(Some(_)) => Ok(0),
             // The output expression is evaluated only for rows that are kept.
             GroupState::Top(top) => top.add_row(&self.arguments, env),
-            _ => state.take_value(self.arguments.input.evaluate_borrowed(env)?),
+            _ => state.take_value(self.arguments.input.evaluate_borrowed(env)?, env.context),
         }
     }
 
@@ -262,7 +262,7 @@ impl Field {
             GroupState::Count(_) | GroupState::First(Some(_)) | GroupState::Top(_) => {
                 self.add_row(state, env)
             }
-            _ => state.take_value(value.map_or(Evaluated::Missing, Evaluated::Ref)),
+            _ => state.take_value(value.map_or(Evaluated::Missing, Evaluated::Ref), env.context),
         }
     }
 }

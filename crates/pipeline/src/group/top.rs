@@ -9,7 +9,7 @@ use super::AccumulatorArguments;
 use crate::{
     expr::Env,
     path::read_path,
-    sort::{Sort, SortKey, SortPart},
+    sort::{Sort, SortKey, SortPart, key_value},
 };
 
 /// Returns the sort key of a row. Paths are read as in expressions, so that arrays are compared as
@@ -19,7 +19,8 @@ fn key_of(sort: &Sort, env: &Env<'_>) -> SortKey {
     let value = |part: &SortPart| match read_path(env.root, &part.path, 0).into_value() {
         None => Value::Null,
         Some(Value::Array(values)) if values.is_empty() => Value::Undefined,
-        Some(value) => value,
+        Some(value) if env.context.collation.is_none() => value,
+        Some(value) => key_value(value.as_ref(), env.context.collation()),
     };
     SortKey(sort.parts.iter().map(value).collect())
 }

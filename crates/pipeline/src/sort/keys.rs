@@ -11,36 +11,44 @@
 
 use std::cmp::Ordering;
 
-use document::{ArrayRef, DocRef, Path, Value, ValueRef, compare};
+use collation::Collation;
+use document::{ArrayRef, DocRef, Path, Value, ValueRef};
+use evaluation::compare_by;
 
-use super::{Sort, SortPart};
+use super::{Sort, SortPart, key_value};
 use crate::path::array_index;
 
 /// Returns the combination of a document's values that comes first in the sort order. The flag is
 /// true if there is no combination, because two parts go through different arrays; the key then
 /// consists of the first value of each part.
-pub(super) fn first_key(sort: &Sort, document: DocRef<'_>) -> (Vec<Value>, bool) {
+pub(super) fn first_key(
+    sort: &Sort,
+    document: DocRef<'_>,
+    collation: Option<&Collation>,
+) -> (Vec<Value>, bool) {
     let mut found: Option<Vec<ValueRef<'_>>> = None;
     let parts = &sort.parts;
     if let [part] = parts.as_slice()
         // A stored `_id` is never an array; that of a group may be one, and is compared as a whole.
         && part.path.as_str() == "_id"
     {
-        return (vec![whole_value(document, &part.path).to_value()], false);
+        return (vec![key_value(whole_value(document, &part.path), collation)], false);
     }
     let start: Vec<KeySpot<'_>> =
         parts.iter().map(|part| enter_path(document, &part.path, 0)).collect();
-    let parallel = parts.len() > 1 && !try_combinations(parts, start.clone(), &mut found);
+    let order = Order { parts, collation };
+    let parallel = parts.len() > 1 && !order.try_combinations(start.clone(), &mut found);
     // For a single part, its own first value is the same and cheaper to find.
     if parallel || parts.len() == 1 {
-        found = Some(one_by_one(parts, start));
+        found = Some(order.one_by_one(start));
     }
     let values = found.unwrap_or_default();
     // A path with an array index selects one element. Such paths may go through different arrays,
     // so this is not reported as parallel arrays.
     let picks = |part: &SortPart| part.path.parts().any(|part| array_index(part).is_some());
     let parallel = parallel && !parts.iter().any(picks);
-    (values.into_iter().map(ValueRef::to_value).collect(), parallel)
+    let values = values.into_iter().map(|value| key_value(value, collation));
+    (values.collect(), parallel)
 }
 
 /// Returns the value at a path through documents and array indexes; null if it is missing. An array
@@ -119,99 +127,105 @@ fn empty_spot<'a>(path: &Path, part: usize) -> ValueRef<'a> {
     if part >= path.len() { ValueRef::Undefined } else { ValueRef::Null }
 }
 
-/// Returns whether a value comes before another one in a part's order.
-fn is_better(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
-    compare_parts(part, a, b).is_lt()
+/// The order in which the first combination is wanted.
+#[derive(Clone, Copy)]
+struct Order<'o> {
+    parts: &'o [SortPart],
+    collation: Option<&'o Collation>,
 }
 
-/// Compares two values in a part's order, which may be descending.
-fn compare_parts(part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
-    let order = compare(a, b);
-    if part.descending { order.reverse() } else { order }
-}
-
-/// Returns the first value of each part separately, by which parallel arrays are sorted.
-fn one_by_one<'a>(parts: &[SortPart], spots: Vec<KeySpot<'a>>) -> Vec<ValueRef<'a>> {
-    parts.iter().zip(spots).map(|(part, spot)| own_first(part, spot)).collect()
-}
-
-/// Returns the first value of one part alone: the least one, or the greatest if it is descending.
-fn own_first<'a>(part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
-    let (array, next) = match spot {
-        KeySpot::Value(value) => return value,
-        KeySpot::Array(array, next) => (array, next),
-    };
-    let mut best: Option<ValueRef<'a>> = None;
-    for element in array.iter() {
-        let value = own_first(part, spot_inside(element, &part.path, next));
-        if best.is_none_or(|best| is_better(part, value, best)) {
-            best = Some(value);
-        }
+impl Order<'_> {
+    /// Returns whether a value comes before another one in a part's order.
+    fn is_better(&self, part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> bool {
+        self.compare_parts(part, a, b).is_lt()
     }
-    best.unwrap_or_else(|| empty_spot(&part.path, next))
-}
 
-/// Tries all combinations; returns false if two parts go through different arrays. Recurses for
-/// each element of the array that the paths have reached, until no path is at an array. `found` is
-/// the first combination so far.
-fn try_combinations<'a>(
-    parts: &[SortPart],
-    spots: Vec<KeySpot<'a>>,
-    found: &mut Option<Vec<ValueRef<'a>>>,
-) -> bool {
-    let mut shared: Option<ArrayRef<'a>> = None;
-    for spot in &spots {
-        let KeySpot::Array(array, _) = spot else { continue };
-        // Two paths through different arrays: no index can have this combination.
-        if shared.is_some_and(|shared| !is_same_array(shared, *array)) {
-            return false;
-        }
-        shared = Some(*array);
+    /// Compares two values in a part's order, which may be descending.
+    fn compare_parts(&self, part: &SortPart, a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
+        let order = compare_by(self.collation, a, b);
+        if part.descending { order.reverse() } else { order }
     }
-    // All parts have reached a value: this is a combination.
-    let Some(array) = shared else {
-        keep_first(parts, spots, found);
-        return true;
-    };
-    // All parts at this array continue in the same element.
-    let replaced = |element: Option<ValueRef<'a>>| -> Vec<KeySpot<'a>> {
-        let step = |(part, spot): (&SortPart, &KeySpot<'a>)| match (spot, element) {
-            (KeySpot::Value(_), _) => *spot,
-            (KeySpot::Array(_, next), Some(element)) => spot_inside(element, &part.path, *next),
-            (KeySpot::Array(_, next), None) => KeySpot::Value(empty_spot(&part.path, *next)),
+
+    /// Returns the first value of each part separately, by which parallel arrays are sorted.
+    fn one_by_one<'a>(&self, spots: Vec<KeySpot<'a>>) -> Vec<ValueRef<'a>> {
+        self.parts.iter().zip(spots).map(|(part, spot)| self.own_first(part, spot)).collect()
+    }
+
+    /// Returns the first value of one part alone: the least one, or the greatest if it is descending.
+    fn own_first<'a>(&self, part: &SortPart, spot: KeySpot<'a>) -> ValueRef<'a> {
+        let (array, next) = match spot {
+            KeySpot::Value(value) => return value,
+            KeySpot::Array(array, next) => (array, next),
         };
-        parts.iter().zip(&spots).map(step).collect()
-    };
-    // An empty array has one entry: undefined, or null for a path into it.
-    if array.is_empty() {
-        return try_combinations(parts, replaced(None), found);
+        let mut best: Option<ValueRef<'a>> = None;
+        for element in array.iter() {
+            let value = self.own_first(part, spot_inside(element, &part.path, next));
+            if best.is_none_or(|best| self.is_better(part, value, best)) {
+                best = Some(value);
+            }
+        }
+        best.unwrap_or_else(|| empty_spot(&part.path, next))
     }
-    array.iter().all(|element| try_combinations(parts, replaced(Some(element)), found))
-}
 
-/// Replaces the first combination in `found` by this one if it comes earlier. All parts have
-/// reached values.
-fn keep_first<'a>(
-    parts: &[SortPart],
-    spots: Vec<KeySpot<'a>>,
-    found: &mut Option<Vec<ValueRef<'a>>>,
-) {
-    let values: Vec<ValueRef<'a>> = spots
-        .into_iter()
-        .map(|spot| match spot {
-            KeySpot::Value(value) => value,
-            // Unreachable: all parts have reached values.
-            KeySpot::Array(..) => ValueRef::Null,
-        })
-        .collect();
-    let before = |held: &Vec<ValueRef<'a>>| {
-        let orders = parts.iter().zip(values.iter().zip(held));
-        let decisive =
-            orders.map(|(part, (a, b))| compare_parts(part, *a, *b)).find(|order| order.is_ne());
-        decisive.is_some_and(Ordering::is_lt)
-    };
-    if found.as_ref().is_none_or(before) {
-        *found = Some(values);
+    /// Tries all combinations; returns false if two parts go through different arrays. Recurses for
+    /// each element of the array that the paths have reached, until no path is at an array. `found` is
+    /// the first combination so far.
+    fn try_combinations<'a>(
+        &self,
+        spots: Vec<KeySpot<'a>>,
+        found: &mut Option<Vec<ValueRef<'a>>>,
+    ) -> bool {
+        let mut shared: Option<ArrayRef<'a>> = None;
+        for spot in &spots {
+            let KeySpot::Array(array, _) = spot else { continue };
+            // Two paths through different arrays: no index can have this combination.
+            if shared.is_some_and(|shared| !is_same_array(shared, *array)) {
+                return false;
+            }
+            shared = Some(*array);
+        }
+        // All parts have reached a value: this is a combination.
+        let Some(array) = shared else {
+            self.keep_first(spots, found);
+            return true;
+        };
+        // All parts at this array continue in the same element.
+        let replaced = |element: Option<ValueRef<'a>>| -> Vec<KeySpot<'a>> {
+            let step = |(part, spot): (&SortPart, &KeySpot<'a>)| match (spot, element) {
+                (KeySpot::Value(_), _) => *spot,
+                (KeySpot::Array(_, next), Some(element)) => spot_inside(element, &part.path, *next),
+                (KeySpot::Array(_, next), None) => KeySpot::Value(empty_spot(&part.path, *next)),
+            };
+            self.parts.iter().zip(&spots).map(step).collect()
+        };
+        // An empty array has one entry: undefined, or null for a path into it.
+        if array.is_empty() {
+            return self.try_combinations(replaced(None), found);
+        }
+        array.iter().all(|element| self.try_combinations(replaced(Some(element)), found))
+    }
+
+    /// Replaces the first combination in `found` by this one if it comes earlier. All parts have
+    /// reached values.
+    fn keep_first<'a>(&self, spots: Vec<KeySpot<'a>>, found: &mut Option<Vec<ValueRef<'a>>>) {
+        let values: Vec<ValueRef<'a>> = spots
+            .into_iter()
+            .map(|spot| match spot {
+                KeySpot::Value(value) => value,
+                // Unreachable: all parts have reached values.
+                KeySpot::Array(..) => ValueRef::Null,
+            })
+            .collect();
+        let before = |held: &Vec<ValueRef<'a>>| {
+            let orders = self.parts.iter().zip(values.iter().zip(held));
+            let decisive = orders
+                .map(|(part, (a, b))| self.compare_parts(part, *a, *b))
+                .find(|order| order.is_ne());
+            decisive.is_some_and(Ordering::is_lt)
+        };
+        if found.as_ref().is_none_or(before) {
+            *found = Some(values);
+        }
     }
 }
 

@@ -10,8 +10,8 @@ mod tests;
 
 use std::cmp::Ordering;
 
-use document::{DocRef, Path, Value, compare};
-
+use collation::Collation;
+use document::{DocRef, Path, Value, ValueRef, compare};
 use evaluation::{Error, Kind};
 
 /// Maximum number of parts of a sort; the parser refuses more.
@@ -33,7 +33,9 @@ pub struct Sort {
     pub parts: Vec<SortPart>,
 }
 
-/// The sort key of a document: a value for each part. Keys of different sorts must not be compared.
+/// The sort key of a document: a value for each part. If texts sort by a collation, they are
+/// replaced by the collation's keys, so keys compare in the plain order. Keys of different sorts or
+/// collations must not be compared.
 #[derive(Clone, Debug)]
 pub struct SortKey(pub Vec<Value>);
 
@@ -43,14 +45,18 @@ impl Sort {
     /// undefined. For paths through different arrays, which no index can have, each part's own
     /// first value is used. A sort by `_id` alone uses the whole value: a stored `_id` is never an
     /// array, but the `_id` of a group may be one.
-    pub fn key_of(&self, document: DocRef<'_>) -> SortKey {
-        SortKey(keys::first_key(self, document).0)
+    pub fn key_of(&self, document: DocRef<'_>, collation: Option<&Collation>) -> SortKey {
+        SortKey(keys::first_key(self, document, collation).0)
     }
 
     /// Returns the sort key as [`key_of`](Self::key_of) does, but fails if paths go through
     /// different arrays.
-    pub fn strict_key(&self, document: DocRef<'_>) -> Result<SortKey, Error> {
-        match keys::first_key(self, document) {
+    pub fn strict_key(
+        &self,
+        document: DocRef<'_>,
+        collation: Option<&Collation>,
+    ) -> Result<SortKey, Error> {
+        match keys::first_key(self, document, collation) {
             (values, false) => Ok(SortKey(values)),
             // Keys of each part's own first value are refused: no index has them.
             (_, true) => {
@@ -62,8 +68,8 @@ impl Sort {
 
     /// Returns the values at the paths. An array to which a path leads is one value here; it is not
     /// replaced by its least or greatest element.
-    pub fn whole_key(&self, document: DocRef<'_>) -> SortKey {
-        let whole = |part: &SortPart| keys::whole_value(document, &part.path).to_value();
+    pub fn whole_key(&self, document: DocRef<'_>, collation: Option<&Collation>) -> SortKey {
+        let whole = |part: &SortPart| key_value(keys::whole_value(document, &part.path), collation);
         SortKey(self.parts.iter().map(whole).collect())
     }
 
@@ -80,14 +86,22 @@ impl Sort {
 
     /// Compares a document with a key, without building the document's key unless one of its values
     /// is in an array.
-    pub(crate) fn compare_with_key(&self, document: DocRef<'_>, key: &SortKey) -> Ordering {
+    pub(crate) fn compare_with_key(
+        &self,
+        document: DocRef<'_>,
+        key: &SortKey,
+        collation: Option<&Collation>,
+    ) -> Ordering {
         for (part, held) in self.parts.iter().zip(&key.0) {
             // A value outside of arrays is the same in all combinations of values, so it can be
             // compared without building the key.
             let Some(value) = keys::plain_value(document, &part.path) else {
-                return self.compare(&self.key_of(document), key);
+                return self.compare(&self.key_of(document, collation), key);
             };
-            let order = compare(value, held.as_ref());
+            let order = match collation {
+                None => compare(value, held.as_ref()),
+                Some(collation) => compare(collation.key_of_value(value).as_ref(), held.as_ref()),
+            };
             if order.is_ne() {
                 return if part.descending { order.reverse() } else { order };
             }
@@ -95,9 +109,10 @@ impl Sort {
         Ordering::Equal
     }
 
-    /// Compares two documents. For repeated comparisons, computing keys once is cheaper.
+    /// Compares two documents, texts by their bytes. For repeated comparisons, computing keys once
+    /// is cheaper.
     pub fn compare_documents(&self, a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
-        self.compare(&self.key_of(a), &self.key_of(b))
+        self.compare(&self.key_of(a, None), &self.key_of(b, None))
     }
 }
 
@@ -106,6 +121,11 @@ impl SortKey {
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.0.iter().map(value_size).sum::<usize>()
     }
+}
+
+/// Returns a value as part of a sort key.
+pub(crate) fn key_value(value: ValueRef<'_>, collation: Option<&Collation>) -> Value {
+    collation.map_or_else(|| value.to_value(), |collation| collation.key_of_value(value))
 }
 
 /// Returns the approximate memory of a value, in bytes, without the overhead of allocations.

@@ -13,7 +13,7 @@ fn sort(parts: &[(&str, i32)]) -> Sort {
 fn check(parts: &[(&str, i32)], document: Document, expected: &str) {
     let raw = document.to_buf();
     for form in [document::DocRef::Tree(&document), raw.as_ref()] {
-        let key = Value::Array(sort(parts).key_of(form).0);
+        let key = Value::Array(sort(parts).key_of(form, None).0);
         assert_eq!(shell(key.as_ref()).to_string(), expected, "{parts:?} {document:?}");
     }
 }
@@ -45,7 +45,7 @@ fn parallel_arrays_have_no_strict_key() {
     for (document, expected) in
         [(doc! {"a": array![1], "b": array![2]}, Some(2)), (doc! {"a": array![1], "b": 2}, None)]
     {
-        let key = sort(&[("a", 1), ("b", 1)]).strict_key(document.to_buf().as_ref());
+        let key = sort(&[("a", 1), ("b", 1)]).strict_key(document.to_buf().as_ref(), None);
         assert_eq!(key.err().map(|error| error.number), expected, "{document:?}");
     }
 }
@@ -63,14 +63,20 @@ fn keys_compare_part_by_part() {
     ];
     for (i, a) in ascending.iter().enumerate() {
         for (j, b) in ascending.iter().enumerate() {
-            let found = order
-                .compare(&order.key_of(a.to_buf().as_ref()), &order.key_of(b.to_buf().as_ref()));
+            let found = order.compare(
+                &order.key_of(a.to_buf().as_ref(), None),
+                &order.key_of(b.to_buf().as_ref(), None),
+            );
             assert_eq!(found, i.cmp(&j), "{a:?} {b:?}");
-            let key = order.key_of(b.to_buf().as_ref());
-            assert_eq!(order.compare_with_key(a.to_buf().as_ref(), &key), found, "{a:?} {b:?}");
+            let key = order.key_of(b.to_buf().as_ref(), None);
+            assert_eq!(
+                order.compare_with_key(a.to_buf().as_ref(), &key, None),
+                found,
+                "{a:?} {b:?}"
+            );
         }
     }
-    let short = order.key_of(doc! {"a": "x"}.to_buf().as_ref()).memory_bytes();
-    let long = order.key_of(doc! {"a": "x".repeat(1000)}.to_buf().as_ref()).memory_bytes();
+    let short = order.key_of(doc! {"a": "x"}.to_buf().as_ref(), None).memory_bytes();
+    let long = order.key_of(doc! {"a": "x".repeat(1000)}.to_buf().as_ref(), None).memory_bytes();
     assert!(long >= short + 999, "{short} {long}");
 }

@@ -31,7 +31,7 @@ impl Finder {
                 return Ok(Some(key.clone()));
             }
             if let Some(row) = self.rows_ahead.front() {
-                return Ok(Some(order.key_of(row.document())));
+                return Ok(Some(order.key_of(row.document(), context.collation())));
             }
             let key = match (self.ahead.front(), &self.chosen.access) {
                 (Some(Candidate::Entry(entry)), AccessPath::Index { index, .. }) => {

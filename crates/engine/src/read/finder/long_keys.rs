@@ -246,7 +246,7 @@ impl Finder {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
             if self.matches_residual(&row, context)? {
                 let Some(long) = &self.long_keys else { continue };
-                let key = long.sort.key_of(row.document());
+                let key = long.sort.key_of(row.document(), context.collation());
                 // Fails if the run exceeds the operation's memory.
                 held.grow(row.value.len() + key.memory_bytes())?;
                 rows.push((key, row));

@@ -3,6 +3,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use collation::Collation;
 use pipeline::{
     Filter,
     exec::{CountPipeline, Stage},
@@ -23,13 +24,16 @@ use crate::{
 };
 
 impl Finder {
-    /// Plans a finder; `used` records the operation's index uses, or `None` to not count them.
+    /// Plans a finder for an operation that compares texts by `collation`; `used` records the
+    /// operation's index uses, or `None` to not count them.
     pub(crate) fn new(
         state: &CollectionState,
         find: &Find,
+        collation: Option<&Collation>,
         used: Option<&Arc<UsedIndexes>>,
     ) -> Result<Self, Error> {
-        let mut chosen = choose_access(state, &find.filter, find.sort.as_ref(), &find.hint)?;
+        let sort = find.sort.as_ref();
+        let mut chosen = choose_access(state, &find.filter, sort, &find.hint, collation)?;
         let by_keys = chosen.is_skipped_by_keys();
         let branches = match &mut chosen.access {
             AccessPath::Branches { branches, disjoint } => {

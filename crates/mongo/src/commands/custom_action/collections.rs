@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use collation::Collation;
 use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::{Definition, IndexSpec, Namespace, Record};
 
@@ -12,7 +13,10 @@ use crate::{
     call::Call,
     errors::{BadValue, CannotCreateIndex, Error, Result},
     names,
-    parsers::index_spec::{self, Unknown},
+    parsers::{
+        collation::{check_id_collation, check_index_collation, inherits_collation},
+        index_spec::{self, Unknown},
+    },
     provisioning::{Provisioning, parse_throughput, shard_key_of_path, whole_number},
     replies::{index::index_entries, numbers::int_or_long, ok},
 };
@@ -29,8 +33,12 @@ struct WantedIndexes {
     has_id: bool,
 }
 
-/// Parses the command's indexes; `None` without the argument. Fails as `createIndexes` does.
-fn wanted_indexes(args: &Args<'_>) -> Result<Option<WantedIndexes>> {
+/// Parses the command's indexes, for a collection with the collation `default`; `None` without the
+/// argument. Fails as `createIndexes` does.
+fn wanted_indexes(
+    args: &Args<'_>,
+    default: Option<Arc<Collation>>,
+) -> Result<Option<WantedIndexes>> {
     if args.get("indexes").is_none() {
         return Ok(None);
     }
@@ -38,8 +46,17 @@ fn wanted_indexes(args: &Args<'_>) -> Result<Option<WantedIndexes>> {
     let mut wanted = WantedIndexes { specs: Vec::new(), has_id: false };
     for spec in given {
         match index_spec::parse_spec(spec, Unknown::Refused)? {
-            Some(spec) => wanted.specs.push(spec),
-            None => wanted.has_id = true,
+            Some(mut parsed) => {
+                if !parsed.system_ttl && inherits_collation(spec) {
+                    parsed.collation.clone_from(&default);
+                }
+                check_index_collation(&parsed)?;
+                wanted.specs.push(parsed);
+            }
+            None => {
+                check_id_collation(spec, default.as_deref())?;
+                wanted.has_id = true;
+            }
         }
     }
     Ok(Some(wanted))
@@ -73,7 +90,7 @@ pub(super) async fn create(call: &Call<'_>) -> Result<DocBuf> {
     call.check_new(&namespace)?;
     let throughput = parse_throughput(&args)?;
     let shard_key = args.str("shardKey")?.map(shard_key_of_path).transpose()?;
-    let mut indexes = wanted_indexes(&args)?.map_or_else(Vec::new, |wanted| wanted.specs);
+    let mut indexes = wanted_indexes(&args, None)?.map_or_else(Vec::new, |wanted| wanted.specs);
     indexes.extend(retention(&args)?);
     let options = Provisioning { shard_key, throughput }.in_options(&Document::new());
     let created = call.api.engine.create_with_indexes(&namespace, options, indexes).await;
@@ -90,7 +107,7 @@ pub(super) async fn update(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let namespace = namespace(call)?;
     let throughput = parse_throughput(&args)?;
-    let wanted = wanted_indexes(&args)?;
+    let wanted = wanted_indexes(&args, call.default_collation(&namespace))?;
     let retention = retention(&args)?;
     if wanted.as_ref().is_some_and(|wanted| !wanted.has_id) {
         let text = "'indexes' replaces all indexes and must contain the index on '_id'";

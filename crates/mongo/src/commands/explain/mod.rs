@@ -19,6 +19,9 @@ mod shape;
 /// Writes, which are counted instead of applied.
 mod write;
 
+use std::sync::Arc;
+
+use collation::Collation;
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
 use engine::{BatchLimit, Hint, Namespace, Plan};
 use pipeline::exec::Stage;
@@ -37,6 +40,7 @@ use crate::{
     names,
     parsers::{
         api_version,
+        collation::parse_collation,
         hint::{covers_all, parse_hint},
     },
     query::begin_query,
@@ -52,6 +56,8 @@ struct Explained {
     /// The filter as given, for `parsedQuery`.
     filter: Document,
     then: Outcome,
+    /// The order of texts in the explained command.
+    collation: Option<Arc<Collation>>,
 }
 
 /// The operation of the explained command on the documents that it finds.
@@ -145,7 +151,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
                        'queryPlanner' only: others would run it";
         return Err(Error::new(InvalidOptions, message));
     }
-    let explained = explained_command(name, &args)?;
+    let default = call.default_collation(&namespace);
+    let explained = explained_command(name, &args, default.as_ref())?;
     let plan = &explained.plan;
     let there = call.find_collection(&namespace);
     let on_view = there.is_some_and(|there| is_view(&there));
@@ -202,21 +209,37 @@ async fn explain_fast_count(
 
 /// Parses the inner command. For `update` and `delete` the first statement is explained, as mongod
 /// accepts no other.
-fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
+fn explained_command(
+    name: &str,
+    args: &Args<'_>,
+    default: Option<&Arc<Collation>>,
+) -> Result<Explained> {
     let filter_of = |field: &str| -> Result<Document> {
         Ok(args.document(field)?.map(DocRef::to_tree).unwrap_or_default())
     };
+    let collation = |args: &Args<'_>| -> Result<Option<Arc<Collation>>> {
+        Ok(parse_collation(args)?.or_default(default.cloned()))
+    };
     let plain = |plan: Plan, filter: Document, then: Outcome| {
-        Ok(Explained { plan, bounded: false, filter, then })
+        Ok(Explained { plan, bounded: false, filter, then, collation: collation(args)? })
     };
     match name {
         "find" => plain(find::parse_plan(args)?, filter_of("filter")?, Outcome::Answer),
-        "aggregate" => plain(aggregate::parse_plan(args)?.0, first_match(args), Outcome::Answer),
+        "aggregate" => {
+            let (plan, _) = aggregate::parse_plan(args, collation(args)?.as_deref())?;
+            plain(plan, first_match(args), Outcome::Answer)
+        }
         "count" => plain(count::parse_plan(args)?, filter_of("query")?, Outcome::Count),
         "distinct" => plain(by_query(args)?, filter_of("query")?, Outcome::Answer),
-        "findAndModify" | "findandmodify" => write::explain_find_and_modify(args),
-        "update" => write::explain_update(&first_statement(args, "updates")?),
-        "delete" => write::explain_delete(&first_statement(args, "deletes")?),
+        "findAndModify" | "findandmodify" => write::explain_find_and_modify(args, collation(args)?),
+        "update" => {
+            let statement = first_statement(args, "updates")?;
+            write::explain_update(&statement, collation(&statement)?)
+        }
+        "delete" => {
+            let statement = first_statement(args, "deletes")?;
+            write::explain_delete(&statement, collation(&statement)?)
+        }
         other => {
             Err(Error::new(CommandNotSupported, format!("explain of '{other}' is not supported")))
         }
@@ -249,7 +272,7 @@ fn first_match(args: &Args<'_>) -> Document {
 /// Returns the plan of a search for one document or, if `many`, for all. Also returns whether its
 /// last stage is the limit of one document.
 fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
-    let filter = std::sync::Arc::unwrap_or_clone(find.filter);
+    let filter = Arc::unwrap_or_clone(find.filter);
     let hint: Hint = find.hint;
     let mut stages = Vec::new();
     stages.extend(find.sort.map(|sort| Stage::Sort { sort, limit: None }));
@@ -262,8 +285,10 @@ fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
 /// Runs `aggregate` with `explain: true`, the older form: it plans and does not execute.
 pub(super) async fn explain_aggregate(call: &Call<'_>, namespace: &Namespace) -> Result<DocBuf> {
     let args = call.args();
-    let (plan, filter) = (aggregate::parse_plan(&args)?.0, first_match(&args));
-    let explained = Explained { plan, bounded: false, filter, then: Outcome::Answer };
+    let collation = parse_collation(&args)?.or_default(call.default_collation(namespace));
+    let (plan, _) = aggregate::parse_plan(&args, collation.as_deref())?;
+    let filter = first_match(&args);
+    let explained = Explained { plan, bounded: false, filter, then: Outcome::Answer, collation };
     reply_with_plan(call, namespace, explained, call.body, false).await
 }
 
@@ -276,8 +301,8 @@ async fn reply_with_plan(
     command: DocRef<'_>,
     execute: bool,
 ) -> Result<DocBuf> {
-    let Explained { plan, bounded, filter, mut then } = explained;
-    let context = call.evaluation_context().await?;
+    let Explained { plan, bounded, filter, mut then, collation } = explained;
+    let context = call.context_with(collation).await?;
     // The stages of a count implement the command itself and are not shown. Nor is the limit that a
     // search for one document implies.
     let hidden = match then {
@@ -285,7 +310,7 @@ async fn reply_with_plan(
         _ => usize::from(bounded),
     };
     let searched = plan.filter.clone();
-    let mut cursor = begin_query(call, namespace, plan, std::sync::Arc::clone(&context))?;
+    let mut cursor = begin_query(call, namespace, plan, Arc::clone(&context))?;
     cursor.leave_uncounted();
     let mut stages: Vec<&'static str> = cursor.stages().iter().map(Stage::name).collect();
     stages.truncate(stages.len().saturating_sub(hidden));

@@ -1,6 +1,9 @@
 //! Explains what a write would do to the documents it finds, without writing: updates are applied
 //! to copies to see whether they would change anything.
 
+use std::sync::Arc;
+
+use collation::Collation;
 use document::{DocRef, Document, doc};
 use engine::{Find, Plan};
 use evaluation::Context;
@@ -29,7 +32,10 @@ pub(super) struct PlannedWrite {
 }
 
 /// Explains a statement of `update`.
-pub(super) fn explain_update(args: &Args<'_>) -> Result<Explained> {
+pub(super) fn explain_update(
+    args: &Args<'_>,
+    collation: Option<Arc<Collation>>,
+) -> Result<Explained> {
     check_update(args, &UPDATE_FIELDS)?;
     let many = args.bool("multi")?.unwrap_or(false);
     let update = args.get("u").ok_or_else(|| args.missing_field("u"))?;
@@ -41,18 +47,26 @@ pub(super) fn explain_update(args: &Args<'_>) -> Result<Explained> {
         parse_search(args, "q")?,
         many,
         PlannedWrite::new(Some(edit), upsert, false),
+        collation,
     )
 }
 
 /// Explains a statement of `delete`.
-pub(super) fn explain_delete(args: &Args<'_>) -> Result<Explained> {
+pub(super) fn explain_delete(
+    args: &Args<'_>,
+    collation: Option<Arc<Collation>>,
+) -> Result<Explained> {
     check_delete(args)?;
     let many = deletes_many(args)?;
-    explain_search(args, "q", parse_search(args, "q")?, many, PlannedWrite::new(None, false, false))
+    let change = PlannedWrite::new(None, false, false);
+    explain_search(args, "q", parse_search(args, "q")?, many, change, collation)
 }
 
 /// Explains a `findAndModify`, which matches one document.
-pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
+pub(super) fn explain_find_and_modify(
+    args: &Args<'_>,
+    collation: Option<Arc<Collation>>,
+) -> Result<Explained> {
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
     let edit = args.get("update").map(|update| parse_edit(update, args, false)).transpose()?;
@@ -62,7 +76,7 @@ pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
         return Err(Error::new(BadValue, message));
     }
     let find = find_and_modify::parse_find(args)?;
-    explain_search(args, "query", find, false, PlannedWrite::new(edit, upsert, true))
+    explain_search(args, "query", find, false, PlannedWrite::new(edit, upsert, true), collation)
 }
 
 /// Returns the explanation of the search of a write's documents, with the write as the last stage
@@ -73,10 +87,11 @@ fn explain_search(
     find: Find,
     many: bool,
     change: PlannedWrite,
+    collation: Option<Arc<Collation>>,
 ) -> Result<Explained> {
     let filter = args.document(filter)?.map(DocRef::to_tree).unwrap_or_default();
     let (plan, bounded): (Plan, bool) = search_plan(find, many);
-    Ok(Explained { plan, bounded, filter, then: Outcome::Write(Box::new(change)) })
+    Ok(Explained { plan, bounded, filter, then: Outcome::Write(Box::new(change)), collation })
 }
 
 impl PlannedWrite {

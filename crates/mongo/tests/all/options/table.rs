@@ -61,20 +61,16 @@ const fn refused(
     Row { answer: Answer::Refused(code), ..works(command, option, value) }
 }
 
-/// Why a collation is refused.
-const BYTES: &str = "strings are compared byte by byte";
+/// States which collations work, and which do not.
+const COLLATIONS: &str = "except for `search` variants of locales; see Collations";
 
 fn german() -> Value {
     doc! { "locale": "de" }.into()
 }
 
-fn simple() -> Value {
-    doc! { "locale": "simple" }.into()
-}
-
-/// Returns a collation, which is refused unless it is the simple one.
+/// Returns the row of a collation.
 const fn collation(command: &'static str, option: &'static str) -> Row {
-    refused(command, option, 115, german).unless(simple).noted(BYTES)
+    works(command, option, german).noted(COLLATIONS)
 }
 
 /// The options of the commands, in the order of the page.

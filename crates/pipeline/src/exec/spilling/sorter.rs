@@ -155,10 +155,11 @@ impl Sorter {
     }
 
     /// Returns whether a row, if added now, would be beyond the limit.
-    pub(in crate::exec) fn is_beyond(&self, document: DocRef<'_>) -> bool {
+    pub(in crate::exec) fn is_beyond(&self, document: DocRef<'_>, context: &Context) -> bool {
+        let collation = context.collation();
         self.cutoff
             .as_ref()
-            .is_some_and(|cutoff| self.sort.compare_with_key(document, cutoff).is_ge())
+            .is_some_and(|cutoff| self.sort.compare_with_key(document, cutoff, collation).is_ge())
     }
 
     /// Ends the input. If rows were spilled, merges runs until the remaining ones can be read at

@@ -78,7 +78,7 @@ fn avg(call: &Call<'_>) -> OptionalValue {
 fn extreme_of(call: &Call<'_>, greatest: bool) -> OptionalValue {
     let mut extreme = Extreme::new(greatest);
     each_value(call, |value| {
-        extreme.add_value(value);
+        extreme.add_value(value, call.env.context);
     });
     Ok(Some(extreme.into_extreme()))
 }
@@ -96,7 +96,7 @@ fn some_of(call: &Call<'_>, name: &str) -> OptionalValue {
         return Err(type_mismatch(5_788_200, "Input must be an array"));
     };
     let count = parse_count(call.arg_at(1).or_null())?;
-    Ok(Some(Value::Array(pick_n(name, values, count))))
+    Ok(Some(Value::Array(pick_n(name, values, count, call.env.context))))
 }
 
 /// Returns the numbers of an argument in ascending order, without NaN. A value that is not an array

@@ -8,7 +8,7 @@
 //! $indexOfArray: [["a", "b"], "b"]    1          $isArray: [null]              false
 //! ```
 
-use document::{ArrayRef, Number, Value, ValueRef, compare};
+use document::{ArrayRef, Number, Value, ValueRef};
 use evaluation::Error;
 
 use super::{
@@ -99,8 +99,8 @@ fn is_in(call: &Call<'_>) -> OptionalValue {
         let text = format!("$in requires an array as a second argument, found: {kind}");
         return Err(type_mismatch(40081, text));
     };
-    let wanted = call.value_at(0);
-    Ok(Some(Value::Bool(values.iter().any(|value| compare(value, wanted).is_eq()))))
+    let (wanted, context) = (call.value_at(0), call.env.context);
+    Ok(Some(Value::Bool(values.iter().any(|value| context.compare(value, wanted).is_eq()))))
 }
 
 /// `$indexOfArray: [["a", "b"], "b"]` is `1`, or `-1` if the value does not occur. Optional
@@ -120,7 +120,7 @@ fn index_of(call: &Call<'_>) -> OptionalValue {
     let wanted = call.value_at(1);
     // The end is applied before the start, so that both count from 0.
     let mut found = values.iter().enumerate().take(end).skip(start);
-    let found = found.find(|(_, value)| compare(*value, wanted).is_eq());
+    let found = found.find(|(_, value)| call.env.context.compare(*value, wanted).is_eq());
     let position = found.and_then(|(position, _)| i32::try_from(position).ok());
     Ok(Some(Value::Int32(position.unwrap_or(-1))))
 }

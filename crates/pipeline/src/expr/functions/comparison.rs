@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use document::{Value, compare};
+use document::Value;
 
 use super::super::OptionalValue;
 use super::{Arity::Exactly, Call, Function, row};
@@ -22,10 +22,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$not", Exactly(1), not, "the opposite truth"),
 ];
 
-/// Compares the two arguments in MongoDB's order of all types. Missing counts as undefined, which
+/// Compares the two arguments in the operation's order of all types. Missing counts as undefined, which
 /// is less than null.
 fn order_of(call: &Call<'_>) -> Ordering {
-    compare(call.value_at(0), call.value_at(1))
+    call.env.context.compare(call.value_at(0), call.value_at(1))
 }
 
 /// `$cmp: [1, 2]` is `-1`.

@@ -1,7 +1,7 @@
 //! Arrays as sets: elements are distinct in MongoDB's order, so that `1` and `1.0` are one element.
 //! Results are in that order; `$setDifference` keeps the order of its first argument.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use document::{ArrayRef, BsonOrder, Value, ValueRef};
 use evaluation::{Error, Growth, Size};
@@ -40,7 +40,24 @@ pub(super) const FUNCTIONS: &[Function] = &[
     row("$setUnion", Any, union, "elements that are in at least one array"),
 ];
 
-type Set = BTreeSet<BsonOrder>;
+/// Distinct values by their order. If texts compare by a collation, the keys have sort keys in place
+/// of texts, and the values are the original ones.
+type Set = BTreeMap<BsonOrder, Option<Box<Value>>>;
+
+/// Adds a value to a set; returns whether it is new.
+fn insert(set: &mut Set, value: ValueRef<'_>, call: &Call<'_>) -> bool {
+    let (key, original) = match call.env.context.collation() {
+        None => (value.to_value(), None),
+        Some(collation) => (collation.key_of_value(value), Some(value)),
+    };
+    match set.entry(BsonOrder(key)) {
+        Entry::Occupied(_) => false,
+        Entry::Vacant(entry) => {
+            entry.insert(original.map(|value| Box::new(value.to_value())));
+            true
+        }
+    }
+}
 
 /// Units of work charged for finding the position of a value in a set.
 const SEARCH_WORK: usize = 256;
@@ -57,8 +74,12 @@ fn join_sets(
         let size = Size::of_value(value);
         // For the search in the set and the copy made for it.
         call.env.context.budget.spend_bounded(SEARCH_WORK + size.bytes)?;
-        if set.insert(BsonOrder(value.to_value())) {
+        if insert(set, value, call) {
             growth.add_size(size)?;
+            if call.env.context.collation.is_some() {
+                // The sort keys are held beside the value.
+                growth.add_size(size)?;
+            }
         }
     }
     Ok(())
@@ -72,7 +93,8 @@ fn set_of(values: ArrayRef<'_>, growth: &mut Growth<'_>, call: &Call<'_>) -> Res
 
 /// Returns the values of a set as an array in ascending order.
 fn array_of(set: Set) -> OptionalValue {
-    Ok(Some(Value::Array(set.into_iter().map(|value| value.0).collect())))
+    let values = set.into_iter().map(|(key, original)| original.map_or(key.0, |value| *value));
+    Ok(Some(Value::Array(values.collect())))
 }
 
 /// Returns an array argument; `None` if it is null. `code` is the error number for other types.
@@ -115,7 +137,7 @@ fn intersection(call: &Call<'_>) -> OptionalValue {
         common = Some(match common {
             None => set,
             Some(mut common) => {
-                common.retain(|value| set.contains(value));
+                common.retain(|value, _| set.contains_key(value));
                 common
             }
         });
@@ -147,7 +169,7 @@ fn difference(call: &Call<'_>) -> OptionalValue {
     for value in left.iter() {
         let size = Size::of_value(value);
         call.env.context.budget.spend_bounded(SEARCH_WORK + size.bytes)?;
-        if seen.insert(BsonOrder(value.to_value())) {
+        if insert(&mut seen, value, call) {
             growth.add_size(size)?;
             kept.push(growth.copy_value(value)?);
         }
@@ -159,7 +181,8 @@ fn difference(call: &Call<'_>) -> OptionalValue {
 fn is_subset(call: &Call<'_>) -> OptionalValue {
     let (left, right) = (array_side(call, 0, 17046)?, array_side(call, 1, 17042)?);
     let left = set_of(left, &mut call.new_growth(), call)?;
-    Ok(Some(Value::Bool(left.is_subset(&set_of(right, &mut call.new_growth(), call)?))))
+    let right = set_of(right, &mut call.new_growth(), call)?;
+    Ok(Some(Value::Bool(left.keys().all(|value| right.contains_key(value)))))
 }
 
 /// `$setEquals`: whether all arrays have the same distinct elements. All arguments are checked for
@@ -175,7 +198,7 @@ fn sets_equal(call: &Call<'_>) -> OptionalValue {
         };
         let set = set_of(values, &mut call.new_growth(), call)?;
         match &first {
-            Some(first) => same &= *first == set,
+            Some(first) => same &= first.keys().eq(set.keys()),
             None => first = Some(set),
         }
     }

@@ -50,7 +50,7 @@ impl Rule {
             (rule, ValueRef::Array(array)) => rule.is_met_by_array(array, context),
             (rule, ValueRef::Document(document)) => rule.is_met_by_document(document, context),
             (Self::Limit(comparison, operand), value) if value.is_number() => {
-                Ok(meets_comparison(*comparison, Some(value), operand.as_ref()))
+                Ok(meets_comparison(*comparison, Some(value), operand.as_ref(), None))
             }
             (Self::MultipleOf(divisor), value) => {
                 let Some(number) = Number::of(value) else { return Ok(true) };
