@@ -363,9 +363,8 @@ impl From<auth::Denied> for Failure {
 impl From<engine::Error> for Failure {
     fn from(error: engine::Error) -> Self {
         let fault = match error.kind {
-            Kind::Invalid | Kind::Query(_) | Kind::HintRefused(_) => Fault::BadRequest,
-            Kind::ParallelArrays | Kind::HashedArray => Fault::BadRequest,
-            Kind::NotFound(ErrorSubject::Index(_)) => Fault::BadRequest,
+            Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
+            Kind::NotFound(ErrorSubject::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
             Kind::NotFound(ErrorSubject::Document) => return Self::no_entity(),
             // The collection was dropped during the request, and another container may now have its
             // name: report a missing parent, so that SDKs resolve the name again.
@@ -377,7 +376,7 @@ impl From<engine::Error> for Failure {
             ) => return Self::no_resource(),
             Kind::Exists(_) => return Self::already_exists(),
             Kind::DuplicateKey { .. } => return Self::unique_violation(),
-            Kind::IndexConflict(_) | Kind::IndexRefused(_) => Fault::BadRequest,
+            Kind::IndexConflict(_) | Kind::IndexRefused(_) | Kind::HashedArray => Fault::BadRequest,
             // Only collections of the MongoDB API have rules or are capped.
             Kind::FailedRule { .. } | Kind::ExceedsCapped => Fault::BadRequest,
             Kind::Precondition => return Self::precondition_failed(),
