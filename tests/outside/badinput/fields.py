@@ -83,8 +83,9 @@ COMMANDS = {
         "t",
         {"@": "made"},
         """@:text/73 capped:bool/72 autoIndexId:few size:number/72/51024 max:number/72/2
-        storageEngine:doc/72 validator:doc/2 validationLevel:text validationAction:text indexOptionDefaults:doc/40415
-        viewOn:text/73 pipeline:array/2 collation:doc timeseries:doc/115
+        storageEngine:doc/72 validator:doc/2 validationLevel:text validationAction:text
+        indexOptionDefaults:doc/40415 viewOn:text/73 pipeline:array/2 collation:doc
+        timeseries:doc/115
         expireAfterSeconds:any clusteredIndex:any changeStreamPreAndPostImages:doc/40414/40415
         recordPreImages:bool/115 idIndex:doc
         encryptedFields:doc/115 flags:few shardKey:text/2""",

@@ -434,7 +434,8 @@ class Documents(Client):
 
 
 def update_throughput(client, name, throughput):
-    """Sets the throughput of a collection; `name` ends with the names of database and collection."""
+    """Sets the throughput of a collection; `name` ends with the names of database and
+    collection."""
     return client[name[1]].command(
         "customAction", "UpdateCollection", collection=name[2], offerThroughput=throughput
     )

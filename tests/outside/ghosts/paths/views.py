@@ -1,5 +1,5 @@
-"""Reads through views: plain, nested, joined, computed. The views are dropped after each path, since
-other paths list the collections."""
+"""Reads through views: plain, nested, joined, computed. The views are dropped after each path,
+since other paths list the collections."""
 
 import contextlib
 
