@@ -16,8 +16,8 @@ export const MODIFIERS = names(`$each $position $slice $sort`);
 
 export const STAGES =
   names(`$addFields $bucket $bucketAuto $collStats $count $currentOp $documents $facet $graphLookup
-$group $indexStats $limit $listLocalSessions $listSessions $lookup $match $project $redact
-$replaceRoot $replaceWith $sample $set $skip $sort $sortByCount $unionWith $unset $unwind`);
+$group $indexStats $limit $listLocalSessions $listSessions $lookup $match $merge $out $project
+$redact $replaceRoot $replaceWith $sample $set $skip $sort $sortByCount $unionWith $unset $unwind`);
 
 export const ACCUMULATORS =
   names(`$addToSet $avg $bottom $bottomN $concatArrays $count $first $firstN $last $lastN $max $maxN
@@ -87,6 +87,8 @@ const BODIES: Readonly<Record<string, string>> = {
   $lookup: '{ from: "|", localField: "", foreignField: "", as: "" }',
   $unionWith: '"|"',
   $facet: '{ |: [] }',
+  $out: '"|"',
+  $merge: '{ into: "|" }',
   $bucket: '{ groupBy: "$|", boundaries: [] }',
   $bucketAuto: '{ groupBy: "$|", buckets: 5 }',
   $graphLookup: '{ from: "|", startWith: "", connectFromField: "", connectToField: "", as: "" }',
