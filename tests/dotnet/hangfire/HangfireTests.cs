@@ -18,11 +18,10 @@ public class HangfireTests : IDisposable
 
     public void Dispose() => Client.DropDatabase(name);
 
-    // There are no capped collections and no change streams: both are switched off.
+    // There are no change streams: workers follow a capped collection.
     static MongoStorageOptions Options() => new()
     {
-        SupportsCappedCollection = false,
-        CheckQueuedJobsStrategy = CheckQueuedJobsStrategy.Poll,
+        CheckQueuedJobsStrategy = CheckQueuedJobsStrategy.TailNotificationsCollection,
         QueuePollInterval = TimeSpan.FromMilliseconds(100),
         MigrationOptions = new MongoMigrationOptions
         {
@@ -101,7 +100,10 @@ public class HangfireTests : IDisposable
     public async Task JobsExpireByAnIndex()
     {
         // Hangfire's own cleaner looks once an hour.
-        var storage = new MongoStorage(Client, name, Options());
+        var options = Options();
+        options.SupportsCappedCollection = false;
+        options.CheckQueuedJobsStrategy = CheckQueuedJobsStrategy.Poll;
+        var storage = new MongoStorage(Client, name, options);
         var graph = Client.GetDatabase(name).GetCollection<BsonDocument>("hangfire.jobGraph");
         graph.Indexes.DropOne("ExpireAt");
         graph.Indexes.CreateOne(new CreateIndexModel<BsonDocument>(
