@@ -5,25 +5,7 @@ use document::{Document, Value, array, doc};
 use mongo::{Settings, Topology};
 
 use crate::client::{Client, first_batch, number};
-
-async fn run(client: &mut Client, mut command: Document) -> Document {
-    if command.get("$db").is_none() {
-        command.push("$db", "db");
-    }
-    client.run(command).await
-}
-
-async fn good(client: &mut Client, command: Document) -> Document {
-    let reply = run(client, command.clone()).await;
-    assert_eq!(number(&reply, "ok"), 1, "{command:?}: {reply:?}");
-    assert_eq!(reply.get("writeErrors"), None, "{command:?}");
-    reply
-}
-
-async fn code(client: &mut Client, command: Document) -> i64 {
-    let reply = run(client, command).await;
-    if reply.get("code").is_some() { number(&reply, "code") } else { 0 }
-}
+use crate::replies::{code, good, run};
 
 async fn ids(client: &mut Client, find: Document) -> Vec<i64> {
     first_batch(&good(client, find).await).iter().map(|it| number(it, "_id")).collect()

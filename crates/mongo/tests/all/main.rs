@@ -40,6 +40,7 @@ mod profile;
 mod refused_commands_change_nothing;
 mod relay;
 mod removed_together;
+mod replies;
 mod request_charges;
 mod routers;
 mod sessions;

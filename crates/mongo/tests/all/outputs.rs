@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::client::{Client, first_batch, number};
+use crate::replies::{code, good};
 use document::{Document, Value, array, doc};
 use engine::{Model, Namespace};
 use mongo::{MongoApi, MongoDialect, Settings};
@@ -10,25 +11,6 @@ use test_kit::{Kit, Setup};
 
 fn kit() -> Kit {
     Kit::new(Setup { dialect: Arc::new(MongoDialect), ..Setup::default() })
-}
-
-async fn run(client: &mut Client, mut command: Document) -> Document {
-    if command.get("$db").is_none() {
-        command.push("$db", "db");
-    }
-    client.run(command).await
-}
-
-async fn good(client: &mut Client, command: Document) -> Document {
-    let reply = run(client, command.clone()).await;
-    assert_eq!(number(&reply, "ok"), 1, "{command:?}: {reply:?}");
-    assert_eq!(reply.get("writeErrors"), None, "{command:?}");
-    reply
-}
-
-async fn code(client: &mut Client, command: Document) -> i64 {
-    let reply = run(client, command).await;
-    reply.get("code").map_or(0, |_| number(&reply, "code"))
 }
 
 fn pipeline(stages: Value) -> Document {

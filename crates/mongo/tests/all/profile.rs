@@ -3,18 +3,7 @@
 use document::{Document, Value, array, doc};
 
 use crate::client::{Client, first_batch, number};
-
-async fn run(client: &mut Client, mut command: Document) -> Document {
-    if command.get("$db").is_none() {
-        command.push("$db", "db");
-    }
-    client.run(command).await
-}
-
-async fn code(client: &mut Client, command: Document) -> i64 {
-    let reply = run(client, command).await;
-    if reply.get("code").is_some() { number(&reply, "code") } else { 0 }
-}
+use crate::replies::{code, run};
 
 async fn entries(client: &mut Client) -> Vec<Document> {
     first_batch(&run(client, doc! { "find": "system.profile", "batchSize": 1000 }).await)

@@ -1,6 +1,7 @@
 //! Commands that administration tools send and that do little on this server.
 
 use crate::client::{Client, number};
+use crate::replies::run;
 use document::{Document, Value, array, doc};
 
 async fn client() -> Client {
@@ -8,13 +9,6 @@ async fn client() -> Client {
     let rows: Vec<Document> = (0..3).map(|id| doc! { "_id": id, "text": "x".repeat(10) }).collect();
     client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &rows)]).await;
     client
-}
-
-async fn run(client: &mut Client, mut command: Document) -> Document {
-    if command.get("$db").is_none() {
-        command.push("$db", "db");
-    }
-    client.run(command).await
 }
 
 #[tokio::test]

@@ -6,13 +6,7 @@ use document::{Document, Value, array, doc};
 use mongo::Settings;
 
 use crate::client::{Client, cursor_id, first_batch, number};
-
-async fn run(client: &mut Client, mut command: Document) -> Document {
-    if command.get("$db").is_none() {
-        command.push("$db", "db");
-    }
-    client.run(command).await
-}
+use crate::replies::{code, run};
 
 async fn insert(client: &mut Client, id: i32) {
     let insert = doc! { "insert": "log", "documents": array![doc! { "_id": id }] };
@@ -42,11 +36,6 @@ fn more(id: i64, wait_ms: i64) -> Document {
 
 fn ids(reply: &Document) -> Vec<i64> {
     first_batch(reply).iter().map(|document| number(document, "_id")).collect()
-}
-
-async fn code(client: &mut Client, command: Document) -> i64 {
-    let reply = run(client, command).await;
-    if reply.get("code").is_some() { number(&reply, "code") } else { 0 }
 }
 
 #[tokio::test]

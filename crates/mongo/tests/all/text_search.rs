@@ -2,26 +2,8 @@
 //! expire in them at their instant.
 
 use crate::client::{Client, first_batch, number};
+use crate::replies::{good, refused};
 use document::{Document, Value, array, doc};
-
-async fn good(client: &mut Client, mut command: Document) -> Document {
-    command.push("$db", "db");
-    let reply = client.run(command.clone()).await;
-    assert_eq!(number(&reply, "ok"), 1, "{command:?}: {reply:?}");
-    assert_eq!(reply.get("writeErrors"), None, "{command:?}: {reply:?}");
-    reply
-}
-
-async fn refused(client: &mut Client, mut command: Document, code: i64) -> String {
-    command.push("$db", "db");
-    let reply = client.run(command.clone()).await;
-    let shown = match reply.get("writeErrors") {
-        Some(Value::Array(errors)) => errors[0].as_ref().as_document().unwrap().to_tree(),
-        _ => reply,
-    };
-    assert_eq!(number(&shown, "code"), code, "{command:?}: {shown:?}");
-    shown.get("errmsg").unwrap().as_ref().as_str().unwrap().to_owned()
-}
 
 fn creation(key: Document, more: Document) -> Document {
     let mut index = doc! { "key": key, "name": "x" };

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::client::{Client, first_batch, number};
+use crate::replies::{good, run};
 use document::{Document, Value, array, doc};
 use engine::{Model, Namespace};
 use mongo::{MongoApi, MongoDialect, Settings};
@@ -15,20 +16,6 @@ fn kit() -> Kit {
 
 fn client_of(kit: &Kit) -> Client {
     Client::of(MongoApi::new(kit.engine.clone(), Settings::default()))
-}
-
-async fn run(client: &mut Client, mut command: Document) -> Document {
-    if command.get("$db").is_none() {
-        command.push("$db", "db");
-    }
-    client.run(command).await
-}
-
-async fn good(client: &mut Client, command: Document) -> Document {
-    let reply = run(client, command.clone()).await;
-    assert_eq!(number(&reply, "ok"), 1, "{command:?}: {reply:?}");
-    assert_eq!(reply.get("writeErrors"), None, "{command:?}");
-    reply
 }
 
 /// Returns a client whose collection `c` has a validator and a document that meets it.

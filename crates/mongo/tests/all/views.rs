@@ -3,35 +3,13 @@
 use std::sync::Arc;
 
 use crate::client::{Client, cursor_id, first_batch, number};
+use crate::replies::{code, good};
 use document::{Document, Value, array, doc};
 use mongo::{MongoApi, MongoDialect, Settings};
 use test_kit::{Kit, Setup};
 
 fn kit() -> Kit {
     Kit::new(Setup { dialect: Arc::new(MongoDialect), ..Setup::default() })
-}
-
-async fn run(client: &mut Client, mut command: Document) -> Document {
-    if command.get("$db").is_none() {
-        command.push("$db", "db");
-    }
-    client.run(command).await
-}
-
-async fn good(client: &mut Client, command: Document) -> Document {
-    let reply = run(client, command.clone()).await;
-    assert_eq!(number(&reply, "ok"), 1, "{command:?}: {reply:?}");
-    assert_eq!(reply.get("writeErrors"), None, "{command:?}");
-    reply
-}
-
-async fn code(client: &mut Client, command: Document) -> i64 {
-    let reply = run(client, command.clone()).await;
-    let failed = match reply.get("writeErrors") {
-        Some(Value::Array(errors)) => errors[0].as_ref().as_document().unwrap().to_tree(),
-        _ => reply,
-    };
-    failed.get("code").map_or(0, |_| number(&failed, "code"))
 }
 
 /// Returns a client of a database with the documents 1 to 4 in `c`, two of them in the view `v`.
