@@ -23,6 +23,10 @@ pub(crate) const GROUP_STATEMENTS: usize = 1_000;
 pub(crate) const MAX_NOT_UTF8: usize = 100_000;
 /// Maximum size of a collection's validator, in bytes.
 pub(crate) const MAX_VALIDATOR_BYTES: usize = 1024 * 1024;
+/// Maximum number of databases with settings of the profiler. Their filters are kept in memory.
+pub(crate) const MAX_PROFILED_DATABASES: usize = 1_000;
+/// Maximum size of a filter of the profiler in bytes.
+pub(crate) const MAX_PROFILE_FILTER_BYTES: usize = 16 * 1024;
 /// Maximum size of the description of why one document fails validation, in bytes.
 pub(crate) const MAX_DETAIL_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum memory in bytes that an operation may hold when it describes why a document fails

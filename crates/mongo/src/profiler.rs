@@ -22,6 +22,8 @@ use document::Document;
 use parking_lot::Mutex;
 use pipeline::Filter;
 
+use crate::limits::MAX_PROFILED_DATABASES;
+
 /// Name of the collection in which the commands of a database are recorded.
 pub(crate) const PROFILE: &str = "system.profile";
 
@@ -65,25 +67,28 @@ impl Profiler {
         (levels.get(database).cloned().unwrap_or_default(), *slow)
     }
 
-    /// Changes the settings in one step; returns the previous ones.
+    /// Changes the settings in one step; returns the previous ones. Returns `None` and changes
+    /// nothing if too many databases have settings already.
     pub(crate) fn change(
         &self,
         database: &str,
         change: impl FnOnce(&mut ProfileLevel, &mut SlowSettings),
-    ) -> (ProfileLevel, SlowSettings) {
+    ) -> Option<(ProfileLevel, SlowSettings)> {
         let (slow, levels) = &mut *self.state.lock();
         let before = (levels.get(database).cloned().unwrap_or_default(), *slow);
-        let mut level = before.0.clone();
-        change(&mut level, slow);
-        // Only databases with settings of their own are kept, so that their number is limited by
-        // the databases that are profiled.
+        let (mut level, mut shared) = before.clone();
+        change(&mut level, &mut shared);
+        // Only databases with settings of their own are kept. A database need not exist.
         if level.level == 0 && level.filter.is_none() {
             levels.remove(database);
+        } else if MAX_PROFILED_DATABASES <= levels.len() && !levels.contains_key(database) {
+            return None;
         } else {
             levels.insert(database.to_owned(), level);
         }
+        *slow = shared;
         self.is_on.store(levels.values().any(|level| 0 < level.level), Relaxed);
-        before
+        Some(before)
     }
 
     /// Returns the settings of a database if a command that took this long may have to be recorded.
@@ -126,5 +131,25 @@ mod tests {
         profiler.change("db", |level, _| level.level = 0);
         assert!(!records(slow));
         assert!(profiler.state.lock().1.is_empty(), "nothing is kept of a database at level 0");
+    }
+
+    #[test]
+    fn the_number_of_databases_is_limited() {
+        let profiler = Profiler::default();
+        let set = |name: &str| {
+            profiler.change(name, |level, slow| {
+                level.level = 1;
+                slow.slow_ms += 1;
+            })
+        };
+        for number in 0..MAX_PROFILED_DATABASES {
+            assert!(set(&format!("db{number}")).is_some());
+        }
+        let slow_ms = profiler.settings_of("db0").1.slow_ms;
+        assert!(set("another").is_none());
+        assert_eq!(profiler.settings_of("db0").1.slow_ms, slow_ms, "nothing has changed");
+        assert!(set("db0").is_some());
+        profiler.change("db0", |level, _| level.level = 0);
+        assert!(set("another").is_some());
     }
 }

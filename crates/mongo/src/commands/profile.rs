@@ -19,8 +19,8 @@ use crate::{
     call::Call,
     command_row::{CommandRow, Work},
     cursor_description::shown_command,
-    errors::{BadValue, CommandNotSupported, Error, Result},
-    limits::SHOWN_BYTES,
+    errors::{BadValue, CommandNotSupported, Error, ExceededMemoryLimit, Result},
+    limits::{MAX_PROFILE_FILTER_BYTES, MAX_PROFILED_DATABASES, SHOWN_BYTES},
     profiler::{PROFILE, ProfileLevel},
     replies::ok,
     rights::{CommandRequest, Object, Requirement},
@@ -57,8 +57,9 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
 /// Runs `profile`; replies with the settings before the change. A level other than 0, 1 and 2 leaves
 /// the level unchanged.
 ///
-/// Fails with 2 for a sample rate outside 0 to 1 or a filter of a wrong kind, with the errors of the
-/// filter, and with 115 for a level above 0 on a node of a cluster.
+/// Fails with 2 for a sample rate outside 0 to 1 or a filter that is too large or of a wrong kind,
+/// with the errors of the filter, with 115 for a level above 0 on a node of a cluster, and with 146
+/// if too many databases have settings.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let level = args.int("profile")?.ok_or_else(|| args.missing_field("profile"))?;
@@ -70,7 +71,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         let message = "the profiler is not supported on a node of a cluster";
         return Err(Error::new(CommandNotSupported, message));
     }
-    let (was, slow) = call.api.profiler.change(call.database, |held, slow| {
+    let before = call.api.profiler.change(call.database, |held, slow| {
         held.level = level.unwrap_or(held.level);
         slow.slow_ms = slow_ms.unwrap_or(slow.slow_ms);
         slow.sample_rate = rate.unwrap_or(slow.sample_rate);
@@ -78,6 +79,13 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
             held.filter = filter;
         }
     });
+    let Some((was, slow)) = before else {
+        let message = format!(
+            "{MAX_PROFILED_DATABASES} databases have settings of the profiler, which is the \
+             maximum; turn it off in one of them first"
+        );
+        return Err(Error::new(ExceededMemoryLimit, message));
+    };
     let mut reply = doc! {
         "was": was.level,
         "slowms": i32::try_from(slow.slow_ms).unwrap_or(i32::MAX),
@@ -116,6 +124,13 @@ fn parse_filter(args: &Args<'_>) -> Result<Option<NewFilter>> {
         None => Ok(None),
         Some(ValueRef::String("unset")) => Ok(Some(None)),
         Some(ValueRef::Document(filter)) => {
+            let bytes = ValueRef::Document(filter).encoded_len();
+            if MAX_PROFILE_FILTER_BYTES < bytes {
+                let message = format!(
+                    "the filter has {bytes} bytes; the maximum is {MAX_PROFILE_FILTER_BYTES} bytes"
+                );
+                return Err(Error::new(BadValue, message));
+            }
             let parsed = mongo_query::filter::parse(filter)?;
             Ok(Some(Some(Arc::new((filter.to_tree(), parsed)))))
         }

@@ -37,6 +37,7 @@ async fn the_settings_are_those_before_the_change() {
         (doc! { "profile": 2, "sampleRate": "x" }, 14),
         (doc! { "profile": 2, "filter": 5 }, 2),
         (doc! { "profile": 2, "filter": doc! { "a": doc! { "$x": 1 } } }, 2),
+        (doc! { "profile": 2, "filter": doc! { "a": "x".repeat(16 * 1024) } }, 2),
         (doc! { "profile": 2, "x": 1 }, 40415),
     ] {
         assert_eq!(code(&mut client, command.clone()).await, want, "{command:?}");
