@@ -25,7 +25,9 @@ use file::ConfigFile;
 use headings::heading_of;
 use limits::LimitValues;
 use other_names::{other_name, own_name, with_other_name, without_meaning};
-use server::{ClockMode, Config, LogFormat, OldViewsBound, REAP_DELAY, RootUser, Secret};
+use server::{
+    ClockMode, Config, LogFormat, MongoTopology, OldViewsBound, REAP_DELAY, RootUser, Secret,
+};
 use source::{Source, find_source, typed_text};
 use tls::TlsValues;
 pub(crate) use values::parse_span;
@@ -33,7 +35,7 @@ use values::{
     Address, Optional, StoreKind, banner_beside, optional, parse_address, parse_bool, parse_bytes,
     parse_clock, parse_collector, parse_days, parse_endpoint, parse_host, parse_log_format,
     parse_log_level, parse_old_views, parse_path, parse_seconds, parse_size, parse_store,
-    parse_text,
+    parse_text, parse_topology,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -55,6 +57,9 @@ struct Values {
     /// Address of the MongoDB API, or 'off'
     #[arg(long, env = "EBB_MONGO_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:27017", value_parser = parse_address)]
     mongo_addr: Address,
+    /// How the MongoDB API presents itself to drivers: only a router gets numbered writes and transactions
+    #[arg(long, env = "EBB_MONGO_TOPOLOGY", value_name = "router|standalone", default_value = "router", value_parser = parse_topology)]
+    mongo_topology: MongoTopology,
     /// Require authentication on the MongoDB API, with role-based access control
     #[arg(long, env = "EBB_MONGO_AUTH", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     mongo_auth: bool,
@@ -287,6 +292,7 @@ impl Settings {
         Ok(Config {
             data_dir: (!given.in_memory).then_some(given.data_dir),
             mongo_addr: given.mongo_addr.0,
+            mongo_topology: given.mongo_topology,
             mongo_no_auth: given.mongo_no_auth,
             mongo_auth,
             root_user,

@@ -25,7 +25,6 @@ use crate::{
     other_shards::OtherShards,
     provisioning::recorded_databases,
     rights::CommandRequest,
-    settings::Topology,
     stored_view::{is_view, not_on_view},
     utf8,
     wire::{Message, Shape},
@@ -154,7 +153,7 @@ impl<'a> Call<'a> {
     /// Returns whether the command is a retryable write: it has a `txnNumber` and is executed once,
     /// however often it is sent.
     pub(crate) fn is_retryable_write(&self) -> bool {
-        self.api.settings.topology == Topology::Router
+        self.api.settings.topology.accepts_numbers()
             && self.known.is_some_and(|known| known.row.retryable)
             && self.body.get("txnNumber").is_some()
     }

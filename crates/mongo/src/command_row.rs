@@ -157,8 +157,8 @@ pub struct CommandRow {
     /// Whether the command's result may depend on which documents are live. This is the default, so
     /// that a new command must be added to the tests for expired documents or declared otherwise.
     pub sees_documents: bool,
-    /// Whether a router accepts the command with a `txnNumber` and executes it once, however often
-    /// it is sent.
+    /// Whether the command is accepted with a `txnNumber` and executed once, however often it is
+    /// sent.
     pub retryable: bool,
     /// Whether the command continues something that this server has begun, such as a cursor, and
     /// cannot run on another server.

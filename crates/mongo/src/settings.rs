@@ -32,6 +32,14 @@ pub enum Topology {
     Router,
 }
 
+impl Topology {
+    /// Returns whether the server accepts commands with a `txnNumber`. Drivers number the writes
+    /// that they send to anything but a standalone server.
+    pub(crate) fn accepts_numbers(self) -> bool {
+        self != Self::Standalone
+    }
+}
+
 /// Settings of the API, fixed before the server listens.
 ///
 /// The shared atomics may be switched while the server runs, by the part of the server that holds
@@ -70,6 +78,9 @@ pub struct Settings {
     pub audit: Option<Arc<AuditLog>>,
     /// How the server presents itself to drivers.
     pub topology: Topology,
+    /// Whether the server is a node of a cluster, and so serves its clients only as long as it owns
+    /// their data.
+    pub in_cluster: bool,
     /// Determines whether the server owns a database of a sharded cluster; `None` if it owns all
     /// databases.
     pub is_home: Option<IsHome>,
@@ -118,6 +129,7 @@ impl Default for Settings {
             account: None,
             audit: None,
             topology: Topology::default(),
+            in_cluster: false,
             is_home: None,
             other_shards: None,
             first_shard: None,

@@ -20,6 +20,15 @@ pub enum ClockMode {
     Manual,
 }
 
+/// How the MongoDB API of a server outside a cluster presents itself to drivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MongoTopology {
+    /// A router of a sharded cluster: drivers number their writes and use transactions.
+    Router,
+    /// A standalone server: drivers refuse transactions and do not number their writes.
+    Standalone,
+}
+
 /// Whether a listener speaks TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsMode {
@@ -152,6 +161,8 @@ pub struct Config {
     pub otlp_endpoint: Option<String>,
     /// Listen address of the MongoDB API; `None` disables it.
     pub mongo_addr: Option<String>,
+    /// How the MongoDB API presents itself to drivers. A node of a cluster is always a router.
+    pub mongo_topology: MongoTopology,
     /// Whether to allow the MongoDB API without logins on an address that other machines can reach.
     pub mongo_no_auth: bool,
     /// Whether clients of the MongoDB API have to log in.
@@ -249,6 +260,7 @@ impl Config {
         Self {
             data_dir: None,
             mongo_addr: Some("127.0.0.1:0".to_owned()),
+            mongo_topology: MongoTopology::Router,
             mongo_no_auth: false,
             mongo_auth: false,
             otlp_endpoint: None,

@@ -54,7 +54,7 @@ pub use serve::{Ending, Running, ServedData, check_settings, start};
 pub use server_base::{
     config::{
         Banner, CassandraCertificates, ClientCertificates, ClockMode, ClusterConfig, Config,
-        Limits, LogFormat, PeerCertificates, REAP_DELAY, RootUser, TlsMode,
+        Limits, LogFormat, MongoTopology, PeerCertificates, REAP_DELAY, RootUser, TlsMode,
     },
     data_dir::Refused,
     failure::Failure,

@@ -14,6 +14,7 @@ use engine::Engine;
 use mongo::{FirstShard, IsHome, MongoApi, OtherShards, Topology};
 use parking_lot::Mutex;
 use server_base::{
+    config::MongoTopology,
     entrance::Entrance,
     failure::{Failure, failed},
     features::Features,
@@ -243,10 +244,11 @@ fn mongo_settings(context: &ServerContext, host: String, features: &Features) ->
             .map(|name| mongo::Account::new(name, context.account.clone())),
         enforce_throughput: context.config.enforce_throughput,
         audit: context.audit.clone(),
-        topology: match &context.config.cluster {
-            Some(_) => Topology::Router,
-            None => Topology::Standalone,
+        topology: match (&context.config.cluster, context.config.mongo_topology) {
+            (Some(_), _) | (None, MongoTopology::Router) => Topology::Router,
+            (None, MongoTopology::Standalone) => Topology::Standalone,
         },
+        in_cluster: context.config.cluster.is_some(),
         tracer: context.traces.tracer(),
         slow: context.slow.clone(),
         max_time: context.config.limits.max_time,

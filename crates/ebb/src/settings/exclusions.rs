@@ -21,6 +21,10 @@ impl Settings {
                 given.tls_cert.0.is_some() != given.tls_key.0.is_some(),
                 "--tls-cert and --tls-key must be given together",
             ),
+            (
+                self.is_set("mongo-topology") && in_cluster,
+                "--mongo-topology is for a stand-alone server: a node of a cluster is a router",
+            ),
             (given.in_memory && in_cluster, "--in-memory and --store cassandra exclude each other"),
             (
                 given.max_forward_jump.0.is_some() && in_cluster,

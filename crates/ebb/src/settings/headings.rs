@@ -18,6 +18,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
         "Addresses",
         &[
             "mongo-addr",
+            "mongo-topology",
             "cosmos-addr",
             "admin-addr",
             "cosmos-host",

@@ -3,7 +3,7 @@
 
 use std::{io::IsTerminal, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use server::{Banner, ClockMode, LEAST_MEMORY, LogFormat, OldViewsBound};
+use server::{Banner, ClockMode, LEAST_MEMORY, LogFormat, MongoTopology, OldViewsBound};
 
 /// Address of a listener, `host:port`; `None` for `off`. The port is checked when the value is
 /// parsed, the host when the address is bound.
@@ -199,6 +199,14 @@ pub(super) fn parse_old_views(text: &str) -> Result<OldViewsBound, String> {
     let percent = percent.parse().ok().filter(|percent| (1..=100).contains(percent));
     let wrong = || "it is not a percentage from 1% to 100%".to_owned();
     percent.map(OldViewsBound::Percent).ok_or_else(wrong)
+}
+
+pub(super) fn parse_topology(text: &str) -> Result<MongoTopology, String> {
+    match text {
+        "router" => Ok(MongoTopology::Router),
+        "standalone" => Ok(MongoTopology::Standalone),
+        _ => Err("it is not router or standalone".to_owned()),
+    }
 }
 
 pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {

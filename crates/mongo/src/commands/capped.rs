@@ -16,7 +16,6 @@ use crate::{
     parsers::capped_limits::parse_size,
     replies::ok,
     rights::{CommandRequest, Object, Requirement},
-    settings::Topology,
 };
 
 /// Arguments of `cloneCollectionAsCapped`. `temp` has no effect: temporary collections do not exist.
@@ -34,7 +33,7 @@ pub(super) async fn convert(call: &Call<'_>) -> Result<DocBuf> {
         let message = "Capped collection size must be greater than zero";
         return Err(Error::new(InvalidOptions, message));
     };
-    check_topology(call)?;
+    refuse_in_cluster(call)?;
     let collection = call.expect_collection(&namespace)?;
     let capped = Capped { bytes, documents: None };
     call.api.engine.convert_to_capped(&collection, capped).await?;
@@ -70,7 +69,7 @@ pub(super) async fn clone_as_capped(call: &Call<'_>) -> Result<DocBuf> {
         return Err(Error::new(BadValue, "invalid command spec"));
     };
     call.check_new(&target)?;
-    check_topology(call)?;
+    refuse_in_cluster(call)?;
     let collection = call.expect_collection(&source)?;
     if call.find_collection(&target).is_some() {
         let message = "cloneCollectionAsCapped failed - destination collection already exists";
@@ -82,12 +81,10 @@ pub(super) async fn clone_as_capped(call: &Call<'_>) -> Result<DocBuf> {
 }
 
 /// Refuses capped collections on a node of a cluster.
-fn check_topology(call: &Call<'_>) -> Result<()> {
-    match call.api.settings.topology {
-        Topology::Standalone => Ok(()),
-        Topology::Router => {
-            let message = "capped collections are not supported in a cluster";
-            Err(Error::new(CommandNotSupported, message))
-        }
+fn refuse_in_cluster(call: &Call<'_>) -> Result<()> {
+    if call.api.settings.in_cluster {
+        let message = "capped collections are not supported in a cluster";
+        return Err(Error::new(CommandNotSupported, message));
     }
+    Ok(())
 }

@@ -9,7 +9,7 @@
 //!
 //! A router reports `msg: "isdbgrid"` instead of `readOnly`, and otherwise the same as a standalone
 //! server: no set name and no other hosts, so that a driver may be given any number of routers.
-//! Because of `logicalSessionTimeoutMinutes` drivers number their writes. A standalone server
+//! Because of `logicalSessionTimeoutMinutes` drivers number their writes. A server outside a cluster
 //! replies as the primary of a replica set to clients whose application name is `@NAME@`, where
 //! NAME is the name of the account.
 //!
@@ -74,10 +74,12 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         reply.push("helloOk", true);
     }
     reply.push(primary, true);
-    let router = call.api.settings.topology == Topology::Router;
+    let in_cluster = call.api.settings.in_cluster;
+    let of_account = !in_cluster && names_account(call);
+    let router = call.api.settings.topology == Topology::Router && !of_account;
     if router {
         reply.push("msg", "isdbgrid");
-    } else if names_account(call) {
+    } else if of_account {
         push_set(call, &mut reply);
     }
     let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
@@ -104,7 +106,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     // A client that gets a `topologyVersion` waits for changes in a stream of replies. Nodes of a
     // cluster do not serve their clients permanently, so these clients poll every few seconds, as
     // with old servers.
-    if !router {
+    if !in_cluster {
         let process = Value::ObjectId(call.api.process);
         reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
     }

@@ -24,7 +24,6 @@ use crate::{
     profiler::{PROFILE, ProfileLevel},
     replies::ok,
     rights::{CommandRequest, Object, Requirement},
-    settings::Topology,
 };
 
 /// Arguments of `profile`, besides the level.
@@ -67,7 +66,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let slow_ms = args.int("slowms")?;
     let rate = sample_rate(&args)?;
     let filter = parse_filter(&args)?;
-    if call.api.settings.topology == Topology::Router && level.is_some_and(|level| 0 < level) {
+    if call.api.settings.in_cluster && level.is_some_and(|level| 0 < level) {
         let message = "the profiler is not supported on a node of a cluster";
         return Err(Error::new(CommandNotSupported, message));
     }

@@ -33,7 +33,6 @@ use crate::{
     passwords::verifier_of,
     pause::sleep,
     replies::ok,
-    settings::Topology,
     users::random_bytes,
 };
 
@@ -191,13 +190,11 @@ pub(super) async fn proceed(call: &Call<'_>) -> Result<DocBuf> {
 /// Returns the error of a message without a login in progress. In a cluster the login may have
 /// begun on a server that has stopped; the error then makes drivers restart the login.
 fn without_conversation(call: &Call<'_>) -> Error {
-    match call.api.settings.topology {
-        Topology::Standalone => Error::new(ProtocolError, "No SASL session state found"),
-        Topology::Router => Error::new(
-            ShutdownInProgress,
-            "the server that started this login cannot continue it: log in again",
-        ),
+    if !call.api.settings.in_cluster {
+        return Error::new(ProtocolError, "No SASL session state found");
     }
+    let message = "the server that started this login cannot continue it: log in again";
+    Error::new(ShutdownInProgress, message)
 }
 
 fn step_reply(id: i32, done: bool, bytes: Vec<u8>) -> Document {

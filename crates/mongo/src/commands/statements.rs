@@ -19,7 +19,6 @@ use crate::{
     limits::{GROUP_STATEMENTS, MAX_WRITE_BATCH},
     parsers::number::parse_retryable_write,
     retryable::{ReceiptSlot, WriteReceipts, label::may_repeat},
-    settings::Topology,
     utf8,
 };
 
@@ -59,12 +58,12 @@ pub(super) async fn open_receipts<'a>(
     }
 }
 
-/// Returns whether the failure of a statement fails the whole command. On a router this is so for
-/// retryable errors, since drivers look for them only in the command's reply. Two more errors fail
-/// a retryable write: another attempt was committed first, or the session already uses a higher
+/// Returns whether the failure of a statement fails the whole command. Where drivers number their
+/// writes this is so for retryable errors, which they look for only in the command's reply. Two more
+/// errors fail a retryable write: another attempt was committed first, or the session already uses a higher
 /// transaction number.
 pub(super) fn ends_command(call: &Call<'_>, error: &Error) -> bool {
-    call.api.settings.topology == Topology::Router && may_repeat(error.code)
+    call.api.settings.topology.accepts_numbers() && may_repeat(error.code)
         || call.is_retryable_write() && [WriteConflict, TransactionTooOld].contains(&error.code)
 }
 

@@ -8,7 +8,6 @@ use crate::{
     call::Call,
     errors::{BadValue, Error, InvalidOptions, Result},
     parsers::collection_options::unsupported,
-    settings::Topology,
 };
 
 /// Maximum size of a capped collection in bytes (1 PB).
@@ -34,7 +33,7 @@ pub(crate) fn parse_capped(call: &Call<'_>, args: &Args<'_>) -> Result<Option<Ca
                        are present";
         return Err(Error::new(InvalidOptions, message));
     }
-    if call.api.settings.topology == Topology::Router {
+    if call.api.settings.in_cluster {
         return Err(unsupported(args, "capped"));
     }
     let Some(bytes) = size else {

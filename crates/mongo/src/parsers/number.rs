@@ -1,5 +1,5 @@
 //! The number of a retryable write (`txnNumber`) and the ids of its statements, by which a repeat
-//! is recognized. A router accepts them; the errors of a standalone server are in
+//! is recognized. The error of a server that presents itself as a standalone one is in
 //! `shared_arguments.rs`.
 //!
 //! ```text
@@ -46,7 +46,7 @@ impl StatementIds {
     }
 }
 
-/// Checks the `txnNumber` of a command on a router.
+/// Checks the `txnNumber` of a command.
 ///
 /// Fails with 115 for a transaction, 72 for a negative number or one without a session, and 50768
 /// if the command accepts no number.

@@ -23,14 +23,14 @@ pub(crate) fn check_shared(
     topology: Topology,
 ) -> Result<Option<Duration>> {
     let retryable = args.get("txnNumber").is_some() || args.get("startTransaction").is_some();
-    if topology == Topology::Standalone && retryable {
+    if !topology.accepts_numbers() && retryable {
         let message = "Transaction numbers are only allowed on a replica set member or mongos";
         return Err(Error::new(IllegalOperation, message));
     }
     if let Some(lsid) = args.document("lsid")? {
         check_session(lsid)?;
     }
-    if topology == Topology::Router {
+    if topology.accepts_numbers() {
         check_number(args, row)?;
     }
     concern::check_read(args, row)?;

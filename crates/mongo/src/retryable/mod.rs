@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A session has receipts for its highest `txnNumber` only: a higher one replaces them, a lower one
-//! is refused. A `txnNumber` is accepted only if the server presents itself as a router; see
+//! is refused. A `txnNumber` is refused if the server presents itself as a standalone one; see
 //! [`Topology`](crate::Topology).
 
 /// Error labels on which a driver repeats a write.

@@ -2,7 +2,7 @@
 //! refused.
 
 use document::{Document, Value, array, doc};
-use mongo::{Settings, Topology};
+use mongo::Settings;
 
 use crate::client::{Client, first_batch, number};
 use crate::replies::{code, good, run};
@@ -186,7 +186,7 @@ async fn collections_become_capped() {
 
 #[tokio::test]
 async fn a_node_of_a_cluster_refuses_capped_collections() {
-    let mut client = Client::with(Settings { topology: Topology::Router, ..Settings::default() });
+    let mut client = Client::with(Settings { in_cluster: true, ..Settings::default() });
     good(&mut client, doc! { "insert": "log", "documents": array![doc! { "_id": 1 }] }).await;
     let copy = doc! { "cloneCollectionAsCapped": "log", "toCollection": "copy", "size": 1000 };
     for command in [

@@ -8,6 +8,10 @@ fn router() -> Settings {
     Settings { topology: Topology::Router, ..Settings::default() }
 }
 
+fn node() -> Settings {
+    Settings { in_cluster: true, ..router() }
+}
+
 fn names(reply: &Document) -> Vec<&str> {
     reply.fields().iter().map(|(name, _)| name.as_str()).collect()
 }
@@ -34,7 +38,8 @@ async fn hello_says_which() {
     ];
     for (settings, begins, ends) in [
         (Settings::default(), &[][..], &["readOnly", "topologyVersion"][..]),
-        (router(), &["msg"][..], &[][..]),
+        (router(), &["msg"][..], &["topologyVersion"][..]),
+        (node(), &["msg"][..], &[][..]),
     ] {
         let mut client = Client::with(settings);
         for (command, primary) in
@@ -68,12 +73,15 @@ async fn hello_names_a_set_to_clients_of_the_account() {
         ..Peer::from("127.0.0.1:5".to_owned())
     };
     let standalone = Settings { account: account(), host: host(), ..Settings::default() };
-    let api = Client::with(standalone).api;
-    for (app, name, want) in [
-        ("@shop@", None, Some("127.0.0.1:10255")),
-        ("@shop@", Some("db.example"), Some("db.example:10255")),
-        ("shop", None, None),
-        ("@other@", None, None),
+    let routed = Settings { topology: Topology::Router, ..standalone.clone() };
+    let [standalone, routed] = [standalone, routed].map(|settings| Client::with(settings).api);
+    for (api, app, name, want) in [
+        (&standalone, "@shop@", None, Some("127.0.0.1:10255")),
+        (&standalone, "@shop@", Some("db.example"), Some("db.example:10255")),
+        (&standalone, "shop", None, None),
+        (&standalone, "@other@", None, None),
+        (&routed, "@shop@", None, Some("127.0.0.1:10255")),
+        (&routed, "shop", None, None),
     ] {
         let mut client = Client::known_as(api.clone(), reached(name));
         for again in [false, true] {
@@ -84,6 +92,7 @@ async fn hello_names_a_set_to_clients_of_the_account() {
             };
             let reply = client.run(asked).await;
             assert_eq!(reply.get("setName").is_some(), want.is_some(), "{reply:?}");
+            assert!(want.is_none() || reply.get("msg").is_none(), "{reply:?}");
             if let Some(address) = want {
                 assert_eq!(reply.get("setName"), Some(&"globaldb".into()));
                 assert_eq!(reply.get("me"), Some(&address.into()));
@@ -94,7 +103,7 @@ async fn hello_names_a_set_to_clients_of_the_account() {
             }
         }
     }
-    let mut client = Client::with(Settings { account: account(), ..router() });
+    let mut client = Client::with(Settings { account: account(), ..node() });
     assert_eq!(client.run(hello("@shop@")).await.get("setName"), None);
 }
 
@@ -102,8 +111,8 @@ async fn hello_names_a_set_to_clients_of_the_account() {
 /// `topologyVersion`: drivers poll it, and do not take the end of a stream for the loss of the
 /// server.
 #[tokio::test]
-async fn a_client_does_not_wait_for_news_of_a_router() {
-    let mut client = Client::with(router());
+async fn a_client_does_not_wait_for_news_of_a_node() {
+    let mut client = Client::with(node());
     let known = doc! {
         "processId": Value::ObjectId(document::ObjectId::from_parts(1, [1; 5], 1)), "counter": 0_i64,
     };
