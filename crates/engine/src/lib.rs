@@ -78,7 +78,7 @@ pub use view::{LiveView, ReapHold, Storage};
 // Types of lower layers that the APIs need to use the engine.
 pub use expiry::{Class, DefaultTtl, Lifetime};
 pub use select::statement::Flow;
-pub use store::{Direction, Space};
+pub use store::{ClusterTime, Direction, Space};
 pub use write::{
     Edited, Effect, Inserted, NewDocument, Receipt, ReceiptPut, Receipts, Removed, StatementEffect,
     Update, Updated, WriteGroup, Writer,

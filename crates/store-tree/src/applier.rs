@@ -63,11 +63,11 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>
         mutations += batch.mutations() as u64;
         let entry = batch.entry.take().filter(|_| batch.failed.is_none());
         if let Some(entry) = entry {
-            last = Some((entry.encoded.n(), entry.last.seq));
+            last = Some((entry.encoded.n(), entry.last));
             apply_entry(inner, entry, applying);
         }
     }
-    let Some((last, seq)) = last else { return };
+    let Some((last, stamp)) = last else { return };
     inner.budget.record_group(last, bytes, mutations);
     inner.disk_space.record_written(bytes);
     if inner.budget.excess().is_some()
@@ -77,7 +77,8 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>
     }
     inner.published.publish(applying);
     // Updated after the view, so that a reader of this number finds all commits up to it.
-    inner.published_seq.fetch_max(seq, Ordering::SeqCst);
+    inner.published_seq.fetch_max(stamp.seq, Ordering::SeqCst);
+    inner.in_flight.record_published(stamp);
 }
 
 /// Applies one entry to its trees.

@@ -107,6 +107,7 @@ impl Generation {
         )?;
         // Everything found at a start is durable, so readers may see all of it.
         retained.published.fetch_max(applied.stamp.seq, Ordering::SeqCst);
+        retained.in_flight.record_published(applied.stamp);
         let by_space = |space_tree: &Arc<_>| {
             let space_tree: &Arc<crate::space_tree::SpaceTree> = space_tree;
             Some((space_tree.space?, Arc::clone(space_tree)))

@@ -22,6 +22,8 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
+use crate::{cluster_time::ClusterTime, commit::Stamp};
+
 /// Value of `since_ms` while the table is empty.
 const NONE: i64 = i64::MAX;
 
@@ -40,6 +42,8 @@ pub struct InFlight {
     /// Instant of the latest stamp. A view that may include the commit with this stamp must not
     /// have an earlier instant.
     newest_ms: AtomicI64,
+    /// Cluster time of the newest visible commit, as a timestamp.
+    published_time: AtomicU64,
     /// Notified each time a batch finishes.
     progress: Notify,
 }
@@ -52,6 +56,7 @@ impl Default for InFlight {
             batch: AtomicU64::new(0),
             finished: AtomicU64::new(0),
             newest_ms: AtomicI64::new(i64::MIN),
+            published_time: AtomicU64::new(0),
             progress: Notify::new(),
         }
     }
@@ -72,6 +77,20 @@ impl InFlight {
     /// Records the instant of a commit that was stamped and is not visible yet.
     pub fn record_stamp(&self, at_ms: i64) {
         self.newest_ms.fetch_max(at_ms, Ordering::SeqCst);
+    }
+
+    /// Records that all commits up to this stamp are visible, or were found at a start.
+    pub fn record_published(&self, stamp: Stamp) {
+        if stamp.seq != 0 {
+            let time = ClusterTime::of_commit(stamp).timestamp();
+            self.published_time.fetch_max(time, Ordering::SeqCst);
+        }
+    }
+
+    /// Returns the cluster time of the newest visible commit; [`ClusterTime::MIN`] if there was no
+    /// commit ever.
+    pub fn published_time(&self) -> ClusterTime {
+        ClusterTime::from_timestamp(self.published_time.load(Ordering::SeqCst))
     }
 
     /// Removes the oldest batch, whose commits are now visible or have failed.

@@ -2,6 +2,7 @@
 //! total order. Also contains a memory store, a fault-injecting wrapper and the conformance tests
 //! of stores. This crate does not interpret documents.
 
+mod cluster_time;
 mod commit;
 mod contract;
 mod error;
@@ -12,6 +13,7 @@ mod memory;
 mod sequencer;
 mod space;
 
+pub use cluster_time::ClusterTime;
 pub use commit::{Commit, Condition, Fence, MakeMutations, Mutation, Outcome, Refusal, Stamp};
 pub use contract::Health;
 pub use contract::{

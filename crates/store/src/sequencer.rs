@@ -14,12 +14,14 @@
 use std::{
     collections::HashMap,
     hash::{BuildHasher, BuildHasherDefault, Hasher},
+    time::Duration,
 };
 
 use bytes::Bytes;
 use foldhash::fast::RandomState;
 
 use crate::{
+    cluster_time::NUMBERS,
     commit::{Commit, Condition, Mutation, Outcome, Refusal, Stamp},
     contract::CommitClock,
     in_flight::InFlight,
@@ -28,6 +30,10 @@ use crate::{
 
 /// Maximum number of keys in each of the two generations of recently written keys.
 const GENERATION_KEYS: usize = 1 << 18;
+
+/// How often and how long the sequencer waits for the clock to move on.
+const CLOCK_WAITS: usize = 4;
+const CLOCK_WAIT: Duration = Duration::from_micros(500);
 
 /// A hasher that returns its input unchanged, since the keys of the maps are hashes already.
 #[derive(Default)]
@@ -189,6 +195,24 @@ impl Sequencer {
         ordered
     }
 
+    /// Returns the instant of the next stamp. It is never before the last one, even if the clock
+    /// goes back, and is after it where the numbers of cluster times start over. This happens once
+    /// in a million commits; a clock that stands still is then left one millisecond behind.
+    fn next_instant(&self, time: &dyn CommitClock) -> i64 {
+        let now = time.now_ms();
+        if self.seq % NUMBERS + 1 < NUMBERS || self.at_ms < now {
+            return now.max(self.at_ms);
+        }
+        for _ in 0..CLOCK_WAITS {
+            std::thread::sleep(CLOCK_WAIT);
+            let now = time.now_ms();
+            if self.at_ms < now {
+                return now;
+            }
+        }
+        self.at_ms.saturating_add(1)
+    }
+
     /// Checks the conditions of one commit and, if they hold, stamps it and takes its mutations.
     fn order_one(
         &mut self,
@@ -197,8 +221,7 @@ impl Sequencer {
         in_flight: &InFlight,
         ordered: &mut OrderedBatch,
     ) -> Outcome {
-        // Stamps never go back, even if the clock does.
-        let at_ms = time.now_ms().max(self.at_ms);
+        let at_ms = self.next_instant(time);
         for condition in &commit.conditions {
             let refusal = match condition {
                 Condition::NotNewer { space, key, seq } => {
@@ -256,4 +279,27 @@ pub fn decode_count(bytes: &[u8]) -> [i64; 2] {
         Some(i64::from_be_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
     };
     [sum(0).unwrap_or(0), sum(8).unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cluster_time::ClusterTime, laws::ManualTime};
+
+    #[test]
+    fn cluster_times_increase_while_the_clock_stands_still() {
+        let (time, in_flight) = (ManualTime::default(), InFlight::default());
+        time.set(1_000);
+        let start = Stamp { seq: NUMBERS - 3, at_ms: 1_000 };
+        let mut sequencer = Sequencer::starting_after(start);
+        let commits = (0..4).map(|_| Commit::new(Vec::new(), |_| Vec::new())).collect();
+        let ordered = sequencer.order_commits(commits, &time, &in_flight);
+        let mut times = vec![ClusterTime::of_commit(start)];
+        for outcome in ordered.outcomes {
+            let Outcome::Committed(stamp) = outcome else { panic!("a commit was refused") };
+            times.push(ClusterTime::of_commit(stamp));
+        }
+        assert!(times.is_sorted_by(|a, b| a < b), "{times:?}");
+        assert_eq!(sequencer.last_stamp(), Stamp { seq: NUMBERS + 1, at_ms: 1_001 });
+    }
 }

@@ -17,7 +17,7 @@ mod resources;
 use std::sync::Arc;
 
 use clock::{Clock, Instant};
-use store::CommitClock;
+use store::{ClusterTime, CommitClock};
 
 pub(crate) use admin::{ChangeOutcome, RecordApply, RecordEdit};
 pub use open::Options;
@@ -78,6 +78,13 @@ impl Engine {
     /// [`Kind::Moved`] if the clock has ended.
     pub async fn now(&self) -> Result<Instant, Error> {
         Ok(self.inner.clock().now().await?)
+    }
+
+    /// Returns the cluster time of the newest visible commit, which covers every write acknowledged
+    /// before the call and everything that a read has returned. It never goes back, not even over
+    /// restarts, and does not advance with the clock.
+    pub fn cluster_time(&self) -> ClusterTime {
+        self.inner.store().in_flight().published_time()
     }
 
     /// Returns the lanes in which long operations take turns to compute.

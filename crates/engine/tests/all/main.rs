@@ -6,6 +6,7 @@ mod all_collections_at_one_instant;
 mod capped_collections;
 mod clock_moves_are_durable;
 mod clocks_that_end;
+mod cluster_times;
 mod counters_of_dates;
 mod counts_agree_with_what_expires;
 mod cursors_go_on_over_expirations;

@@ -98,11 +98,14 @@ impl MemoryStore {
     }
 
     fn with_data(data: MemoryData, last: Stamp, limit: usize, time: Arc<dyn CommitClock>) -> Self {
+        let flight = InFlight::default();
+        flight.record_stamp(last.at_ms);
+        flight.record_published(last);
         let shared = MemoryShared {
             data: Mutex::new(data),
             sequencer: tokio::sync::Mutex::new(Sequencer::starting_after(last)),
             time,
-            flight: InFlight::default(),
+            flight,
             published: AtomicU64::new(last.seq),
             predicate: Mutex::new(None),
             gate: Arc::new(Gate::default()),
@@ -214,6 +217,7 @@ impl MemoryStore {
             }
         }
         self.shared.published.store(last.seq, Ordering::SeqCst);
+        self.shared.flight.record_published(last);
     }
 }
 
