@@ -93,7 +93,7 @@ pub(crate) fn patterns(bytes: &[u8]) {
     else {
         return;
     };
-    for made in [Pattern::new(source, options), Pattern::with_look_ahead(source, options)] {
+    for made in [Pattern::new(source, options), Pattern::perl(source, options)] {
         let Ok(pattern) = made else { continue };
         let _ = pattern.required_prefix();
         let budget = context().budget;

@@ -388,6 +388,11 @@ PATTERNS = {
     "recursion": "(?R)",
     "atomic": "(?>a+)b",
     "possessive": "a++b",
+    "exponential with a back reference": "(a+)+\\1b",
+    "exponential with a look behind": "(a|aa)+(?<=c)b",
+    "atomic groups nested": "(?>" * 240 + "a" + ")" * 240,
+    "long look behind": "(?<=a{255})b",
+    "look behind without end": "(?<=a+)b",
     "conditional": "(a)?(?(1)b|c)",
     "callout": "(?C1)a",
     "verbs": "(*COMMIT)a",
@@ -403,7 +408,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_patterns(attacked, rows, name):
-    """Patterns run in linear time or are refused, in every position."""
+    """Patterns run within their limits or are refused, in every position."""
     pattern = PATTERNS[name]
     raw = Raw(11, pattern.encode() + b"\0\0")
     with attacked.wire() as wire, attacked.undisturbed():

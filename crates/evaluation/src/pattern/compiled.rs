@@ -1,11 +1,13 @@
-//! A compiled regular expression and its matching, in linear time.
+//! A compiled regular expression and its matching.
 //!
-//! A pattern is compiled to the cheapest of three forms:
+//! A pattern is compiled to the cheapest of four forms, all but the last of which match in linear
+//! time:
 //!
 //! ```text
 //! ^ab+           one automaton
 //! ^(?!abc)ab+    one automaton, with a guard that must not match at the start
 //! a(?=b)         automata, which scan a text backward and then forward
+//! (?<=a)(b)\1    a program that tries alternatives one after the other, with a limit
 //! ```
 
 use std::sync::Arc;
@@ -15,11 +17,13 @@ use memory::Share;
 use regex::{Regex, RegexBuilder};
 
 use super::{
+    backtracking::BacktrackingPattern,
     groups::Flags,
     leading,
-    lookahead::{self, Count, KnownPositions, LookaheadPattern, Spans},
+    lookahead::{Count, KnownPositions, LookaheadPattern, Spans},
     program,
-    syntax::{translate, translate_lookaheads},
+    syntax::{translate, translate_lookaheads, translate_marked},
+    text::too_large,
 };
 use crate::error::{
     Error, Kind,
@@ -35,15 +39,24 @@ pub struct Pattern {
     source: String,
     /// Option letters in alphabetical order, without duplicates.
     options: String,
-    /// The compiled form; that of the empty pattern if `lookahead` is used.
+    /// The compiled form; that of the empty pattern if `engine` is used.
     regex: Regex,
     /// Patterns that must match (true) or must not match (false) at the start of the text, in
     /// addition to `regex`.
     guards: Vec<(bool, Regex)>,
-    /// The compiled form of a pattern with look-ahead after its start; replaces `regex`.
-    lookahead: Option<Arc<LookaheadPattern>>,
+    /// The engine of a pattern that `regex` cannot match; replaces it.
+    engine: Option<Arc<Engine>>,
     /// Memory reserved for the compiled forms, which clones share.
     _held: Arc<Vec<Share>>,
+}
+
+/// An engine for what the regex engine cannot match.
+#[derive(Debug)]
+enum Engine {
+    /// Look-ahead after the start of the pattern, in linear time.
+    Lookahead(LookaheadPattern),
+    /// All else, by backtracking.
+    Backtracking(BacktrackingPattern),
 }
 
 impl Pattern {
@@ -55,44 +68,69 @@ impl Pattern {
         short_enough(source)?;
         let (regex, held) = compile_regex(source, flags)?;
         let (source, options) = (source.to_owned(), sorted_options(options));
-        let (guards, lookahead) = (Vec::new(), None);
-        Ok(Self { source, options, regex, guards, lookahead, _held: Arc::new(vec![held]) })
+        let (guards, engine) = (Vec::new(), None);
+        Ok(Self { source, options, regex, guards, engine, _held: Arc::new(vec![held]) })
     }
 
-    /// Compiles a pattern in Perl's syntax, which may contain look-ahead. Look-ahead at the start
-    /// of an anchored pattern is checked by the regex engine as a guard; patterns with look-ahead
-    /// elsewhere are matched by the automata of `lookahead`.
-    pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
-        match Self::with_guards(source, options) {
-            // The automata support more patterns than the guards. A pattern that neither supports
-            // fails with the same message.
-            Err(error) if error.kind == Kind::Unsupported => Self::with_machines(source, options),
-            built => built,
-        }
-    }
-
-    /// Compiles a pattern in Perl's syntax, which may contain look-ahead, for callers that use the
-    /// end of a match. In a pattern with `$` or `\Z` the regex engine would include a final line
-    /// break in the match, so such a pattern is matched by the automata of `lookahead` where these
-    /// support it.
-    pub fn with_spans(source: &str, options: &str) -> Result<Self, Error> {
-        if source.contains('$') || source.contains("\\Z") {
-            let exact = Self::with_machines(source, options);
-            // Some patterns, such as long repetitions, are not supported by the automata.
-            if exact.is_ok() {
-                return exact;
+    /// Compiles a pattern in Perl's syntax, for the engine that matches it in the least time.
+    /// Look-ahead at the start of an anchored pattern is checked by the regex engine as a guard;
+    /// patterns with look-ahead elsewhere are matched by the automata of `lookahead`; look-behind,
+    /// references back, atomic groups and possessive quantifiers by backtracking.
+    pub fn perl(source: &str, options: &str) -> Result<Self, Error> {
+        let engines = [Self::with_guards, Self::with_lookaheads, Self::with_backtracking];
+        let mut refused = None;
+        for compile in engines {
+            match compile(source, options) {
+                Err(error) if error.kind == Kind::Unsupported => refused = Some(error),
+                built => return built,
             }
         }
-        Self::with_look_ahead(source, options)
+        Err(refused.unwrap_or_else(too_large))
+    }
+
+    /// Compiles a pattern in Perl's syntax, for callers that use the end of a match and its groups.
+    /// In a pattern with `$` or `\Z` the regex engine would include a final line break in the
+    /// match, so such a pattern is matched by the automata of `lookahead` where these support it.
+    /// Patterns with groups in look-ahead are matched by backtracking.
+    pub fn with_spans(source: &str, options: &str) -> Result<Self, Error> {
+        let mut built = None;
+        if source.contains('$') || source.contains("\\Z") {
+            // Some patterns, such as long repetitions, are not supported by the automata.
+            built = Self::with_lookaheads(source, options).ok();
+        }
+        let built = built.map_or_else(|| Self::perl(source, options), Ok)?;
+        if built.has_groups_ahead() {
+            return Self::with_backtracking(source, options);
+        }
+        Ok(built)
     }
 
     /// Compiles a pattern with look-ahead anywhere in it.
-    fn with_machines(source: &str, options: &str) -> Result<Self, Error> {
+    fn with_lookaheads(source: &str, options: &str) -> Result<Self, Error> {
         let flags = flags_of(options)?;
         short_enough(source)?;
         let (main, lookaheads) = translate_lookaheads(source, flags)?;
         let (lookahead, bytes) = LookaheadPattern::new(&main, &lookaheads, flags)?;
-        let share = lookahead::hold(bytes)?;
+        Self::with_engine(source, options, Engine::Lookahead(lookahead), bytes)
+    }
+
+    /// Compiles a pattern that is matched by backtracking.
+    fn with_backtracking(source: &str, options: &str) -> Result<Self, Error> {
+        let flags = flags_of(options)?;
+        short_enough(source)?;
+        let marked = translate_marked(source, flags)?;
+        let (pattern, bytes) = BacktrackingPattern::new(source, &marked, flags)?;
+        Self::with_engine(source, options, Engine::Backtracking(pattern), bytes)
+    }
+
+    /// Returns a pattern that is matched by this engine, whose memory of `bytes` is reserved.
+    fn with_engine(
+        source: &str,
+        options: &str,
+        engine: Engine,
+        bytes: usize,
+    ) -> Result<Self, Error> {
+        let share = program::take_bytes(bytes)?;
         // Never used, but the field needs a value.
         let (regex, held) = compile_regex("", Flags::default())?;
         Ok(Self {
@@ -100,7 +138,7 @@ impl Pattern {
             options: sorted_options(options),
             regex,
             guards: Vec::new(),
-            lookahead: Some(Arc::new(lookahead)),
+            engine: Some(Arc::new(engine)),
             _held: Arc::new(vec![held, share]),
         })
     }
@@ -127,14 +165,17 @@ impl Pattern {
             held.push(share);
         }
         let (source, options) = (source.to_owned(), sorted_options(options));
-        Ok(Self { source, options, regex, guards, lookahead: None, _held: Arc::new(held) })
+        Ok(Self { source, options, regex, guards, engine: None, _held: Arc::new(held) })
     }
 
     /// Returns whether a text matches. Work beyond that of reading the text is reported to `count`,
     /// which may fail in order to end the match.
     pub fn is_match(&self, text: &str, count: Count<'_>) -> Result<bool, Error> {
-        match &self.lookahead {
-            Some(lookahead) => lookahead.is_match(text, count),
+        match self.engine.as_deref() {
+            Some(Engine::Lookahead(lookahead)) => lookahead.is_match(text, count),
+            Some(Engine::Backtracking(pattern)) => {
+                pattern.find_at(text, 0, count).map(|found| found.is_some())
+            }
             None => Ok(self.passes_guards(text) && self.regex.is_match(text)),
         }
     }
@@ -146,12 +187,12 @@ impl Pattern {
         text: &'t str,
         count: Count<'_>,
     ) -> Result<MatchFinder<'_, 't>, Error> {
-        let known = match &self.lookahead {
-            Some(lookahead) => {
+        let known = match self.engine.as_deref() {
+            Some(Engine::Lookahead(lookahead)) => {
                 lookahead.may_find()?;
                 Some(lookahead.know(text, count)?)
             }
-            None => None,
+            _ => None,
         };
         Ok(MatchFinder { pattern: self, text, known, admitted: self.passes_guards(text) })
     }
@@ -161,12 +202,13 @@ impl Pattern {
         self.guards.iter().all(|(wanted, guard)| guard.is_match(text) == *wanted)
     }
 
-    /// Returns whether look-aheads contain capture groups, which are numbered together with the
-    /// pattern's other groups.
-    pub fn has_groups_ahead(&self) -> bool {
-        let lookahead =
-            self.lookahead.as_ref().is_some_and(|lookahead| lookahead.has_groups_ahead());
-        lookahead || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
+    /// Returns whether look-aheads contain capture groups, whose spans only backtracking finds.
+    fn has_groups_ahead(&self) -> bool {
+        let in_engine = match self.engine.as_deref() {
+            Some(Engine::Lookahead(lookahead)) => lookahead.has_groups_ahead(),
+            _ => false,
+        };
+        in_engine || self.guards.iter().any(|(_, guard)| 1 < guard.captures_len())
     }
 
     /// Returns the source text of the pattern.
@@ -249,8 +291,14 @@ impl MatchFinder<'_, '_> {
     /// Finds the first match at or after a position. Returns the byte spans of the whole match and
     /// of its groups, with `None` for groups that did not take part.
     pub fn find_at(&self, from: usize, count: Count<'_>) -> Result<Option<Spans>, Error> {
-        if let (Some(lookahead), Some(known)) = (&self.pattern.lookahead, &self.known) {
-            return lookahead.find_at(self.text, known, from, count);
+        match (self.pattern.engine.as_deref(), &self.known) {
+            (Some(Engine::Lookahead(lookahead)), Some(known)) => {
+                return lookahead.find_at(self.text, known, from, count);
+            }
+            (Some(Engine::Backtracking(pattern)), _) => {
+                return pattern.find_at(self.text, from, count);
+            }
+            _ => {}
         }
         if !self.admitted {
             return Ok(None);
@@ -279,11 +327,7 @@ fn flags_of(options: &str) -> Result<Flags, Error> {
 
 /// Fails if the text of a pattern is too long.
 fn short_enough(source: &str) -> Result<(), Error> {
-    if source.len() > MAX_PATTERN_BYTES {
-        let text = "Regular expression is invalid: regular expression is too large";
-        return Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text));
-    }
-    Ok(())
+    if source.len() > MAX_PATTERN_BYTES { Err(too_large()) } else { Ok(()) }
 }
 
 /// Compiles a pattern and reserves its memory.
@@ -306,10 +350,7 @@ fn sorted_options(options: &str) -> String {
 /// Converts an error of the compiler to a failure of the request.
 fn refused_build(error: regex::Error) -> Error {
     match error {
-        regex::Error::CompiledTooBig(_) => {
-            let text = "Regular expression is invalid: regular expression is too large";
-            Error::new(Kind::TooLarge, PATTERN_REFUSED, text)
-        }
+        regex::Error::CompiledTooBig(_) => too_large(),
         other => refused_syntax(&other.to_string()),
     }
 }

@@ -1,5 +1,5 @@
-//! Parses the start of groups in Perl's syntax: names, flags, comments and look-ahead. Groups that
-//! need backtracking are refused with their name.
+//! Parses the start of groups in Perl's syntax: names, flags, comments and look-around. Unsupported
+//! groups are refused with their name.
 
 use super::text::{Text, invalid, unsupported};
 use crate::error::Error;
@@ -56,33 +56,33 @@ impl Flags {
     }
 }
 
-/// The start of a group.
+/// The start of a group, which the caller writes to the output.
 #[derive(Debug)]
 pub(super) enum Opening {
     /// A comment, which has been skipped.
     Comment,
     /// A look-ahead: positive (true) or negative.
     Lookahead(bool),
+    /// A look-behind: positive (true) or negative.
+    Lookbehind(bool),
+    /// A group that is matched in one way only.
+    Atomic,
+    /// A reference back to the group with this name, read up to its closing parenthesis.
+    Reference(String),
     /// Flags for the rest of the enclosing group.
     Flags(Flags),
-    /// A group, which was written to the output.
-    Group {
-        /// Whether the group captures its match.
-        keeps: bool,
-        flags: Flags,
-    },
+    /// A capture group, which may have a name.
+    Capture(Option<String>),
+    /// A group with flags that captures nothing.
+    Group(Flags),
 }
 
 /// Starts of unsupported groups, and their names for the error.
 const REFUSED: &[(&str, &str)] = &[
-    ("?<=", "look-behind"),
-    ("?<!", "look-behind"),
-    ("?>", "an atomic group"),
     ("?|", "a branch reset group"),
     ("?R", "recursion"),
     ("?&", "recursion"),
     ("?P>", "recursion"),
-    ("?P=", "a backreference"),
     ("?(", "a conditional group"),
     ("?C", "a callout"),
     ("?J", "duplicate group names"),
@@ -97,11 +97,19 @@ pub(super) fn read_opening(text: &mut Text<'_>, flags: Flags) -> Result<Opening,
             None => Err(invalid("missing ) after (?# comment")),
         };
     }
-    if text.take("?=") {
-        return Ok(Opening::Lookahead(true));
+    for (begin, opening) in [
+        ("?=", Opening::Lookahead(true)),
+        ("?!", Opening::Lookahead(false)),
+        ("?<=", Opening::Lookbehind(true)),
+        ("?<!", Opening::Lookbehind(false)),
+        ("?>", Opening::Atomic),
+    ] {
+        if text.take(begin) {
+            return Ok(opening);
+        }
     }
-    if text.take("?!") {
-        return Ok(Opening::Lookahead(false));
+    if text.take("?P=") {
+        return group_name(text, ')').map(Opening::Reference);
     }
     if let Some((_, what)) = REFUSED.iter().find(|(begin, _)| text.starts_with(begin)) {
         return Err(unsupported(what));
@@ -115,21 +123,18 @@ pub(super) fn read_opening(text: &mut Text<'_>, flags: Flags) -> Result<Opening,
         });
     }
     if !text.take("?") {
-        text.out.push('(');
-        return Ok(Opening::Group { keeps: true, flags });
+        return Ok(Opening::Capture(None));
     }
     for (begin, end) in [("P<", '>'), ("<", '>'), ("'", '\'')] {
         if text.take(begin) {
-            let name = group_name(text, end)?;
-            text.out.push_str(&format!("(?P<{name}>"));
-            return Ok(Opening::Group { keeps: true, flags });
+            return group_name(text, end).map(|name| Opening::Capture(Some(name)));
         }
     }
     inner_flags(text, flags)
 }
 
 /// Parses the name of a group and its terminator.
-fn group_name(text: &mut Text<'_>, end: char) -> Result<String, Error> {
+pub(super) fn group_name(text: &mut Text<'_>, end: char) -> Result<String, Error> {
     let mut name = String::new();
     while let Some(next) = text.rest.next_if(|c| c.is_alphanumeric() || *c == '_') {
         name.push(next);
@@ -156,10 +161,7 @@ fn inner_flags(text: &mut Text<'_>, around: Flags) -> Result<Opening, Error> {
     loop {
         match text.rest.next() {
             Some(')') => return Ok(Opening::Flags(flags)),
-            Some(':') => {
-                text.out.push_str(&flags.as_group());
-                return Ok(Opening::Group { keeps: false, flags });
-            }
+            Some(':') => return Ok(Opening::Group(flags)),
             Some('-') if on => on = false,
             Some('0'..='9' | '+' | '-') => return Err(unsupported("recursion")),
             Some('x') if text.starts_with("x") => return Err(unsupported("the flag xx")),

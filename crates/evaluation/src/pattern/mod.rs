@@ -1,18 +1,21 @@
-//! Regular expressions in Perl's syntax, matched in linear time. Their memory is limited per
-//! program and per process, and the most recent ones are cached.
+//! Regular expressions in Perl's syntax, matched in linear time where possible. Their memory is
+//! limited per program and per process, and the most recent ones are cached.
 //!
-//! With a backtracking engine one pattern could run forever on one text. Instead, patterns are
-//! rewritten (`syntax`) for an automaton, and features that need backtracking are refused with
-//! their name. Look-ahead is supported because it is common: at the start of an anchored pattern it
-//! becomes separate patterns (`leading`), elsewhere it is evaluated by a backward scan
-//! (`lookahead`).
+//! With a backtracking engine one pattern could run forever on one text. So patterns are rewritten
+//! (`syntax`) for an automaton. Look-ahead at the start of an anchored pattern becomes separate
+//! patterns (`leading`), elsewhere it is evaluated by a backward scan (`lookahead`). Only patterns
+//! that no automaton matches, such as those with look-behind and references back, are matched by
+//! backtracking with a limit (`backtracking`). Features that no engine has are refused with their
+//! name.
 
+mod backtracking;
 mod class;
 mod compiled;
 mod escape;
 mod groups;
 mod leading;
 mod lookahead;
+mod mark;
 mod program;
 mod syntax;
 #[cfg(test)]

@@ -22,6 +22,12 @@ pub(super) fn unsupported(what: &str) -> Error {
     Error::new(Kind::Unsupported, PATTERN_REFUSED, text)
 }
 
+/// Returns the error for a pattern that is too large.
+pub(super) fn too_large() -> Error {
+    let text = "Regular expression is invalid: regular expression is too large";
+    Error::new(Kind::TooLarge, PATTERN_REFUSED, text)
+}
+
 /// The state of rewriting: remaining input and output.
 pub(super) struct Text<'a> {
     pub(super) rest: Peekable<Chars<'a>>,
@@ -102,8 +108,7 @@ impl<'a> Text<'a> {
         }
         self.out.push_str("])");
         if MAX_WRITTEN < self.out.len() {
-            let text = "Regular expression is invalid: regular expression is too large";
-            return Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text));
+            return Err(too_large());
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! The operands of `$regex` and `$options`. Patterns are matched in linear time: a construct that
-//! needs backtracking is refused when the pattern is compiled, with an error that names it.
+//! The operands of `$regex` and `$options`. A construct that is not supported is refused when the
+//! pattern is compiled, with an error that names it.
 //!
 //! ```text
 //! {a: /^x/i}    {a: {$regex: "^x", $options: "i"}}    {a: {$regex: /^x/, $options: "i"}}
@@ -13,14 +13,14 @@ use evaluation::Pattern;
 
 use crate::Error;
 
-/// Compiles a pattern, with support for look-ahead.
+/// Compiles a pattern.
 ///
 /// Errors: 2 for a zero byte, and the evaluator's errors for a wrong pattern.
 pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, Error> {
     if pattern.contains('\0') {
         return Err(Error::bad_value("Regular expression cannot contain an embedded null byte"));
     }
-    Ok(Pattern::with_look_ahead(pattern, options)?)
+    Ok(Pattern::perl(pattern, options)?)
 }
 
 /// Parses `$regex`, with the operand of the `$options` next to it. A value of the regular

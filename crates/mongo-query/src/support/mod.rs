@@ -50,8 +50,10 @@ const fn row(part: LanguagePart, name: &'static str, support: Support) -> Row {
 }
 
 /// How regular expressions differ from those of MongoDB.
-const REGEX: &str = "matched in linear time, so look-behind, backreferences, recursion, conditions, verbs, atomic groups, \
-                     possessive quantifiers and \\C, \\G, \\K, \\X are refused by name";
+const REGEX: &str = "the syntax of PCRE2 but for recursion, conditions, verbs, callouts, branch resets, \\C and \\X, \
+                     which are refused by name (51091); matched in linear time but for look-behind, references back, \
+                     atomic groups and possessive quantifiers, which fail on a text that takes too many steps (146); \
+                     a look-behind may be of different lengths up to 255 characters";
 /// How schemas differ from those of MongoDB.
 const SCHEMA: &str = "draft 4 and bsonType, with the keywords of MongoDB; without encrypt and encryptMetadata; \
                       regular expressions as in $regex";

@@ -182,24 +182,9 @@ pub static EXPRESSIONS: &[(&str, Support)] = &[
     ("$rand", Support::Works),
     ("$range", Support::Works),
     ("$reduce", Support::Works),
-    (
-        "$regexFind",
-        Support::Differs(
-            "no look-behind or backreferences; no groups in look-ahead, except in $regexMatch",
-        ),
-    ),
-    (
-        "$regexFindAll",
-        Support::Differs(
-            "no look-behind or backreferences; no groups in look-ahead, except in $regexMatch",
-        ),
-    ),
-    (
-        "$regexMatch",
-        Support::Differs(
-            "no look-behind or backreferences; no groups in look-ahead, except in $regexMatch",
-        ),
-    ),
+    ("$regexFind", Support::Differs("patterns as in `$regex`")),
+    ("$regexFindAll", Support::Differs("patterns as in `$regex`")),
+    ("$regexMatch", Support::Differs("patterns as in `$regex`")),
     ("$replaceAll", Support::Works),
     ("$replaceOne", Support::Works),
     ("$reverseArray", Support::Works),

@@ -209,7 +209,6 @@ in a collection.
 | indexes `hashed` and wildcard | works | not compound with a wildcard (115) |
 | `$$CLUSTER_TIME` | not yet | 17276 |
 | `$pushAll`, `$nin` in expressions | not there | 9, 31325, as in MongoDB |
-| back-references and look-behind in `$regex` | not yet | 51091 |
 | `currentOp` and `listDatabases` on other databases than `admin` | not there | 13, as in MongoDB |
 ";
 

@@ -151,18 +151,14 @@ impl RegexCall {
     }
 }
 
-/// Compiles a pattern; errors contain the operator's name. If captures are returned, look-aheads
-/// must not contain groups.
+/// Compiles a pattern; errors contain the operator's name.
 fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
     let name = form.operator_name();
     let compiled = match form {
-        RegexForm::Match => Pattern::with_look_ahead(pattern, options),
+        RegexForm::Match => Pattern::perl(pattern, options),
         RegexForm::Find | RegexForm::FindAll => Pattern::with_spans(pattern, options),
     };
     match compiled {
-        Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => Err(
-            invalid_request(51111, format!("{name} does not support look-ahead with groups in it")),
-        ),
         Ok(pattern) => Ok(Compiled(Arc::new(pattern))),
         // The pattern is valid, but there is not enough memory.
         Err(error) if error.kind == Kind::Short || error.number == 146 => Err(error),

@@ -12,7 +12,7 @@ use super::{
     backward::{Positions, passes},
     machine::Machine,
 };
-use crate::error::{Error, Kind, numbers::PATTERN_REFUSED};
+use crate::{error::Error, pattern::text::too_large};
 
 /// Byte spans of a match and of its groups; `None` for a group that did not take part.
 pub(in crate::pattern) type Spans = Vec<Option<(usize, usize)>>;
@@ -44,8 +44,7 @@ pub(super) fn fits(machine: &Machine) -> Result<(), Error> {
     if machine.len().saturating_mul(slots) <= MAX_SLOTS {
         return Ok(());
     }
-    let text = "Regular expression is invalid: regular expression is too large";
-    Err(Error::new(Kind::TooLarge, PATTERN_REFUSED, text))
+    Err(too_large())
 }
 
 /// A forward scan of a text by an automaton with look-ahead.

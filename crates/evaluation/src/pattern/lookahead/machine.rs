@@ -4,8 +4,8 @@ use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures}
 use regex_automata::util::primitives::{PatternID, StateID};
 use regex_syntax::ParserBuilder;
 
-use super::super::{compiled::refused_syntax, groups::Flags, syntax::ahead_of};
-use crate::error::{Error, Kind, numbers::PATTERN_REFUSED};
+use super::super::{compiled::refused_syntax, groups::Flags, syntax::ahead_of, text::too_large};
+use crate::error::Error;
 
 /// Maximum size of the automaton of one part of a pattern, in bytes.
 const MAX_BYTES: usize = 1 << 20;
@@ -28,12 +28,6 @@ pub(super) struct Machine {
     lookahead_of: Vec<Option<LookaheadRef>>,
     /// For each state, its predecessors by transitions that consume no input.
     before: Vec<Vec<StateID>>,
-}
-
-/// Returns the error for a pattern whose automaton would be too large.
-fn too_large() -> Error {
-    let text = "Regular expression is invalid: regular expression is too large";
-    Error::new(Kind::TooLarge, PATTERN_REFUSED, text)
 }
 
 impl Machine {

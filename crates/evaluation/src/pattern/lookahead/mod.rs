@@ -18,7 +18,7 @@ use std::cell::Cell;
 use backward::Positions;
 use machine::Machine;
 
-use super::{groups::Flags, program, syntax::Lookahead};
+use super::{groups::Flags, syntax::Lookahead};
 use crate::error::{
     Error, Kind,
     numbers::{LIMIT_EXCEEDED, PATTERN_REFUSED},
@@ -148,9 +148,4 @@ impl LookaheadPattern {
     pub(super) fn may_find(&self) -> Result<(), Error> {
         forward::fits(&self.main)
     }
-}
-
-/// Reserves the memory of compiled automata.
-pub(super) fn hold(bytes: usize) -> Result<memory::Share, Error> {
-    program::take_bytes(bytes)
 }

@@ -11,7 +11,7 @@ fn free(_: usize) -> Result<(), Error> {
 
 /// Returns all matches of a pattern with their groups, separated by `|`.
 fn found(pattern: &str, options: &str, text: &str) -> String {
-    let pattern = Pattern::with_look_ahead(pattern, options).unwrap();
+    let pattern = Pattern::perl(pattern, options).unwrap();
     let finder = pattern.find_matches(text, &free).unwrap();
     let (mut all, mut from) = (Vec::new(), 0);
     while let Some(spans) = finder.find_at(from, &free).unwrap() {
@@ -66,26 +66,26 @@ fn matches_are_those_of_perl() {
 #[test]
 fn what_needs_more_is_refused() {
     for (pattern, kind) in [
-        ("(?<=a)b(?=c)", Kind::Unsupported),
-        (r"(a)(?!\1)b\1", Kind::Unsupported),
+        ("(?R)(?=c)", Kind::Unsupported),
         ("a(?!b", Kind::Invalid),
         ("a(?!b))", Kind::Invalid),
         ("a(?![b)", Kind::Invalid),
         ("(?!(?!a)", Kind::Invalid),
     ] {
-        let error = Pattern::with_look_ahead(pattern, "").unwrap_err();
+        let error = Pattern::perl(pattern, "").unwrap_err();
         assert_eq!((error.kind, error.number), (kind, 51091), "{pattern}: {error}");
     }
+    // More look-aheads than the automata support are matched by backtracking.
     let many = "(?!a)".repeat(super::MAX_LOOKAHEADS) + "b(?!c)";
-    assert_eq!(Pattern::with_look_ahead(&many, "").unwrap_err().kind, Kind::Unsupported);
+    assert_eq!(found(&many, "", "abcbd"), "b");
     let large = format!("a(?!(?:{}){{9999}})", "[a-z]{99}".repeat(9));
-    assert_eq!(Pattern::with_look_ahead(&large, "").unwrap_err().kind, Kind::TooLarge);
+    assert_eq!(Pattern::perl(&large, "").unwrap_err().kind, Kind::TooLarge);
 }
 
 #[test]
 fn work_grows_with_the_text_and_no_faster() {
     let work = |pattern: &str, text: &str| {
-        let pattern = Pattern::with_look_ahead(pattern, "").unwrap();
+        let pattern = Pattern::perl(pattern, "").unwrap();
         let work = std::cell::Cell::new(0_usize);
         let count = |units: usize| {
             work.set(work.get() + units);

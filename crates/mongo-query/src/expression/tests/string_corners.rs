@@ -77,9 +77,12 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("{$regexMatch: {input: 'bd', regex: '^(?!(a|b)c)'}}", "true"),
     ("{$regexFind: {input: 'abc', regex: '^(?!b)(a)b'}}", "{match: 'ab', idx: 0, captures: ['a']}"),
     ("{$regexFindAll: {input: 'bb', regex: '^(?!b)'}}", "[]"),
+    ("{$regexFind: {input: 'bd', regex: '^(?!(a|b)c)'}}", "{match: '', idx: 0, captures: [null]}"),
+    ("{$regexFind: {input: 'aab', regex: '(?=(a+))a'}}", "{match: 'a', idx: 0, captures: ['aa']}"),
+    ("{$regexMatch: {input: 'abab', regex: '^(ab)\\\\1$'}}", "true"),
     (
-        "{$regexFind: {input: 'bd', regex: '^(?!(a|b)c)'}}",
-        "error 51111: $regexFind does not support look-ahead with groups in it",
+        "{$regexFindAll: {input: 'a1 2 a3', regex: '(?<=a)[0-9]'}}",
+        "[{match: '1', idx: 1, captures: []}, {match: '3', idx: 6, captures: []}]",
     ),
     ("{$regexFind: {input: 'x', regex: '(a)?x'}}", "{match: 'x', idx: 0, captures: [null]}"),
     (

@@ -77,17 +77,29 @@ fn look_ahead_at_the_start_is_followed() {
 }
 
 #[test]
-fn what_needs_backtracking_is_refused_by_name() {
-    for (pattern, what) in [
-        ("/(?<=a)b/", "look-behind"),
-        ("/(?<!a)b/", "look-behind"),
-        (r"/(a)\1/", "a backreference"),
-        (r"/(?<n>a)\k<n>/", "a backreference"),
-        ("/(?>a)b/", "an atomic group"),
-        ("/a++b/", "a possessive quantifier"),
-        ("/a(?R)?/", "recursion"),
-        (r"/a\Kb/", r"\K"),
+fn look_behind_and_references_back_are_followed() {
+    for (pattern, text, expected) in [
+        ("/(?<=a)b/", "ab", true),
+        ("/(?<=a)b/", "cb", false),
+        ("/(?<!a)b/", "ab", false),
+        ("/(?<!a)b/", "cb", true),
+        (r"/^(.+)-\1$/", "no-no", true),
+        (r"/^(.+)-\1$/", "no-yes", false),
+        (r"/(?<n>a)\k<n>/i", "aA", true),
+        ("/^(?>a+)ab/", "aab", false),
+        ("/^a++b/", "aab", true),
+        (r"/a\Kb/", "ab", true),
     ] {
+        let found = matches(&format!("{{a: {pattern}}}"), &doc! {"a": text});
+        assert_eq!(found, expected, "{pattern} {text:?}");
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_name() {
+    for (pattern, what) in
+        [("/a(?R)?/", "recursion"), ("/(a)?(?(1)b|c)/", "a conditional group"), (r"/a\Xb/", r"\X")]
+    {
         let expected = format!("51091 Regular expression is not supported: it uses {what}");
         refused(&[&format!("{{a: {pattern}}}"), &expected]);
     }
@@ -100,6 +112,10 @@ fn what_needs_backtracking_is_refused_by_name() {
         [
             "{a: /(\\w{9}){9000}/}",
             "51091 Regular expression is invalid: regular expression is too large",
+        ],
+        [
+            r"{a: /\1/}",
+            "51091 Regular expression is invalid: reference to non-existent subpattern",
         ],
         ["{a: /a/z}", "51108 invalid flag in regex options: z"],
     ] {
