@@ -176,6 +176,11 @@ impl<'a> Call<'a> {
         self.api.engine.collection(Model::Documents, namespace)
     }
 
+    /// Returns the collection or view of this name in a database, if it exists.
+    pub(crate) fn find_named(&self, database: &str, collection: &str) -> Option<Arc<Collection>> {
+        self.api.engine.collection_named(Model::Documents, database, collection)
+    }
+
     /// Returns the collection of this name, if it exists; fails with 166 if it is a view.
     pub(crate) fn find_no_view(&self, namespace: &Namespace) -> Result<Option<Arc<Collection>>> {
         match self.find_collection(namespace) {
@@ -242,7 +247,7 @@ impl<'a> Call<'a> {
     /// operation keeps the default that it found at its beginning, even if the collection is dropped
     /// and created anew before its end.
     pub(crate) fn default_collation(&self, namespace: &Namespace) -> Option<Arc<Collation>> {
-        self.find_collection(namespace)?.state().collation.clone()
+        default_collation(self.find_collection(namespace).as_deref())
     }
 
     /// Returns the context of the operation's evaluation: its instant, the constants of `let`, its
@@ -378,4 +383,10 @@ fn constant_name(name: &str) -> Result<()> {
         let message = format!("Invalid 'let' parameter :: caused by :: {}", error.message);
         Error::new(error.code, message)
     })
+}
+
+/// Returns the default collation of the collection that a command has found; `None` if it has none
+/// or does not exist.
+pub(crate) fn default_collation(found: Option<&Collection>) -> Option<Arc<Collation>> {
+    found?.state().collation.clone()
 }

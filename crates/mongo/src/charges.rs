@@ -15,7 +15,7 @@
 use std::{sync::Arc, time::Duration};
 
 use document::{DocBuf, DocRef, ValueRef};
-use engine::{Collection, Namespace, limits::MAX_STORED_VIEW_DEPTH};
+use engine::{Collection, limits::MAX_STORED_VIEW_DEPTH};
 use throughput::{
     Allowance,
     request_units::{Work as Charged, hundredths, of_failure},
@@ -66,14 +66,14 @@ fn charged_collection(call: &Call<'_>, row: &CommandRow) -> Option<Arc<Collectio
         let spaces = call.listed_documents("nsInfo").ok()?;
         let named = spaces.first()?.get("ns")?.as_str()?;
         let (database, collection) = named.split_once('.')?;
-        return call.find_collection(&Namespace::new(database, collection));
+        return call.find_named(database, collection);
     }
     let named = call.body.get(row.collection_argument())?.as_str()?;
-    let mut charged = call.find_collection(&Namespace::new(call.database, named))?;
+    let mut charged = call.find_named(call.database, named)?;
     // A read through views is charged to the collection below them.
     for _ in 0..MAX_STORED_VIEW_DEPTH {
         let Some(source) = view_source(&charged) else { break };
-        charged = call.find_collection(&Namespace::new(call.database, source))?;
+        charged = call.find_named(call.database, &source)?;
     }
     Some(charged)
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use engine::{Cursor, Model, Namespace, Plan};
+use engine::{Collection, Cursor, Model, Namespace, Plan};
 use evaluation::Context;
 use pipeline::exec::other_collections;
 
@@ -15,13 +15,16 @@ use crate::{
     rights::{Object, Requirement},
 };
 
-/// Starts a query of a command. The right to read the collection `namespace` has already been
-/// checked as a right that the command's row requires.
+/// Starts a query of a command on the collection that the command has found under the name; `None`
+/// if there is none. The command looks its collection up once, so that its checks, the default
+/// collation and the query refer to the same one. The right to read the collection `namespace` has
+/// already been checked as a right that the command's row requires.
 ///
 /// Fails with 13 if the sender may not read a joined collection, and with the errors of the plan.
 pub(crate) fn begin_query(
     call: &Call<'_>,
     namespace: &Namespace,
+    collection: Option<Arc<Collection>>,
     plan: Plan,
     context: Arc<Context>,
 ) -> Result<Cursor> {
@@ -35,5 +38,6 @@ pub(crate) fn begin_query(
         check_requirements(call, &joined)?;
         call.operation.record_requirements(joined);
     }
-    Ok(call.api.engine.begin_query(Model::Documents, namespace, plan, context)?)
+    let engine = &call.api.engine;
+    Ok(engine.begin_query_on(Model::Documents, namespace, collection, plan, context)?)
 }

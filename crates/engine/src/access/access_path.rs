@@ -24,7 +24,7 @@ pub(crate) enum AccessPath {
     /// The rows in these key ranges.
     Rows(Vec<KeyRange>),
     /// The entries of an index in these key ranges.
-    Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
+    Index { index: Arc<IndexSpec>, ranges: Vec<KeyRange> },
     /// The union of several access paths, each row once.
     Branches {
         branches: Vec<ChosenBranch>,
@@ -105,6 +105,15 @@ impl ChosenAccess {
         one_each && matches!(self.residual, Residual::Nothing)
     }
 
+    /// Returns whether a scan may find a row by more than one entry.
+    pub(crate) fn repeats_rows(&self) -> bool {
+        match &self.access {
+            AccessPath::Index { index, .. } if index.is_insertion_order() => false,
+            AccessPath::Index { index, .. } => index.multikey || !index.has_fields(),
+            AccessPath::Ids(_) | AccessPath::Rows(_) | AccessPath::Branches { .. } => false,
+        }
+    }
+
     /// Returns whether the first rows of the result can be skipped (`skip`) by reading only their
     /// keys.
     pub(crate) fn is_skipped_by_keys(&self) -> bool {
@@ -167,7 +176,7 @@ impl ScoredAccess<'_> {
                 for length in lengths {
                     let rest = ranges.split_off(length.min(ranges.len()));
                     let ranges = std::mem::replace(&mut ranges, rest);
-                    let access = AccessPath::Index { index: index.clone(), ranges };
+                    let access = AccessPath::Index { index: Arc::clone(&index), ranges };
                     let residual = residual.clone();
                     let chosen = ChosenAccess { access, direction, sorted, residual };
                     branches.push(ChosenBranch { filter: None, chosen });

@@ -4,6 +4,8 @@
 //!  index (a, -b)    min {a: 1, b: 9}  max {a: 3, b: 0}     [enc(1) enc(-9), enc(3) enc(-0))
 //! ```
 
+use std::sync::Arc;
+
 use collation::Collation;
 use document::{Document, Value, key::KEPT_KEY_COMPONENT_BYTES};
 use pipeline::{Filter, sort::Sort};
@@ -29,7 +31,7 @@ use crate::{
 /// [`KEPT_KEY_COMPONENT_BYTES`] bytes, if it has a text and the index another collation than the
 /// query, or if `min` does not precede `max`.
 pub(super) fn between_access(
-    index: Option<&IndexSpec>,
+    index: Option<&Arc<IndexSpec>>,
     min: &Document,
     max: &Document,
     parts: &[&Filter],
@@ -62,7 +64,7 @@ pub(super) fn between_access(
     let ranges = vec![KeyRange { start, end }];
     let access = match index {
         None => AccessPath::Rows(ranges),
-        Some(index) => AccessPath::Index { index: Box::new(index.clone()), ranges },
+        Some(index) => AccessPath::Index { index: Arc::clone(index), ranges },
     };
     Ok(ChosenAccess {
         access,

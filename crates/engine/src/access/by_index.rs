@@ -1,5 +1,7 @@
 //! Evaluates one index for a filter and a sort: the ranges of its entries and their order.
 
+use std::sync::Arc;
+
 use collation::Collation;
 use document::key::hashed_component;
 use pipeline::{Filter, sort::Sort};
@@ -86,7 +88,7 @@ fn hashed_bounds(found: PathBounds) -> Option<PathBounds> {
 
 /// Evaluates one index; a score of 0 means it is not usable.
 pub(super) fn index_access<'a>(
-    index: &'a IndexSpec,
+    index: &'a Arc<IndexSpec>,
     partial: Option<&'a Filter>,
     parts: &[&Filter],
     sort: Option<&Sort>,
@@ -132,7 +134,7 @@ pub(super) fn index_access<'a>(
     let exact = index.key.iter().take(used).map(|(path, _)| path.as_str());
     let exact = exact.filter(|path| index.hashed_path() != Some(*path));
     let ranged = if index.multikey { Vec::new() } else { exact.collect() };
-    let access = AccessPath::Index { index: Box::new(index.clone()), ranges };
+    let access = AccessPath::Index { index: Arc::clone(index), ranges };
     ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial, texts }
 }
 

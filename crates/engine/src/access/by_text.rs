@@ -1,6 +1,8 @@
 //! Chooses the access path of a search for texts: the entries of its words in the collection's text
 //! index. No other access path can evaluate such a search.
 
+use std::sync::Arc;
+
 use collation::Collation;
 use document::ValueRef;
 use full_text::{TextQuery, no_text_index, unusable_text_index};
@@ -41,7 +43,7 @@ pub(super) fn text_access(
         let message = "text and hint not allowed in same query";
         return Err(Error::new(Kind::Invalid, message));
     }
-    let indexes = state.record.indexes.iter().zip(&state.partial);
+    let indexes = state.definitions.iter().zip(&state.partial);
     let found =
         indexes.filter(|(index, _)| index.ready && !index.hidden).find_map(|(index, partial)| {
             match &index.shape {
@@ -70,7 +72,7 @@ pub(super) fn text_access(
     }
     let ranges = index_ranges(&extend_prefixes(&prefixes, &words), None);
     Ok(ChosenAccess {
-        access: AccessPath::Index { index: Box::new(index.clone()), ranges },
+        access: AccessPath::Index { index: Arc::clone(index), ranges },
         direction: Direction::Forward,
         sorted: sort.is_none_or(|sort| sort.parts.is_empty()),
         residual: residual(&parts, query),

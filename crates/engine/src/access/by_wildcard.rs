@@ -3,6 +3,8 @@
 //! The index has no entries of missing values and of objects with fields. So a path is usable only
 //! if its bounds contain no value that a document without an entry could have there.
 
+use std::sync::Arc;
+
 use collation::Collation;
 use document::{DocRef, Document, ValueRef};
 use pipeline::{Filter, filter::PathTest, sort::Sort};
@@ -27,7 +29,7 @@ const MAX_RANGES: usize = 4_000;
 
 /// Evaluates one wildcard index; a score of 0 means it is not usable. It yields no order.
 pub(super) fn wildcard_access<'a>(
-    index: &'a IndexSpec,
+    index: &'a Arc<IndexSpec>,
     paths: &WildcardPaths,
     partial: Option<&'a Filter>,
     parts: &[&Filter],
@@ -49,7 +51,7 @@ pub(super) fn wildcard_access<'a>(
     ScoredAccess {
         score,
         bound: score,
-        access: AccessPath::Index { index: Box::new(index.clone()), ranges },
+        access: AccessPath::Index { index: Arc::clone(index), ranges },
         direction: Direction::Forward,
         sorted: sort.is_none_or(|sort| sort.parts.is_empty()),
         merged: None,

@@ -86,12 +86,14 @@ pub(crate) fn choose_access(
         },
         Hint::Between { index, min, max } => {
             let index = hinted_index(state, index)?.or_else(|| state.record.id_index());
-            return between_access(index, min, max, &parts, sort, collation);
+            let index = index.map(|index| state.definition_of(index));
+            return between_access(index.as_ref(), min, max, &parts, sort, collation);
         }
     };
     if let Some(index) = hinted {
         // A hinted index is used even if it does not contain all matching documents.
-        let access_path = scored_access(index, None, &parts, sort, collation);
+        let index = state.definition_of(index);
+        let access_path = scored_access(&index, None, &parts, sort, collation);
         if access_path.score == 0 && matches!(index.shape, IndexShape::Wildcard(_)) {
             let message = "the filter has no condition that the hinted wildcard index serves";
             return Err(Error::new(Kind::HintRefused(HintRefusal::Wildcard), message));
@@ -113,7 +115,7 @@ fn natural_access(state: &CollectionState) -> AccessPath {
     match state.record.insertion_order() {
         Some(index) => {
             let ranges = vec![KeyRange::with_prefix(&keys::index_prefix(index.id))];
-            AccessPath::Index { index: Box::new(index.clone()), ranges }
+            AccessPath::Index { index: state.definition_of(index), ranges }
         }
         None => AccessPath::Rows(vec![KeyRange::all()]),
     }
@@ -135,7 +137,7 @@ fn in_insertion_order<'a>(
 
 /// Evaluates one index of any kind; a score of 0 means it is not usable.
 fn scored_access<'a>(
-    index: &'a IndexSpec,
+    index: &'a Arc<IndexSpec>,
     partial: Option<&'a Filter>,
     parts: &[&Filter],
     sort: Option<&Sort>,
@@ -180,7 +182,7 @@ fn best_path<'a>(
         let texts = KeyTexts::of(index.collation.as_deref(), collation);
         filter_implies(filter, partial, texts)
     };
-    let usable = state.record.indexes.iter().zip(&state.partial).filter(|(index, partial)| {
+    let usable = state.definitions.iter().zip(&state.partial).filter(|(index, partial)| {
         index.ready
             && index.has_entries()
             && !index.hidden

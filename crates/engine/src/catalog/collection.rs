@@ -38,6 +38,8 @@ pub(crate) type PartialFilter = Option<Arc<Filter>>;
 pub struct CollectionState {
     /// The collection's record as stored in the catalog.
     pub record: Record,
+    /// The definitions of `record.indexes`, in their order, as plans share them.
+    pub(crate) definitions: Vec<Arc<IndexSpec>>,
     /// Parsed filters of partial indexes, in the order of `record.indexes`.
     pub(crate) partial: Vec<PartialFilter>,
     /// The rule for documents, if the collection's options contain one.
@@ -81,7 +83,15 @@ impl CollectionState {
     ) -> Self {
         let record_key = keys::record(record.model, &record.namespace);
         let collation = default_collation(&record.options);
-        Self { record, partial, rule, collation, record_key }
+        let definitions = record.indexes.iter().cloned().map(Arc::new).collect();
+        Self { record, definitions, partial, rule, collation, record_key }
+    }
+
+    /// Returns the shared definition of an index of the record.
+    pub(crate) fn definition_of(&self, index: &IndexSpec) -> Arc<IndexSpec> {
+        let shared = self.definitions.iter().find(|shared| shared.id == index.id);
+        // The index of the primary key may be computed.
+        shared.map_or_else(|| Arc::new(index.clone()), Arc::clone)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Collections by name, read without a lock. A change copies the map, which is small and rarely
 //! changes, and swaps in the copy; readers keep the version they have.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{borrow::Borrow, cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -11,6 +11,50 @@ use crate::names::{Model, Namespace};
 
 /// The collections by data model and namespace; each model has its own namespaces.
 type Names = BTreeMap<(Model, Namespace), Arc<Collection>>;
+
+/// A key of the map whose parts may be borrowed, so that a look-up copies no name.
+trait NameKey {
+    fn parts(&self) -> (Model, &str, &str);
+}
+
+impl NameKey for (Model, Namespace) {
+    fn parts(&self) -> (Model, &str, &str) {
+        (self.0, &self.1.database, &self.1.collection)
+    }
+}
+
+impl NameKey for (Model, &str, &str) {
+    fn parts(&self) -> (Model, &str, &str) {
+        *self
+    }
+}
+
+impl<'k> Borrow<dyn NameKey + 'k> for (Model, Namespace) {
+    fn borrow(&self) -> &(dyn NameKey + 'k) {
+        self
+    }
+}
+
+// The order has to be that of `(Model, Namespace)`.
+impl Ord for dyn NameKey + '_ {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.parts().cmp(&other.parts())
+    }
+}
+
+impl PartialOrd for dyn NameKey + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for dyn NameKey + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for dyn NameKey + '_ {}
 
 /// All collections by name. Changed when commits are published, read everywhere.
 #[derive(Debug, Default)]
@@ -75,8 +119,13 @@ impl CollectionMap {
     }
 
     /// Returns the collection with this name.
-    pub(crate) fn get(&self, model: Model, namespace: &Namespace) -> Option<Arc<Collection>> {
-        self.names.load().get(&(model, namespace.clone())).cloned()
+    pub(crate) fn get(
+        &self,
+        model: Model,
+        database: &str,
+        collection: &str,
+    ) -> Option<Arc<Collection>> {
+        self.names.load().get(&(model, database, collection) as &dyn NameKey).cloned()
     }
 
     /// Returns a snapshot of all collections by name.
@@ -126,6 +175,26 @@ impl CollectionMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn borrowed_names_are_in_the_order_of_the_keys() {
+        let name = |database: &str, collection: &str| Namespace::new(database, collection);
+        let mut keys = Vec::new();
+        for model in [Model::Documents, Model::Items, Model::Receipts] {
+            for (database, collection) in
+                [("a", ""), ("a", "b"), ("a", "b.c"), ("ab", "a"), ("b", "a")]
+            {
+                keys.push((model, name(database, collection)));
+            }
+        }
+        for one in &keys {
+            for other in &keys {
+                let borrowed = (other.0, other.1.database.as_str(), other.1.collection.as_str());
+                let order = (one as &dyn NameKey).cmp(&borrowed as &dyn NameKey);
+                assert_eq!(order, one.cmp(other));
+            }
+        }
+    }
 
     #[test]
     fn an_announced_database_keeps_others_away_as_one_that_is_there() {

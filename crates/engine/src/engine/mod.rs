@@ -99,7 +99,17 @@ impl Engine {
 
     /// Returns the collection with this name.
     pub fn collection(&self, model: Model, namespace: &Namespace) -> Option<Arc<Collection>> {
-        self.inner.map().get(model, namespace)
+        self.collection_named(model, &namespace.database, &namespace.collection)
+    }
+
+    /// Returns the collection with this name in a database.
+    pub fn collection_named(
+        &self,
+        model: Model,
+        database: &str,
+        collection: &str,
+    ) -> Option<Arc<Collection>> {
+        self.inner.map().get(model, database, collection)
     }
 
     /// Returns the collection with this name, or [`Kind::NotFound`].

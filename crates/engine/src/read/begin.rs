@@ -32,10 +32,28 @@ impl Engine {
         plan: Plan,
         context: Arc<Context>,
     ) -> Result<Cursor, Error> {
+        let collection = self.collection(model, namespace);
+        self.begin_query_on(model, namespace, collection, plan, context)
+    }
+
+    /// Starts a query as [`begin_query`](Self::begin_query) does, on the collection or stored view
+    /// that the caller has found under the name; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`begin_query`](Self::begin_query).
+    pub fn begin_query_on(
+        &self,
+        model: Model,
+        namespace: &Namespace,
+        collection: Option<Arc<Collection>>,
+        plan: Plan,
+        context: Arc<Context>,
+    ) -> Result<Cursor, Error> {
         // The views of all collections of a query are opened together, so their names must be known
         // before the first read.
         let resolver = Resolver { engine: self, model, context: &context };
-        let main = resolver.resolve(namespace)?;
+        let main = resolver.resolve(namespace, collection)?;
         let joined = resolver.resolve_joined(namespace, &main, &plan.stages)?;
         let plan = main.plan_below(plan);
         let mut cursor =

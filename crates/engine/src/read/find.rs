@@ -122,7 +122,7 @@ impl Explain {
                     sparse: index.sparse,
                     partial: index.partial.is_some(),
                     multikey: index.multikey,
-                    repeats_rows: index.multikey || !index.has_fields(),
+                    repeats_rows: chosen.repeats_rows(),
                 };
             }
         }

@@ -92,8 +92,14 @@ pub(crate) struct Finder {
     long_keys: Option<Box<LongKeys>>,
     /// The index whose use must still be counted, and the set that counts it; `None` once counted.
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
-    /// Description and statistics of the plan.
-    explain: Explain,
+    /// The index that the access path uses; `None` for a full scan.
+    uses: Option<u32>,
+    /// Number of live index entries examined so far.
+    keys_examined: u64,
+    /// Number of live documents examined so far.
+    documents_examined: u64,
+    /// Whether index entries are counted without reading documents.
+    counts_entries: bool,
     /// Whether rows can be skipped without reading them, because the key of a candidate identifies
     /// a matching row.
     by_keys: bool,
@@ -114,9 +120,15 @@ impl Finder {
         (&self.chosen, branches.collect())
     }
 
-    /// Returns the description of the plan, with the statistics of this finder alone.
-    pub(super) fn description(&self) -> &Explain {
-        &self.explain
+    /// Returns the description of the plan, with the statistics of this finder alone. It is made on
+    /// request, since few queries are explained.
+    pub(super) fn description(&self) -> Explain {
+        Explain {
+            counted: self.counts_entries,
+            keys_examined: self.keys_examined,
+            documents_examined: self.documents_examined,
+            ..Explain::of_choice(&self.chosen, self.uses)
+        }
     }
 
     /// Drops the candidates that were read ahead; they are read again later.
@@ -220,7 +232,7 @@ impl Finder {
         let read = match &candidate {
             Candidate::Id(key) => view.get_row(key).await,
             Candidate::Entry(entry) => {
-                self.explain.keys_examined += 1;
+                self.keys_examined += 1;
                 match self.is_new(entry, context)? {
                     true => view.passing_row_of(entry).await.map(Some),
                     false => Ok(None),
@@ -241,14 +253,14 @@ impl Finder {
         let by_id = key.is_none();
         self.last = key;
         let Some(row) = row else { return Ok(None) };
-        self.explain.keys_examined += u64::from(by_id);
+        self.keys_examined += u64::from(by_id);
         yield_if_due(context, ROW_WORK + row.body().len()).await?;
         Ok(self.matches_residual(&row, context)?.then_some(row))
     }
 
     /// Returns whether a row matches the residual filter, and counts it as examined.
     fn matches_residual(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
-        self.explain.documents_examined += 1;
+        self.documents_examined += 1;
         Ok(self.filter.is_always() || self.filter.matches(row.document(), context)?)
     }
 

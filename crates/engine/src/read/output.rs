@@ -10,6 +10,7 @@
 use bytes::Bytes;
 use document::{DocBuf, DocRef, Document};
 use pipeline::{RECORD_ID, exec::Source};
+use store::Direction;
 
 use super::{Finder, Output, origin};
 use crate::{access::AccessPath, index::entry_within, row::Row};
@@ -69,17 +70,17 @@ impl Finder {
 
     /// Returns the key by which the access path finds a document; `None` if it does not find it.
     pub(super) fn found_key(&self, document: DocRef<'_>, row_key: &[u8]) -> Option<Document> {
-        let explain = self.description();
         let (chosen, branches) = self.paths();
         match &chosen.access {
             AccessPath::Branches { .. } => {
                 branches.into_iter().find_map(|branch| branch.found_key(document, row_key))
             }
             AccessPath::Index { index, ranges } => {
-                entry_within(index, ranges, explain.backward, document, row_key)
+                let backward = chosen.direction == Direction::Backward;
+                entry_within(index, ranges, backward, document, row_key)
             }
             AccessPath::Ids(keys) if !keys.iter().any(|key| key == row_key) => None,
-            AccessPath::Rows(_) if explain.index.is_none() => Some(Document::new()),
+            AccessPath::Rows(_) if self.description().index.is_none() => Some(Document::new()),
             AccessPath::Ids(_) | AccessPath::Rows(_) => {
                 let id = document.get("_id")?;
                 let mut key = Document::new();

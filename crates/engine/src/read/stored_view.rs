@@ -105,18 +105,21 @@ pub(super) struct Resolver<'q> {
 }
 
 impl Resolver<'_> {
-    /// Follows the views from a name down to a collection.
+    /// Follows the views from a name, under which `collection` was found, down to a collection.
     ///
     /// # Errors
     ///
     /// 165 if more than [`MAX_STORED_VIEW_DEPTH`] views lie over each other, 195 if their pipelines
     /// are too large together, and 167 for a view if the query has a collation: views compare texts
     /// by their bytes.
-    pub(super) fn resolve(&self, name: &Namespace) -> Result<ResolvedName, Error> {
+    pub(super) fn resolve(
+        &self,
+        name: &Namespace,
+        mut collection: Option<Arc<Collection>>,
+    ) -> Result<ResolvedName, Error> {
         let (mut stages, mut bytes) = (Vec::new(), 0);
         let mut namespace = name.clone();
         for depth in 0..=MAX_STORED_VIEW_DEPTH {
-            let collection = self.engine.collection(self.model, &namespace);
             let dialect = &self.engine.inner.dialect;
             let view = match &collection {
                 Some(collection) => dialect.stored_view(&collection.state().record)?,
@@ -140,6 +143,7 @@ impl Resolver<'_> {
             self.context.operation_memory.keep_for_operation(view.bytes)?;
             stages.splice(..0, view.stages);
             namespace.collection = view.source;
+            collection = self.engine.collection(self.model, &namespace);
         }
         Err(too_deep())
     }
@@ -183,7 +187,7 @@ impl Resolver<'_> {
             if joined.resolved.contains_key(&name) {
                 continue;
             }
-            let resolved = self.resolve(&name)?;
+            let resolved = self.resolve(&name, self.engine.collection(self.model, &name))?;
             if resolved.is_view {
                 if MAX_STORED_VIEW_DEPTH <= path.len() {
                     return Err(too_deep());

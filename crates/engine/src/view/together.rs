@@ -85,7 +85,8 @@ pub(crate) async fn open_together(
         return Ok(Views { main, others: Vec::new() });
     }
     loop {
-        let named = || names.iter().map(|name| factory.map.get(model, name)).collect::<Vec<_>>();
+        let find = |name: &Namespace| factory.map.get(model, &name.database, &name.collection);
+        let named = || names.iter().map(find).collect::<Vec<_>>();
         let others = named();
         let all: Vec<&Arc<Collection>> = main.into_iter().chain(others.iter().flatten()).collect();
         // The settings of a collection have changed during the opening: retry.

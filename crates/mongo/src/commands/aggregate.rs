@@ -28,7 +28,7 @@ use super::{
 use crate::{
     access::Action,
     arguments::Args,
-    call::Call,
+    call::{Call, default_collation},
     counters::Counters,
     errors::{
         CommandNotSupported, Error, FailedToParse, InvalidNamespace, NotImplemented, Result,
@@ -131,7 +131,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         let message = "A pipeline stage specification object must contain exactly one field.";
         return Err(Error::new(40323, message));
     }
-    let collation = parse_collation(&args)?.or_default(call.default_collation(&namespace));
+    let found = call.find_collection(&namespace);
+    let collation = parse_collation(&args)?.or_default(default_collation(found.as_deref()));
     let made = match first_stage {
         Some(stage) => make_documents(call, &args, &namespace, stage).await?,
         None => None,
@@ -147,10 +148,10 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     // The cursor holds the documents, so their memory is reserved until the operation ends.
     context.operation_memory.keep_for_operation(made)?;
     if let Some(output) = output {
-        return write_output(call, &namespace, plan, output, context).await;
+        return write_output(call, &namespace, found, plan, output, context).await;
     }
     let wanted = FirstBatch { size, single: false, keep: false, sorts: plan.sorts() };
-    let cursor = begin_query(call, &namespace, plan, context)?;
+    let cursor = begin_query(call, &namespace, found, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, wanted).await
 }
 

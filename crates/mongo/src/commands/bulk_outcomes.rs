@@ -91,7 +91,8 @@ pub(super) async fn reply_with_outcomes(
     // Without limits of time and memory: the writes are done, and the client must get their small
     // outcomes.
     let context = Arc::new(Context::default());
-    let mut cursor = begin_query(call, &namespace, plan, context)?;
+    let mut cursor =
+        begin_query(call, &namespace, call.find_collection(&namespace), plan, context)?;
     // An empty first batch is allowed and still opens a cursor.
     let wanted = match size {
         Some(0) => BatchLimit { documents: 0, bytes: 0 },

@@ -11,7 +11,7 @@ use pipeline::{Filter, exec::Stage};
 
 use crate::{
     arguments::Args,
-    call::Call,
+    call::{Call, default_collation},
     counters::Counters,
     errors::{BadValue, Error, FailedToParse, Result},
     parsers::{
@@ -100,10 +100,10 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         let n = u64::try_from(live.documents).unwrap_or(0).saturating_sub(counted.skip);
         return count_reply(counted.limit.map_or(n, |limit| n.min(limit)));
     }
-    let default = call.default_collation(&namespace);
+    let default = default_collation(Some(&collection));
     let context = call.context_with(counted.collation.clone().or_default(default)).await?;
     let plan = counted.into_plan();
-    let mut cursor = begin_query(call, &namespace, plan, context)?;
+    let mut cursor = begin_query(call, &namespace, Some(collection), plan, context)?;
     let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     count_reply(counted_of(batch.documents.first().map(|row| &row[..])))
 }

@@ -10,7 +10,7 @@ use engine::{BatchLimit, Plan};
 use pipeline::exec::{Stage, VALUES};
 
 use crate::{
-    call::Call,
+    call::{Call, default_collation},
     counters::Counters,
     errors::{Error, Result},
     parsers::{collation::parse_collation, hint::parse_hint},
@@ -38,9 +38,10 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     // A stage, so that all values are read at one instant and documents are not collected first.
     let stages = vec![Stage::Distinct(Path::new(key))];
     let plan = Plan { hint: parse_hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
-    let collation = collation.or_default(call.default_collation(&namespace));
+    let found = call.find_collection(&namespace);
+    let collation = collation.or_default(default_collation(found.as_deref()));
     let context = call.context_with(collation).await?;
-    let mut cursor = begin_query(call, &namespace, plan, context)?;
+    let mut cursor = begin_query(call, &namespace, found, plan, context)?;
     let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let mut reply = DocBuilder::with_buffer(Vec::with_capacity(batch.bytes() + 64));
     let row = batch.documents.first().map(|row| DocRef::Raw(row));

@@ -10,14 +10,14 @@
 //! size in bytes.
 
 use document::{DocBuf, DocRef};
-use engine::{Direction, Hint, Namespace, Output, Plan};
+use engine::{Collection, Direction, Hint, Namespace, Output, Plan};
 use mongo_query::text_score;
 use pipeline::{Filter, exec::Stage};
 
 use super::views;
 use crate::{
     arguments::Args,
-    call::Call,
+    call::{Call, default_collation},
     counters::Counters,
     errors::{BadValue, Error, FailedToParse, NoQueryExecutionPlans, Result},
     limits::DUMP_APP_NAME,
@@ -66,14 +66,15 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
     let args = call.args().with_noted_names();
-    views::check_find(call, &namespace, &args)?;
-    let follows = check_tailable(call, &namespace, &args)?;
+    let found = call.find_collection(&namespace);
+    views::check_find(found.as_deref(), &args)?;
+    let follows = check_tailable(found.as_deref(), &namespace, &args)?;
     let collation = parse_collation(&args)?;
     let mut plan = parse_plan(&args)?;
     if follows {
         plan.hint = Hint::Natural(Direction::Forward);
     }
-    let collation = collation.or_default(call.default_collation(&namespace));
+    let collation = collation.or_default(default_collation(found.as_deref()));
     let context = call.context_with(collation).await?;
     let wanted = FirstBatch {
         size: args.count("batchSize")?,
@@ -82,7 +83,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         sorts: plan.sorts(),
     };
     let is_never = matches!(plan.filter, Filter::Never);
-    let mut cursor = begin_query(call, &namespace, plan, context)?;
+    let mut cursor = begin_query(call, &namespace, found, plan, context)?;
     if follows && cursor.collection().is_some() && !is_never {
         cursor.follow_inserts()?;
     }
@@ -172,7 +173,7 @@ fn finish_plan(
 /// Fails with 9 for `awaitData` without `tailable`, and with 2 for a collection that is not capped,
 /// for a sort other than `{$natural: 1}`, and for `singleBatch`.
 pub(super) fn check_tailable(
-    call: &Call<'_>,
+    found: Option<&Collection>,
     namespace: &Namespace,
     args: &Args<'_>,
 ) -> Result<bool> {
@@ -194,8 +195,7 @@ pub(super) fn check_tailable(
         let message = "cannot use tailable option with the 'singleBatch' option";
         return Err(Error::new(BadValue, message));
     }
-    let held = call.find_collection(namespace);
-    if held.is_some_and(|collection| collection.state().record.capped.is_none()) {
+    if found.is_some_and(|collection| collection.state().record.capped.is_none()) {
         let message = format!(
             "error processing query: ns={namespace}: tailable cursor requested on non capped collection"
         );

@@ -88,7 +88,6 @@ use std::{
 };
 
 use document::{DocBuf, Document, ValueRef};
-use engine::Namespace;
 
 use self::table::run_at;
 use crate::{
@@ -237,9 +236,7 @@ fn record_work(call: &Call<'_>, row: &CommandRow, took: Duration) {
     if row.home != Home::Database || row.hides_arguments {
         return;
     }
-    let exists = |database: &str, collection: &str| {
-        call.find_collection(&Namespace::new(database, collection)).is_some()
-    };
+    let exists = |database: &str, collection: &str| call.find_named(database, collection).is_some();
     let (last, name) = (&call.connection.last_work, (call.database, collection));
     // A `getMore` continues a scan that was counted when it began.
     let scans = resumed.is_none() && operation.stats.access() == Some("scan");

@@ -58,7 +58,8 @@ pub(super) fn output_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
     Ok(needs)
 }
 
-/// Runs a pipeline over `source` and writes its result. Replies with an empty batch.
+/// Runs a pipeline over `source`, under which `read` was found, and writes its result. Replies with
+/// an empty batch.
 ///
 /// # Errors
 ///
@@ -68,6 +69,7 @@ pub(super) fn output_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
 pub(super) async fn write_output(
     call: &Call<'_>,
     source: &Namespace,
+    read: Option<Arc<Collection>>,
     plan: Plan,
     output: Output,
     context: Arc<Context>,
@@ -82,12 +84,12 @@ pub(super) async fn write_output(
                     format!("namespace '{target}' is capped so it can't be used for $out");
                 return Err(Error::new(OUT_TO_CAPPED, message));
             }
-            let cursor = begin_query(call, source, plan, context)?;
+            let cursor = begin_query(call, source, read, plan, context)?;
             replace_collection(call, &target, held, cursor).await?;
         }
         Output::Merge(merge) => {
             check_key(&merge, held.as_deref(), context.collation())?;
-            let cursor = begin_query(call, source, plan, Arc::clone(&context))?;
+            let cursor = begin_query(call, source, read, plan, Arc::clone(&context))?;
             merge_documents(call, &target, &merge, cursor, context).await?;
         }
     }

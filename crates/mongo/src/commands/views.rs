@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use document::{ArrayRef, Document, ValueRef};
 use engine::{
-    Namespace,
+    Collection, Namespace,
     limits::{MAX_STORED_VIEW_BYTES, MAX_STORED_VIEW_DEPTH},
 };
 use evaluation::{Context, STEP};
@@ -188,8 +188,8 @@ fn too_deep() -> Error {
 
 /// Refuses options of `find` that are not permitted on views (168), as mongod does, which runs the
 /// command as an aggregate.
-pub(super) fn check_find(call: &Call<'_>, namespace: &Namespace, args: &Args<'_>) -> Result<()> {
-    if !call.find_collection(namespace).is_some_and(|held| is_view(&held)) {
+pub(super) fn check_find(found: Option<&Collection>, args: &Args<'_>) -> Result<()> {
+    if !found.is_some_and(is_view) {
         return Ok(());
     }
     let refuse = |what: &str| {

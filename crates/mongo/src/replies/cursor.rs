@@ -146,7 +146,7 @@ pub(crate) async fn reply_with_list(
     // The filter excludes all documents of the collection.
     let plan = Plan::new(Filter::Never).with_stages(stages);
     let context = Arc::new(Context::default());
-    let cursor = begin_query(call, namespace, plan, context)?;
+    let cursor = begin_query(call, namespace, call.find_collection(namespace), plan, context)?;
     let wanted = FirstBatch { size, single: false, keep: false, sorts: false };
     reply_with_cursor(call, namespace, cursor, wanted).await
 }

@@ -28,9 +28,9 @@ impl Finder {
         let page = page.unwrap_or_default();
         self.progress = Progress::Walking(pages);
         self.last = page.last.or(self.last.take());
-        match self.explain.counted {
-            true => self.explain.keys_examined += page.live,
-            false => self.explain.documents_examined += page.live,
+        match self.counts_entries {
+            true => self.keys_examined += page.live,
+            false => self.documents_examined += page.live,
         }
         charge_keys(context, page.examined).await?;
         Ok(Some(page.live))

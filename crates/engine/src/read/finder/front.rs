@@ -100,7 +100,7 @@ impl Finder {
             (None, Some(Candidate::Entry(entry))) => entry.key,
             (None, _) => return false,
         };
-        self.explain.keys_examined += 1;
+        self.keys_examined += 1;
         self.last = Some(key);
         true
     }

@@ -238,7 +238,7 @@ impl Finder {
             let row = match (self.rows_ahead.pop_front(), self.ahead.pop_front()) {
                 (Some(row), _) => row,
                 (None, Some(Candidate::Entry(entry))) => {
-                    self.explain.keys_examined += 1;
+                    self.keys_examined += 1;
                     view.passing_row_of(&entry).await?
                 }
                 (None, _) => return Ok((rows, end, held)),

@@ -64,7 +64,6 @@ impl Finder {
     ) -> Self {
         let uses = chosen.used_index(find.sort.as_ref(), &find.hint);
         let by_keys = chosen.is_skipped_by_keys();
-        let explain = Explain::of_choice(&chosen, uses);
         let filter = match &chosen.residual {
             Residual::Whole => Arc::clone(&find.filter),
             Residual::Parts(left) => Arc::new(left.clone()),
@@ -74,25 +73,28 @@ impl Finder {
             filter,
             long_keys: LongKeys::of_walk(&chosen, find.sort.as_ref()).map(Box::new),
             by_keys,
-            chosen,
             created: state.record.created,
             at: 0,
             progress: Progress::NotBegun,
             rows_ahead: VecDeque::new(),
             ahead: VecDeque::new(),
             last: None,
-            seen: explain.traits.repeats_rows.then(SeenRows::default),
+            seen: chosen.repeats_rows().then(SeenRows::default),
             uncounted: used.map(Arc::clone).zip(uses),
-            explain,
+            uses,
+            keys_examined: 0,
+            documents_examined: 0,
+            counts_entries: false,
             to_skip: 0,
             branches: None,
             follows: false,
+            chosen,
         }
     }
 
     /// Returns the execution's description and statistics.
     pub(crate) fn explain(&self) -> Explain {
-        let mut explain = self.explain.clone();
+        let mut explain = self.description();
         if let Some(branches) = &self.branches {
             explain.merged = branches.are_merged();
             explain.branches = branches.explain();
@@ -155,7 +157,7 @@ impl Finder {
     pub(crate) fn plan_count(&mut self, stages: &[Stage]) -> Option<CountPipeline> {
         let by_keys = self.chosen.is_counted_by_keys() && self.to_skip == 0;
         let count_pipeline = by_keys.then(|| CountPipeline::of_stages(stages)).flatten();
-        self.explain.counted = self.explain.index.is_some() && count_pipeline.is_some();
+        self.counts_entries = count_pipeline.is_some() && self.description().index.is_some();
         count_pipeline
     }
 

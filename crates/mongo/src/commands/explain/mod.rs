@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use collation::Collation;
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
-use engine::{BatchLimit, Hint, Namespace, Plan};
+use engine::{BatchLimit, Collection, Hint, Namespace, Plan};
 use pipeline::exec::Stage;
 
 use self::{
@@ -35,7 +35,7 @@ use self::{
 use super::{COMMANDS, aggregate, count, find, views};
 use crate::{
     arguments::{Args, collection_argument},
-    call::Call,
+    call::{Call, default_collation},
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, InvalidOptions, Result},
     names,
     parsers::{
@@ -142,20 +142,20 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         "aggregate" => aggregate::source_namespace(&call.inner_call(name, command))?,
         _ => names::parse_collection(call.database, collection_argument(command, name)?)?,
     };
+    let found = call.find_collection(&namespace);
     if name == "find" {
-        views::check_find(call, &namespace, &args)?;
-        find::check_tailable(call, &namespace, &args)?;
+        views::check_find(found.as_deref(), &args)?;
+        find::check_tailable(found.as_deref(), &namespace, &args)?;
     }
     if execute && aggregate::changes_data(command) {
         let message = "an aggregate with $out or $merge can be explained with verbosity \
                        'queryPlanner' only: others would run it";
         return Err(Error::new(InvalidOptions, message));
     }
-    let default = call.default_collation(&namespace);
+    let default = default_collation(found.as_deref());
     let explained = explained_command(name, &args, default.as_ref())?;
     let plan = &explained.plan;
-    let there = call.find_collection(&namespace);
-    let on_view = there.is_some_and(|there| is_view(&there));
+    let on_view = found.as_deref().is_some_and(is_view);
     if on_view && matches!(explained.then, Outcome::Write(_)) {
         return Err(not_on_view(&namespace));
     }
@@ -163,7 +163,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     if name == "count" && !on_view && plan.filter.is_always() && covers_all(&plan.hint) {
         return explain_fast_count(call, &namespace, command, execute).await;
     }
-    reply_with_plan(call, &namespace, explained, command, execute).await
+    reply_with_plan(call, &namespace, found, explained, command, execute).await
 }
 
 /// Checks that the inner command conforms to version 1 of the Stable API, if `explain` requires
@@ -285,11 +285,12 @@ fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
 /// Runs `aggregate` with `explain: true`, the older form: it plans and does not execute.
 pub(super) async fn explain_aggregate(call: &Call<'_>, namespace: &Namespace) -> Result<DocBuf> {
     let args = call.args();
-    let collation = parse_collation(&args)?.or_default(call.default_collation(namespace));
+    let found = call.find_collection(namespace);
+    let collation = parse_collation(&args)?.or_default(default_collation(found.as_deref()));
     let (plan, _) = aggregate::parse_plan(&args, collation.as_deref())?;
     let filter = first_match(&args);
     let explained = Explained { plan, bounded: false, filter, then: Outcome::Answer, collation };
-    reply_with_plan(call, namespace, explained, call.body, false).await
+    reply_with_plan(call, namespace, found, explained, call.body, false).await
 }
 
 /// Makes the plan, executes it on request, and builds the reply. Reads batches as a client would,
@@ -297,6 +298,7 @@ pub(super) async fn explain_aggregate(call: &Call<'_>, namespace: &Namespace) ->
 async fn reply_with_plan(
     call: &Call<'_>,
     namespace: &Namespace,
+    found: Option<Arc<Collection>>,
     explained: Explained,
     command: DocRef<'_>,
     execute: bool,
@@ -310,7 +312,7 @@ async fn reply_with_plan(
         _ => usize::from(bounded),
     };
     let searched = plan.filter.clone();
-    let mut cursor = begin_query(call, namespace, plan, Arc::clone(&context))?;
+    let mut cursor = begin_query(call, namespace, found, plan, Arc::clone(&context))?;
     cursor.leave_uncounted();
     let mut stages: Vec<&'static str> = cursor.stages().iter().map(Stage::name).collect();
     stages.truncate(stages.len().saturating_sub(hidden));
