@@ -17,7 +17,8 @@
 //!           <hash> <partition components> <id component>   row of an item
 //! index     <index> <components> <id component>        entry of an index
 //!           <index> <components>                       entry of a unique index; the id is its body
-//!           <index> <path component> <component> <id component>   entry of a wildcard index
+//!           <index> <components> <path component> <component> <components> <id component>
+//!                                                      entry of a wildcard index
 //!           <index> <path> <component> <creation> <row key>   entry of an item's value at a path
 //!           <index> <component> <creation> <row key>   entry of an item in the index of one path
 //!           <index> <components> <creation> <row key>   entry of an item in the index of several
@@ -214,11 +215,15 @@ pub(crate) fn index_prefix(index: u32) -> Vec<u8> {
     index.to_be_bytes().to_vec()
 }
 
-/// Returns the prefix of all entries of a path in a wildcard index.
-pub(crate) fn wildcard_path(index: u32, path: &str) -> Vec<u8> {
-    let mut key = index_prefix(index);
-    encode(ValueRef::String(path), TypeOrder::Bson, false, &mut key);
-    key
+/// Appends a path to a prefix of the entries of a wildcard index.
+pub(crate) fn push_wildcard_path(path: &str, key: &mut Vec<u8>) {
+    encode(ValueRef::String(path), TypeOrder::Bson, false, key);
+}
+
+/// Appends the component that stands for the path in the entry of a document without a path that a
+/// compound wildcard index covers.
+pub(crate) fn push_no_wildcard_path(key: &mut Vec<u8>) {
+    encode(ValueRef::MinKey, TypeOrder::Bson, false, key);
 }
 
 /// Parses the index id of an entry.

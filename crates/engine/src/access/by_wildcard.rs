@@ -1,4 +1,5 @@
-//! Evaluates a wildcard index for a filter: the entries of one path that the filter tests.
+//! Evaluates a wildcard index for a filter: the entries of one path that the filter tests. A
+//! compound index needs equalities of all fields before the wildcard, or serves only those.
 //!
 //! The index has no entries of missing values and of objects with fields. So a path is usable only
 //! if its bounds contain no value that a document without an entry could have there.
@@ -12,13 +13,13 @@ use store::{Direction, KeyRange};
 
 use super::{
     access_path::{AccessPath, ScoredAccess},
-    bounds::{Bounds, prefix_successor},
+    bounds::{Bounds, Span, prefix_successor},
     by_index::{extend_prefixes, index_ranges},
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
     key_texts::KeyTexts,
 };
 use crate::{
-    catalog::{IndexSpec, WildcardPaths},
+    catalog::{IndexSpec, WildcardKey, WildcardPaths},
     keys,
 };
 
@@ -37,17 +38,18 @@ pub(super) fn wildcard_access<'a>(
     collation: Option<&'a Collation>,
 ) -> ScoredAccess<'a> {
     let texts = KeyTexts::of(index.collation.as_deref(), collation);
+    let fields = Fields { index, key: WildcardKey::of(&index.key), parts, texts };
     let mut tested = Vec::new();
     for part in parts {
         collect_paths(part, "", &mut tested);
     }
     tested.retain(|path| paths.covers(path));
-    let best = tested.iter().filter_map(|path| path_ranges(index, path, parts, texts));
-    let best = best.max_by_key(|(score, _)| *score);
-    let (score, ranges) = match best {
-        Some(best) => best,
-        None => existing_ranges(index, paths, parts).unwrap_or_default(),
-    };
+    let best = fields.points_before().and_then(|before| {
+        let best = tested.iter().filter_map(|path| fields.path_ranges(&before, path));
+        let best = best.max_by_key(|(score, _)| *score);
+        best.or_else(|| fields.existing_ranges(&before, paths))
+    });
+    let (score, ranges) = best.or_else(|| fields.ranges_before()).unwrap_or_default();
     ScoredAccess {
         score,
         bound: score,
@@ -61,30 +63,157 @@ pub(super) fn wildcard_access<'a>(
     }
 }
 
-/// Returns the score and the ranges of the entries that the filter selects at a path; `None` if
-/// documents without such an entry may match.
-fn path_ranges(
-    index: &IndexSpec,
-    path: &str,
-    parts: &[&Filter],
-    texts: KeyTexts<'_>,
-) -> Option<(usize, Vec<KeyRange>)> {
-    let PathBounds { bounds, score } = bounds_on_path(parts, path, false, !index.multikey, texts)?;
-    if !has_entries_within(&bounds) {
-        return None;
+/// Key prefixes that a filter allows, and their score.
+struct Prefixes {
+    prefixes: Vec<Vec<u8>>,
+    score: usize,
+}
+
+impl Prefixes {
+    /// Appends one of several values of the next field; returns false if there are too many.
+    fn extend(&mut self, points: &[Vec<u8>], score: usize) -> bool {
+        if MAX_RANGES < self.prefixes.len().saturating_mul(points.len()) {
+            return false;
+        }
+        self.prefixes = extend_prefixes(&self.prefixes, points);
+        self.score += score;
+        true
     }
-    let prefix = vec![keys::wildcard_path(index.id, path)];
-    let ranges = match bounds {
-        Bounds::Points(points) => index_ranges(&extend_prefixes(&prefix, &points), None),
-        Bounds::Spans(spans) => index_ranges(&prefix, Some(spans)),
-    };
-    // An index on the path itself is preferred.
-    (ranges.len() <= MAX_RANGES).then_some((score.saturating_sub(2), ranges))
+
+    /// Returns score and ranges of the entries with these prefixes, limited by spans of the next
+    /// field.
+    fn ranges(&self, spans: Option<Vec<Span>>, score: usize) -> (usize, Vec<KeyRange>) {
+        (self.score + score, index_ranges(&self.prefixes, spans))
+    }
+}
+
+/// The fields of a wildcard index and a filter over them.
+struct Fields<'f, 'a> {
+    index: &'a IndexSpec,
+    key: WildcardKey<'a>,
+    parts: &'f [&'f Filter],
+    texts: KeyTexts<'a>,
+}
+
+impl Fields<'_, '_> {
+    /// Returns the bounds of a field beside the wildcard, at which no document has an array.
+    fn bounds_beside(&self, (path, descending): &(String, bool)) -> Option<PathBounds> {
+        bounds_on_path(self.parts, path, *descending, true, self.texts)
+    }
+
+    /// Returns the key prefixes up to the wildcard; `None` if the filter does not fix each field
+    /// before it.
+    fn points_before(&self) -> Option<Prefixes> {
+        let mut out = Prefixes { prefixes: vec![keys::index_prefix(self.index.id)], score: 0 };
+        for field in self.key.before {
+            match self.bounds_beside(field)? {
+                PathBounds { bounds: Bounds::Points(points), score } => {
+                    out.extend(&points, score).then_some(())?;
+                }
+                PathBounds { bounds: Bounds::Spans(_), .. } => return None,
+            }
+        }
+        Some(out)
+    }
+
+    /// Returns the score and the ranges that conditions on the fields before the wildcard allow,
+    /// whatever is at its paths: each document has at least one entry there.
+    fn ranges_before(&self) -> Option<(usize, Vec<KeyRange>)> {
+        let mut out = Prefixes { prefixes: vec![keys::index_prefix(self.index.id)], score: 0 };
+        let mut spans = None;
+        for field in self.key.before {
+            match self.bounds_beside(field) {
+                Some(PathBounds { bounds: Bounds::Points(points), score }) => {
+                    if !out.extend(&points, score) {
+                        break;
+                    }
+                }
+                Some(PathBounds { bounds: Bounds::Spans(found), score }) => {
+                    spans = Some((found, score));
+                    break;
+                }
+                None => break,
+            }
+        }
+        let (spans, score) = spans.map_or((None, 0), |(spans, score)| (Some(spans), score));
+        let (score, ranges) = out.ranges(spans, score);
+        // A document may have many entries, so an index with one for each is preferred.
+        let score = score.saturating_sub(4);
+        (0 < score && ranges.len() <= MAX_RANGES).then_some((score, ranges))
+    }
+
+    /// Returns the score and the ranges of the entries that the filter selects at a path; `None` if
+    /// documents without such an entry may match.
+    fn path_ranges(&self, before: &Prefixes, path: &str) -> Option<(usize, Vec<KeyRange>)> {
+        let (single, descending) = (!self.index.multikey, self.key.descending);
+        let found = bounds_on_path(self.parts, path, descending, single, self.texts)?;
+        if !has_entries_within(&found.bounds, descending) {
+            return None;
+        }
+        let with_path = |prefix: &Vec<u8>| {
+            let mut prefix = prefix.clone();
+            keys::push_wildcard_path(path, &mut prefix);
+            prefix
+        };
+        let prefixes = before.prefixes.iter().map(with_path).collect();
+        let mut out = Prefixes { prefixes, score: before.score };
+        let (mut spans, mut last) = (None, 0);
+        match found.bounds {
+            Bounds::Points(points) => {
+                out.extend(&points, found.score).then_some(())?;
+                for field in self.key.behind {
+                    match self.bounds_beside(field) {
+                        Some(PathBounds { bounds: Bounds::Points(points), score })
+                            if out.extend(&points, score) => {}
+                        Some(PathBounds { bounds: Bounds::Spans(found), score }) => {
+                            (spans, last) = (Some(found), score);
+                            break;
+                        }
+                        _ => break,
+                    }
+                }
+            }
+            Bounds::Spans(found_spans) => (spans, last) = (Some(found_spans), found.score),
+        }
+        let (score, ranges) = out.ranges(spans, last);
+        // An index on the path itself is preferred.
+        (ranges.len() <= MAX_RANGES).then_some((score.saturating_sub(2), ranges))
+    }
+
+    /// Returns the score and the ranges of all entries at or below a path that has to exist.
+    fn existing_ranges(
+        &self,
+        before: &Prefixes,
+        paths: &WildcardPaths,
+    ) -> Option<(usize, Vec<KeyRange>)> {
+        let exists = self.parts.iter().find_map(|part| match part {
+            Filter::Path(path, PathTest::Exists) => Some(path.as_str()),
+            _ => None,
+        })?;
+        // A part of the path that is a number may be a position in an array.
+        let is_position = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if !paths.covers(exists) || exists.split('.').any(is_position) {
+            return None;
+        }
+        let mut ranges = Vec::with_capacity(2 * before.prefixes.len());
+        for prefix in &before.prefixes {
+            let (mut at, mut below) = (prefix.clone(), prefix.clone());
+            keys::push_wildcard_path(exists, &mut at);
+            keys::push_wildcard_path(&format!("{exists}."), &mut below);
+            // Without its terminator, the encoding of a text is a prefix of those of longer texts.
+            below.pop();
+            ranges.extend([at, below].map(|start| {
+                let end = Some(prefix_successor(&start));
+                KeyRange { start, end }
+            }));
+        }
+        (ranges.len() <= MAX_RANGES).then_some((before.score + MISSING_SCORE, ranges))
+    }
 }
 
 /// Returns whether every value within the bounds has an entry of its own: no missing or empty
 /// value, object or array is among them.
-fn has_entries_within(bounds: &Bounds) -> bool {
+fn has_entries_within(bounds: &Bounds, descending: bool) -> bool {
     let object = Document::new();
     let without = [
         ValueRef::Undefined,
@@ -94,7 +223,7 @@ fn has_entries_within(bounds: &Bounds) -> bool {
     ];
     without.into_iter().all(|value| {
         let class =
-            KeyTexts::BYTES.encode_component(value, false).first().copied().unwrap_or_default();
+            KeyTexts::BYTES.encode_component(value, descending).first().copied().unwrap_or_default();
         match bounds {
             Bounds::Points(points) => points.iter().all(|point| point.first() != Some(&class)),
             Bounds::Spans(spans) => spans.iter().all(|span| {
@@ -103,32 +232,6 @@ fn has_entries_within(bounds: &Bounds) -> bool {
             }),
         }
     })
-}
-
-/// Returns the score and the ranges of all entries at or below a path that has to exist.
-fn existing_ranges(
-    index: &IndexSpec,
-    paths: &WildcardPaths,
-    parts: &[&Filter],
-) -> Option<(usize, Vec<KeyRange>)> {
-    let exists = parts.iter().find_map(|part| match part {
-        Filter::Path(path, PathTest::Exists) => Some(path.as_str()),
-        _ => None,
-    })?;
-    // A part of the path that is a number may be a position in an array.
-    let is_position = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if !paths.covers(exists) || exists.split('.').any(is_position) {
-        return None;
-    }
-    let at = keys::wildcard_path(index.id, exists);
-    let mut below = keys::wildcard_path(index.id, &format!("{exists}."));
-    // Without its terminator, the encoding of a text is a prefix of those of longer texts.
-    below.pop();
-    let ranges = [at, below].map(|start| {
-        let end = Some(prefix_successor(&start));
-        KeyRange { start, end }
-    });
-    Some((MISSING_SCORE, ranges.to_vec()))
 }
 
 /// Collects the paths that a filter tests, also within `$elemMatch`.

@@ -48,6 +48,7 @@ pub use record::{
     ItemSettings, Record, TEXT_FIELD,
 };
 pub use wildcard_paths::WildcardPaths;
+pub(crate) use wildcard_paths::WildcardKey;
 
 use std::{fmt, sync::Arc};
 

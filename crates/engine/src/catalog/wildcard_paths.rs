@@ -5,7 +5,38 @@
 //!  {"a.$**": 1}                                  `a` and the paths below it
 //!  {"$**": 1}, wildcardProjection {a: 1, b: 1}   `a`, `b` and the paths below them
 //!  {"$**": 1}, wildcardProjection {a: 0}         all others, except those of `_id`
+//!  {a: 1, "b.$**": 1}                            `b` and the paths below it, within each value of `a`
 //! ```
+
+/// The fields of the key of a wildcard index, in their order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WildcardKey<'k> {
+    /// The fields before the wildcard, which have a single value in each document.
+    pub(crate) before: &'k [(String, bool)],
+    /// Whether the values at the paths of the wildcard are in descending order.
+    pub(crate) descending: bool,
+    /// The fields behind the wildcard.
+    pub(crate) behind: &'k [(String, bool)],
+}
+
+impl<'k> WildcardKey<'k> {
+    /// Divides the key of an index at its wildcard.
+    pub(crate) fn of(key: &'k [(String, bool)]) -> Self {
+        let is_wildcard = |path: &str| path == "$**" || path.ends_with(".$**");
+        let at = key.iter().position(|(path, _)| is_wildcard(path)).unwrap_or(key.len());
+        let (before, rest) = key.split_at(at);
+        let (descending, behind) = match rest.split_first() {
+            Some(((_, descending), behind)) => (*descending, behind),
+            None => (false, rest),
+        };
+        Self { before, descending, behind }
+    }
+
+    /// Returns whether the key has other fields than the wildcard.
+    pub(crate) fn is_compound(self) -> bool {
+        !self.before.is_empty() || !self.behind.is_empty()
+    }
+}
 
 /// The paths that a wildcard index includes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //!  values    an item's values at one path
 //!  text      the words of a document's texts
 //!  wildcard  all values of a document with their paths
+//!  single_value  the value of a field beside texts or a wildcard
 //!  change    records of indexes, each change a commit
 //!  clustered the primary key as a date index
 //!  redefine  all indexes of a collection at once, with its options
@@ -19,6 +20,7 @@ mod entries;
 mod items;
 mod redefine;
 mod replacement;
+mod single_value;
 mod text;
 mod values;
 mod wildcard;

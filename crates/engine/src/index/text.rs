@@ -12,7 +12,7 @@ use document::{
 use evaluation::Context;
 use full_text::{TextIndex, array_beside_texts};
 
-use super::DraftedEntries;
+use super::{DraftedEntries, single_value::single_value};
 use crate::{
     catalog::{IndexSpec, TEXT_FIELD},
     entry::{NamedRow, naming_body},
@@ -37,7 +37,7 @@ pub(super) fn draft_text(
             is_behind = true;
             continue;
         }
-        let value = single_value(document, path)?;
+        let value = single_value(document, path).ok_or_else(|| array_beside_texts(path))?;
         let out = if is_behind { &mut behind } else { &mut before };
         encode(value, TypeOrder::Bson, *descending, out);
     }
@@ -52,19 +52,4 @@ pub(super) fn draft_text(
     }
     entries.sort_unstable();
     Ok(DraftedEntries { entries, multikey: false, date: None })
-}
-
-/// Returns the value at a path; a missing one is null.
-fn single_value<'a>(document: DocRef<'a>, path: &str) -> Result<ValueRef<'a>, Error> {
-    let mut value = ValueRef::Document(document);
-    for name in path.split('.') {
-        value = match value {
-            ValueRef::Document(inner) => inner.get(name).unwrap_or(ValueRef::Null),
-            _ => ValueRef::Null,
-        };
-        if matches!(value, ValueRef::Array(_)) {
-            return Err(array_beside_texts(path).into());
-        }
-    }
-    Ok(value)
 }

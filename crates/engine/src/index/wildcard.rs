@@ -4,22 +4,78 @@
 //! ```text
 //!  {a: 1, b: {c: [2, {d: 3}, [4]]}, e: {}}   ──▶   a 1    b.c 2    b.c.d 3    b.c [4]    e undefined
 //! ```
+//!
+//! The entries of a compound index have the values of its other fields before and behind path and
+//! value. There, a document has at least one entry.
 
 use bytes::Bytes;
-use document::{DocRef, Document, ValueRef};
+use document::{DocRef, Document, Value, ValueRef};
 
-use super::DraftedEntries;
+use super::{DraftedEntries, single_value::single_value};
 use crate::{
     access::push_component,
-    catalog::{IndexSpec, WildcardPaths},
+    catalog::{IndexSpec, WildcardKey, WildcardPaths},
     entry::{NamedRow, naming_body},
     error::{Error, Kind},
     keys,
     limits::MAX_ENTRIES_PER_DOCUMENT,
 };
 
+/// Error number: an array at a field beside the wildcard.
+const ARRAY_BESIDE: i32 = 7_246_301;
+
 /// Name of the path in the key pattern of a scan of a wildcard index.
 pub(crate) const PATH_FIELD: &str = "$_path";
+
+/// The values of the fields beside the wildcard of a compound index, as parts of its keys.
+struct Around {
+    before: Vec<u8>,
+    behind: Vec<u8>,
+}
+
+impl Around {
+    /// Encodes the values of a document; fails if one of them is an array.
+    fn of(index: &IndexSpec, document: DocRef<'_>, row_key: &[u8]) -> Result<Self, Error> {
+        let key = WildcardKey::of(&index.key);
+        let encode = |fields: &[(String, bool)], out: &mut Vec<u8>| -> Result<(), Error> {
+            for (path, descending) in fields {
+                let value = single_value(document, path).ok_or_else(|| array_beside(path))?;
+                push_component(index.collation.as_deref(), value, *descending, out);
+            }
+            Ok(())
+        };
+        let (mut before, mut behind) = (keys::index_prefix(index.id), Vec::new());
+        encode(key.before, &mut before)?;
+        encode(key.behind, &mut behind)?;
+        behind.extend_from_slice(row_key);
+        Ok(Self { before, behind })
+    }
+
+    /// Returns the key of an entry.
+    fn entry_key(&self, index: &IndexSpec, path: &str, value: ValueRef<'_>) -> Bytes {
+        let mut key = self.before.clone();
+        keys::push_wildcard_path(path, &mut key);
+        let descending = WildcardKey::of(&index.key).descending;
+        push_component(index.collation.as_deref(), value, descending, &mut key);
+        key.extend_from_slice(&self.behind);
+        key.into()
+    }
+
+    /// Returns the key of the entry of a document without a value that the wildcard covers, by
+    /// which conditions on the other fields find it.
+    fn bare_key(&self) -> Bytes {
+        let mut key = self.before.clone();
+        keys::push_no_wildcard_path(&mut key);
+        key.extend_from_slice(&self.behind);
+        key.into()
+    }
+}
+
+fn array_beside(path: &str) -> Error {
+    let message =
+        format!("cannot index an array at '{path}', a field beside the wildcard of an index");
+    evaluation::Error::new(evaluation::Kind::Invalid, ARRAY_BESIDE, message).into()
+}
 
 /// Returns a document's entries in a wildcard index.
 pub(super) fn draft_wildcard(
@@ -30,36 +86,50 @@ pub(super) fn draft_wildcard(
 ) -> Result<DraftedEntries, Error> {
     let mut entries = Vec::new();
     let body = naming_body(row.key);
+    let around = Around::of(index, document, row.key)?;
     let multikey = walk(index, paths, document, &mut |path, value| {
-        entries.push((entry_key(index, path, value, row.key), body.clone()));
+        entries.push((around.entry_key(index, path, value), body.clone()));
     })?;
+    if entries.is_empty() && WildcardKey::of(&index.key).is_compound() {
+        entries.push((around.bare_key(), body));
+    }
     entries.sort_unstable();
     entries.dedup();
     Ok(DraftedEntries { entries, multikey, date: None })
 }
 
-/// Returns the keys of a document's entries, each with its path and value.
+/// Returns the keys of a document's entries, each with its path and values.
 pub(super) fn values_of(
     index: &IndexSpec,
     paths: &WildcardPaths,
     document: DocRef<'_>,
     row_key: &[u8],
 ) -> Result<Vec<(Bytes, Document)>, Error> {
+    let around = Around::of(index, document, row_key)?;
+    let key = WildcardKey::of(&index.key);
+    let push = |fields: &[(String, bool)], shown: &mut Document| {
+        for (path, _) in fields {
+            let value = single_value(document, path).unwrap_or(ValueRef::Null);
+            shown.push(path.as_str(), value.to_value());
+        }
+    };
     let mut found = Vec::new();
     walk(index, paths, document, &mut |path, value| {
         let mut shown = Document::new();
+        push(key.before, &mut shown);
         shown.push(PATH_FIELD, path);
         shown.push(path, value.to_value());
-        found.push((entry_key(index, path, value, row_key), shown));
+        push(key.behind, &mut shown);
+        found.push((around.entry_key(index, path, value), shown));
     })?;
+    if found.is_empty() && key.is_compound() {
+        let mut shown = Document::new();
+        push(key.before, &mut shown);
+        shown.push(PATH_FIELD, Value::MinKey);
+        push(key.behind, &mut shown);
+        found.push((around.bare_key(), shown));
+    }
     Ok(found)
-}
-
-fn entry_key(index: &IndexSpec, path: &str, value: ValueRef<'_>, row_key: &[u8]) -> Bytes {
-    let mut key = keys::wildcard_path(index.id, path);
-    push_component(index.collation.as_deref(), value, false, &mut key);
-    key.extend_from_slice(row_key);
-    key.into()
 }
 
 /// Calls `visit` with each path and value that have an entry. Returns whether the document has an
@@ -146,7 +216,7 @@ impl<'a> Walk<'_, 'a> {
 
 #[cfg(test)]
 mod tests {
-    use document::{Value, array, doc, shell};
+    use document::{array, doc, shell};
 
     use super::*;
     use crate::catalog::IndexShape;

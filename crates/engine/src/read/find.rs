@@ -12,7 +12,7 @@ use store::KeyRange;
 
 use crate::{
     access::{AccessPath, ChosenAccess, Hint},
-    catalog::{ID_INDEX, IndexShape, IndexSpec},
+    catalog::{ID_INDEX, IndexShape, IndexSpec, WildcardKey},
     index::PATH_FIELD,
     keys,
 };
@@ -86,14 +86,23 @@ fn scanned_pattern(index: &IndexSpec, ranges: &[KeyRange]) -> Document {
     if !matches!(index.shape, IndexShape::Wildcard(_)) {
         return index.key_pattern();
     }
+    let key = WildcardKey::of(&index.key);
+    let order = |descending: bool| if descending { -1 } else { 1 };
     let mut pattern = Document::new();
-    pattern.push(PATH_FIELD, 1);
     let prefix = keys::index_prefix(index.id).len();
-    let start = ranges.first().and_then(|range| range.start.get(prefix..));
+    let mut start = ranges.first().and_then(|range| range.start.get(prefix..));
+    for (path, descending) in key.before {
+        pattern.push(path.as_str(), order(*descending));
+        start = start.and_then(|start| decode(start, *descending)).map(|(_, rest)| rest);
+    }
+    pattern.push(PATH_FIELD, 1);
     if let Some((Component::Value(Value::String(path)), _)) =
         start.and_then(|start| decode(start, false))
     {
-        pattern.push(path, 1);
+        pattern.push(path, order(key.descending));
+    }
+    for (path, descending) in key.behind {
+        pattern.push(path.as_str(), order(*descending));
     }
     pattern
 }

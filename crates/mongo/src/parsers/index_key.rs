@@ -5,20 +5,17 @@
 //! {a: "hashed", b: 1}        the value of one path is hashed
 //! {kind: 1, title: "text"}   a text index, for searches within a kind
 //! {"$**": 1}  {"a.$**": 1}   a wildcard index of all values, or of those at and below `a`
+//! {a: 1, "b.$**": -1}        a compound wildcard index
 //! ```
 
 use document::{DocRef, Number, ValueRef, shell};
-use engine::{IndexShape, TEXT_FIELD, WildcardPaths};
+use engine::{IndexShape, TEXT_FIELD};
 
-use super::text_index;
+use super::{text_index, wildcard_key};
 use crate::{
     arguments::Args,
-    errors::{BadValue, CannotCreateIndex, CommandNotSupported, Error, FailedToParse, Result},
+    errors::{BadValue, CannotCreateIndex, CommandNotSupported, Error, Result},
 };
-
-/// Maximum number of paths in a `wildcardProjection`. mongod has no limit. Here every write compares
-/// each path of the document with all of them, without a time limit.
-const MAX_PROJECTED_PATHS: usize = 1000;
 
 /// The key of an index.
 #[derive(Debug)]
@@ -35,15 +32,16 @@ enum Part {
     Hashed(String),
     /// A path of texts; `$**` for all.
     Text(String),
-    /// The path above `$**`, empty for whole documents.
-    Wildcard(String),
+    /// The path above `$**`, empty for whole documents, and whether the values descend.
+    Wildcard(String, bool),
 }
 
 /// Parses the key pattern, and `wildcardProjection` among the options of the index. Any number but
 /// 0 and NaN is a direction; a string names a kind of index.
 ///
 /// Fails with 67 for an empty pattern, 0, NaN or another type, with 115 or 67 for a kind of index
-/// that is unsupported or unknown, and with 31303 for several hashed paths.
+/// that is unsupported or unknown, with 31303 for several hashed paths, with 7246201 for several
+/// wildcards, and with the errors of [`wildcard_key::parse_paths`].
 pub(super) fn parse_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<IndexKey> {
     if pattern.is_empty() {
         return Err(refuse("Index keys cannot be empty."));
@@ -52,7 +50,7 @@ pub(super) fn parse_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<Index
         return parse_text_key(pattern, options);
     }
     let (mut paths, mut shape) = (Vec::with_capacity(pattern.len()), IndexShape::Fields);
-    let mut hashed = 0;
+    let (mut hashed, mut wildcard) = (0, None);
     for (path, value) in pattern.iter() {
         match parse_part(path, value)? {
             Part::Ordered(path, descending) => paths.push((path, descending)),
@@ -63,15 +61,21 @@ pub(super) fn parse_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<Index
             }
             // Patterns with texts are parsed above.
             Part::Text(path) => paths.push((path, false)),
-            Part::Wildcard(_) if 1 < pattern.len() => {
-                let message = "a compound wildcard index is not supported";
-                return Err(Error::new(CommandNotSupported, message));
+            Part::Wildcard(_, _) if wildcard.is_some() => {
+                let message = "Index Key can contain only one wildcard index field";
+                return Err(Error::new(7_246_201, message));
             }
-            Part::Wildcard(above) => {
-                shape = IndexShape::Wildcard(wildcard_paths(&above, options)?);
-                paths.push((path.to_owned(), false));
+            Part::Wildcard(above, descending) => {
+                wildcard = Some(above);
+                paths.push((path.to_owned(), descending));
             }
         }
+    }
+    if let Some(above) = wildcard {
+        if 0 < hashed {
+            return Err(refuse("A wildcard index key pattern cannot have the kind 'hashed'"));
+        }
+        shape = IndexShape::Wildcard(wildcard_key::parse_paths(&above, &paths, options)?);
     }
     if 1 < hashed {
         let shown = shell(ValueRef::Document(pattern));
@@ -114,7 +118,7 @@ fn parse_text_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<IndexKey> {
                 ended = !texts.is_empty();
                 fields.push((path, descending));
             }
-            Part::Hashed(_) | Part::Wildcard(_) => {
+            Part::Hashed(_) | Part::Wildcard(_, _) => {
                 return Err(refuse("Can't use more than one index plugin for a single index."));
             }
         }
@@ -181,17 +185,14 @@ fn parse_part(path: &str, value: ValueRef<'_>) -> Result<Part> {
             )));
         }
     };
-    match above {
-        None => Ok(Part::Ordered(path.to_owned(), order < 0.0)),
-        Some(_) if order < 0.0 => {
-            Err(refuse("A numeric value in a $** index key pattern must be positive."))
-        }
-        Some(above) => Ok(Part::Wildcard(above.to_owned())),
-    }
+    Ok(match above {
+        None => Part::Ordered(path.to_owned(), order < 0.0),
+        Some(above) => Part::Wildcard(above.to_owned(), order < 0.0),
+    })
 }
 
 /// Returns error 67 (CannotCreateIndex) with this text.
-fn refuse(message: impl Into<String>) -> Error {
+pub(super) fn refuse(message: impl Into<String>) -> Error {
     Error::new(CannotCreateIndex, message)
 }
 
@@ -220,95 +221,4 @@ pub(super) fn check_path(path: &str) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Returns the paths of a wildcard index below `above`, or those of its `wildcardProjection`.
-fn wildcard_paths(above: &str, options: &Args<'_>) -> Result<WildcardPaths> {
-    let Some(projection) = options.document("wildcardProjection")? else {
-        return Ok(match above {
-            "" => WildcardPaths::default(),
-            above => WildcardPaths {
-                included: true,
-                paths: vec![above.to_owned()],
-                with_id: above == "_id" || above.starts_with("_id."),
-            },
-        });
-    };
-    if projection.is_empty() {
-        let message = "The 'wildcardProjection' field can't be an empty object";
-        return Err(Error::new(FailedToParse, message));
-    }
-    if !above.is_empty() {
-        let message = format!(
-            "The field 'wildcardProjection' is only allowed when 'key' is {{\"$**\": 1}}, not {{\"{above}.$**\": 1}}"
-        );
-        return Err(Error::new(FailedToParse, message));
-    }
-    let mut parsed = Projection::default();
-    parsed.add_fields(projection, "")?;
-    let Projection { included, paths, with_id } = parsed;
-    // Only `_id: 0` excludes `_id` from all other paths; only `_id: 1` includes nothing else.
-    let included = included.unwrap_or(with_id == Some(true));
-    Ok(WildcardPaths { included, paths, with_id: with_id.unwrap_or(false) })
-}
-
-/// A `wildcardProjection`, as far as it was parsed.
-#[derive(Default)]
-struct Projection {
-    /// Whether the paths are included or excluded; `None` before the first.
-    included: Option<bool>,
-    paths: Vec<String>,
-    with_id: Option<bool>,
-}
-
-impl Projection {
-    /// Adds the fields of a projection below a path.
-    ///
-    /// Fails with 31254 or 31253 if it includes some paths and excludes others, and with 9 for
-    /// computed fields.
-    fn add_fields(&mut self, fields: DocRef<'_>, above: &str) -> Result<()> {
-        for (name, value) in fields.iter() {
-            let path = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };
-            check_path(&path)?;
-            match value {
-                ValueRef::Document(inner) if !inner.is_empty() => {
-                    self.add_fields(inner, &path)?;
-                    continue;
-                }
-                ValueRef::Bool(_) => {}
-                value if value.is_number() => {}
-                _ => {
-                    let message = format!(
-                        "Bad projection specification, cannot use computed fields when parsing wildcardProjection: '{path}'"
-                    );
-                    return Err(Error::new(FailedToParse, message));
-                }
-            }
-            let included = value.is_truthy();
-            if path == "_id" {
-                self.with_id = Some(included);
-                continue;
-            }
-            match self.included {
-                Some(true) if !included => {
-                    let message =
-                        format!("Cannot do exclusion on field {path} in inclusion projection");
-                    return Err(Error::new(31254, message));
-                }
-                Some(false) if included => {
-                    let message =
-                        format!("Cannot do inclusion on field {path} in exclusion projection");
-                    return Err(Error::new(31253, message));
-                }
-                _ => self.included = Some(included),
-            }
-            self.paths.push(path);
-            if MAX_PROJECTED_PATHS < self.paths.len() {
-                return Err(refuse(format!(
-                    "a wildcardProjection may have at most {MAX_PROJECTED_PATHS} paths"
-                )));
-            }
-        }
-        Ok(())
-    }
 }

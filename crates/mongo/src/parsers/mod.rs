@@ -24,3 +24,5 @@ pub(crate) mod shared_arguments;
 pub(crate) mod statements;
 /// Weights and languages of a text index.
 pub(crate) mod text_index;
+/// The paths of a wildcard index.
+mod wildcard_key;

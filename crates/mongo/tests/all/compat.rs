@@ -99,8 +99,8 @@ is not there yet answers an error that names it.
   each other operation counts once for each index that it walks; `collMod` does not set counts back.
 * `currentOp` shows index builds that the server goes on with after a start as `createIndexes` without
   a number (`opid`), since nobody waits for them and nobody can end them.
-* Indexes of the kinds `2d` and `2dsphere`, compound wildcard indexes, and `create` with `timeseries` or
-  `encryptedFields` are refused by name (115).
+* Indexes of the kinds `2d` and `2dsphere`, and `create` with `timeseries` or `encryptedFields` are refused by
+  name (115).
 * The definitions of views are shown by `listCollections`; there is no `system.views`. A `collMod` of a view
   needs `viewOn` and `pipeline` together. `$collStats` of a view has `latencyStats` only, and `explain` shows the
   stages of a view before those of the command. A definition that makes a view read itself is refused (5) when
@@ -206,7 +206,7 @@ in a collection.
 | `$geoNear`, `$planCacheStats` | not yet | 238 |
 | `$geoWithin`, `$geoIntersects`, `$near`, `$nearSphere` and their options | not yet | 238 |
 | indexes `2dsphere` | not yet | 115 |
-| indexes `hashed` and wildcard | works | not compound with a wildcard (115) |
+| indexes `hashed` and wildcard | works | compound wildcard indexes as in MongoDB 7.0 |
 | `$$CLUSTER_TIME` | not yet | 17276 |
 | `$pushAll`, `$nin` in expressions | not there | 9, 31325, as in MongoDB |
 | `currentOp` and `listDatabases` on other databases than `admin` | not there | 13, as in MongoDB |

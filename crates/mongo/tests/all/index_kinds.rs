@@ -126,11 +126,16 @@ async fn kinds_of_index_that_cannot_be_made_are_refused() {
         (all(), doc! { "unique": true }, 67),
         (all(), doc! { "sparse": true }, 67),
         (all(), doc! { "expireAfterSeconds": 1 }, 67),
-        (doc! { "$**": -1 }, doc! {}, 67),
         (doc! { "$**": "hashed" }, doc! {}, 67),
         (doc! { "a.b.$**.c": 1 }, doc! {}, 67),
         (doc! { "a..$**": 1 }, doc! {}, 67),
-        (doc! { "$**": 1, "a": 1 }, doc! {}, 115),
+        (doc! { "$**": 1, "a": 1 }, doc! {}, 67),
+        (doc! { "a.$**": 1, "b.$**": 1 }, doc! {}, 7246201),
+        (doc! { "a.$**": 1, "b": "hashed" }, doc! {}, 67),
+        (doc! { "a.$**": 1, "b": "text" }, doc! {}, 67),
+        (doc! { "a.$**": 1, "b": 1 }, doc! { "unique": true }, 67),
+        (doc! { "a.$**": 1, "b": 1 }, doc! { "sparse": true }, 67),
+        (doc! { "a.$**": 1, "b": 1 }, doc! { "expireAfterSeconds": 60 }, 67),
         (doc! { "a": 1 }, doc! { "wildcardProjection": doc! { "a": 1 } }, 2),
         (all(), doc! { "wildcardProjection": 1 }, 14),
         (all(), doc! { "wildcardProjection": doc! {} }, 9),
@@ -256,6 +261,8 @@ async fn documents_expire_in_every_kind_of_index() {
     for (key, filter) in [
         (doc! { "a": "hashed" }, doc! { "a": 7 }),
         (doc! { "$**": 1 }, doc! { "a": 7 }),
+        (doc! { "b": 1, "a.$**": 1 }, doc! { "b": Value::Null, "a": 7 }),
+        (doc! { "a": 1, "b.$**": 1 }, doc! { "a": 7 }),
         (doc! { "a": 1 }, doc! { "a": 7 }),
     ] {
         let mut client = Client::new();
@@ -328,4 +335,123 @@ async fn options_are_listed_as_they_were_given() {
     // The listed specification can be sent back.
     let again = doc! { "createIndexes": "d", "indexes": array![listed[1].clone()] };
     good(&mut client, again).await;
+}
+
+#[tokio::test]
+async fn the_wildcard_of_a_compound_index_excludes_its_other_fields() {
+    let all = |others: &[&str]| -> Document {
+        let names = others.iter().chain(["$**"].iter());
+        names.map(|name| ((*name).to_owned(), Value::Int32(1))).collect()
+    };
+    for (key, projection, code) in [
+        (doc! { "a": 1, "a.$**": 1 }, None, 7246204),
+        (doc! { "a.b.c": 1, "a.b.$**": 1 }, None, 7246204),
+        (all(&["c"]), Some(doc! { "a.b": 1, "a.b.c": 1 }), 7246200),
+        (all(&["a"]), Some(doc! { "a": 1 }), 7246208),
+        (all(&["a"]), Some(doc! { "a": 1, "b": 1 }), 7246208),
+        (all(&["_id"]), Some(doc! { "_id": 1 }), 7246208),
+        (all(&["_id"]), Some(doc! { "_id": 1, "a": 1 }), 7246208),
+        (all(&["c"]), Some(doc! { "_id": 0, "a": 0, "b": 1 }), 7246211),
+        (all(&["_id", "e"]), Some(doc! { "_id": 1, "e": 0 }), 7246209),
+        (all(&["a", "b"]), Some(doc! { "b": 0 }), 7246209),
+        (all(&["a"]), Some(doc! { "a.b": 0 }), 7246209),
+        (all(&["a"]), Some(doc! { "_id": 0 }), 7246210),
+        (all(&["b"]), Some(doc! { "_id": 0, "a": 0 }), 7246210),
+        (all(&["e.c"]), Some(doc! { "_id": 1, "e.b": 0 }), 7246210),
+        (all(&["a"]), Some(doc! { "b": "x" }), 51271),
+    ] {
+        let mut client = Client::new();
+        let more = projection.map_or(doc! {}, |it| doc! { "wildcardProjection": it });
+        refused(&mut client, creation(key, more), code).await;
+    }
+    for (key, projection) in [
+        (doc! { "a": 1, "b.$**": -1, "c": 1 }, None),
+        (doc! { "$**": -1 }, None),
+        (all(&["a"]), Some(doc! { "a": 0 })),
+        (all(&["other"]), Some(doc! { "_id": 0, "a": 1 })),
+        (all(&["other"]), Some(doc! { "_id": 1 })),
+        (all(&["d"]), Some(doc! { "a": doc! { "b": 1, "c": 1 } })),
+        (all(&["_id"]), Some(doc! { "_id": 0 })),
+        (all(&["_id", "e"]), Some(doc! { "_id": 0, "a": 1 })),
+        (all(&["_id", "a.b"]), Some(doc! { "_id": 0, "a": 0 })),
+    ] {
+        let mut client = Client::new();
+        let more = projection.map_or(doc! {}, |it| doc! { "wildcardProjection": it });
+        good(&mut client, creation(key.clone(), more.clone())).await;
+        let listed = first_batch(&good(&mut client, doc! { "listIndexes": "c" }).await);
+        assert_eq!(listed[1].get("key"), Some(&Value::Document(key)));
+        assert_eq!(listed[1].get("wildcardProjection"), more.get("wildcardProjection"));
+    }
+}
+
+#[tokio::test]
+async fn a_compound_wildcard_index_serves_conditions_on_all_its_fields() {
+    for (key, more, order) in [
+        (doc! { "a": 1, "b.$**": 1, "c": -1 }, doc! {}, 1),
+        (doc! { "a": -1, "b.$**": -1, "c": 1 }, doc! {}, -1),
+        (
+            doc! { "a": 1, "$**": 1, "c": 1 },
+            doc! { "wildcardProjection": doc! { "a": 0, "c": 0, "d": 0 } },
+            1,
+        ),
+    ] {
+        let mut client = Client::new();
+        insert(
+            &mut client,
+            vec![
+                doc! { "_id": 1, "a": 1, "b": doc! { "x": 1, "y": "t" }, "c": 1, "d": 5 },
+                doc! { "_id": 2, "a": 1, "b": doc! { "x": array![2, 9] }, "c": 2, "d": 5 },
+                doc! { "_id": 3, "a": 2, "b": doc! { "x": 1 }, "c": 3, "d": 5 },
+                doc! { "_id": 4, "a": 1, "d": 5 },
+                doc! { "_id": 5, "b": doc! { "x": 1 } },
+            ],
+        )
+        .await;
+        good(&mut client, creation(key.clone(), more)).await;
+        let directions: Vec<_> = key.fields().iter().map(|(_, order)| order.clone()).collect();
+        let pattern = |path: Option<&str>| {
+            let mut pattern = Document::new();
+            pattern.push("a", directions[0].clone());
+            pattern.push("$_path", 1);
+            if let Some(path) = path {
+                pattern.push(path, order);
+            }
+            pattern.push("c", directions[2].clone());
+            pattern
+        };
+        for (filter, want, path) in [
+            (doc! { "a": 1, "b.x": 1 }, vec![1], Some(Some("b.x"))),
+            (doc! { "a": 1, "b.x": 9 }, vec![2], Some(Some("b.x"))),
+            (doc! { "a": doc! { "$in": array![1, 2] }, "b.x": 1 }, vec![1, 3], Some(Some("b.x"))),
+            (doc! { "a": 1, "b.x": doc! { "$gt": 1 } }, vec![2], Some(Some("b.x"))),
+            (doc! { "a": 1, "b.x": 1, "c": 1 }, vec![1], Some(Some("b.x"))),
+            (doc! { "a": 1, "b.x": 1, "c": doc! { "$gt": 1 } }, vec![], Some(Some("b.x"))),
+            (doc! { "a": Value::Null, "b.x": 1 }, vec![5], None),
+            // Documents without a path of the wildcard are found by the other fields.
+            (doc! { "a": 1 }, vec![1, 2, 4], Some(None)),
+            (doc! { "a": doc! { "$gt": 1 } }, vec![3], Some(None)),
+            (doc! { "a": 1, "b.x": Value::Null }, vec![4], Some(None)),
+            (doc! { "b.x": 1 }, vec![1, 3, 5], None),
+            (doc! { "a": 1, "b.x": doc! { "$exists": true } }, vec![1, 2], Some(Some("b.x"))),
+        ] {
+            let found = ids(&mut client, filter.clone(), doc! {}).await;
+            assert_eq!(found, want, "{filter:?} {key:?}");
+            if let Some(path) = path {
+                let scanned = scan(&mut client, filter.clone()).await;
+                assert_eq!(scanned, Some(("x".into(), pattern(path))), "{filter:?} {key:?}");
+            }
+        }
+        // Arrays at the other fields are refused, and change nothing.
+        let array = vec![doc! { "_id": 6, "a": array![1], "b": doc! { "x": 1 } }];
+        refused(&mut client, doc! { "insert": "c", "documents": array }, 7246301).await;
+        let update = doc! { "q": doc! { "_id": 1 }, "u": doc! { "$set": doc! { "c": array![1] } } };
+        refused(&mut client, doc! { "update": "c", "updates": array![update] }, 7246301).await;
+        assert_eq!(ids(&mut client, doc! { "a": 1, "b.x": 1, "c": 1 }, doc! {}).await, vec![1]);
+        // The entry of a document follows it.
+        let update = doc! { "q": doc! { "_id": 4 }, "u": doc! { "$set": doc! { "b.x": 1 } } };
+        good(&mut client, doc! { "update": "c", "updates": array![update] }).await;
+        assert_eq!(ids(&mut client, doc! { "a": 1, "b.x": 1 }, doc! {}).await, vec![1, 4]);
+        assert_eq!(ids(&mut client, doc! { "a": 1 }, doc! {}).await, vec![1, 2, 4]);
+        good(&mut client, doc! { "validate": "c", "full": true }).await;
+    }
 }

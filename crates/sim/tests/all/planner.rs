@@ -2,7 +2,7 @@
 //! documents, indexes, filters and sorts. `SIM_SEED=n` runs one collection.
 
 use document::{DocRef, Document, Value, array, doc};
-use engine::{BatchLimit, Hint, IndexSpec, Plan};
+use engine::{BatchLimit, Hint, IndexShape, IndexSpec, Plan, WildcardPaths};
 use evaluation::Context;
 use pipeline::{Filter, exec::Stage, sort::Sort};
 use sim::ParsedDialect;
@@ -200,6 +200,28 @@ pub(crate) fn index(rng: &mut Rng, at: usize) -> IndexSpec {
     IndexSpec { sparse, partial, ..IndexSpec::new(format!("i{at}"), key) }
 }
 
+/// Returns a wildcard index, which may be compound.
+fn wildcard_index(rng: &mut Rng, at: usize) -> IndexSpec {
+    let (before, behind) = match rng.u8(0..6) {
+        0 => (vec!["b"], vec![]),
+        1 => (vec![], vec!["c"]),
+        2 => (vec!["b"], vec!["c"]),
+        3 => (vec!["b", "c"], vec![]),
+        _ => (vec![], vec![]),
+    };
+    let paths = match rng.bool() {
+        true => WildcardPaths { included: true, paths: vec!["a".into()], with_id: false },
+        false => {
+            let others = before.iter().chain(&behind).map(|path| (*path).to_owned());
+            WildcardPaths { included: false, paths: others.collect(), with_id: false }
+        }
+    };
+    let name = if paths.included { "a.$**" } else { "$**" };
+    let key = before.into_iter().chain([name]).chain(behind);
+    let key = key.map(|path| (path.to_owned(), rng.bool())).collect();
+    IndexSpec { shape: IndexShape::Wildcard(paths), ..IndexSpec::new(format!("w{at}"), key) }
+}
+
 fn sort(rng: &mut Rng) -> Option<Sort> {
     if rng.bool() {
         return None;
@@ -328,7 +350,10 @@ fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let dialect = std::sync::Arc::new(ParsedDialect);
     let kit = Kit::new(Setup { dialect, ..Setup::default() });
-    let wanted = (0..rng.usize(1..5)).map(|at| index(&mut rng, at));
+    let wanted = (0..rng.usize(1..5)).map(|at| match rng.u8(0..4) {
+        0 => wildcard_index(&mut rng, at),
+        _ => index(&mut rng, at),
+    });
     let mut indexes: Vec<IndexSpec> = Vec::new();
     for spec in wanted.collect::<Vec<_>>() {
         if kit.create_index(spec.clone()).is_ok() {
@@ -352,8 +377,10 @@ fn collection(seed: u64) -> (usize, usize) {
         chosen += usize::from(case.check(Hint::None, seed, &indexes));
         case.check(Hint::Natural(Direction::Backward), seed, &indexes);
         cases += 2;
-        // A hint to a sparse index only finds indexed documents, so it is not tested.
-        for spec in indexes.iter().filter(|index| !index.sparse) {
+        // A hint to a sparse index only finds indexed documents, and one to a wildcard index may be
+        // refused, so they are not tested.
+        let hinted = |index: &&IndexSpec| !index.sparse && index.shape == IndexShape::Fields;
+        for spec in indexes.iter().filter(hinted) {
             case.check(Hint::Index(spec.name.clone()), seed, &indexes);
             cases += 1;
         }

@@ -165,8 +165,9 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("createIndexes", "indexes.key", || Value::from(doc! { "b.$**": 1 }))
         .of_kind("wildcard")
         .noted("serves conditions on one path, but no order"),
-    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b.$**": 1, "c": 1 }))
-        .of_kind("compound wildcard"),
+    works("createIndexes", "indexes.key", || Value::from(doc! { "b.$**": 1, "c": 1 }))
+        .of_kind("compound wildcard")
+        .noted("serves conditions that fix the fields before the wildcard, or those fields alone"),
     works("createIndexes", "indexes.name", || Value::from("b")),
     ignored("createIndexes", "indexes.v", || Value::from(1))
         .noted("1 and 2 are shown by `listIndexes`"),
