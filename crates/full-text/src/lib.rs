@@ -16,4 +16,6 @@ mod tokens;
 
 pub use language::Language;
 pub use text_index::{ALL_PATHS, TextIndex};
-pub use text_query::{TextQuery, array_beside_texts, no_text_index, unusable_text_index};
+pub use text_query::{
+    TextQuery, array_beside_texts, no_text_index, unindexed_beside_text, unusable_text_index,
+};

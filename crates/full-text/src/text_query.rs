@@ -37,6 +37,13 @@ pub fn unusable_text_index() -> Error {
     Error::new(Kind::Invalid, 291, message)
 }
 
+/// Returns the error of a search in an `$or` with an alternative that no index serves.
+pub fn unindexed_beside_text() -> Error {
+    let message = "Failed to produce a solution for TEXT under OR - other non-TEXT clauses under \
+                   OR have to be indexed as well.";
+    Error::new(Kind::Invalid, 291, message)
+}
+
 /// Returns the error of a document with an array at a field beside the texts of an index.
 pub fn array_beside_texts(path: &str) -> Error {
     let message = format!("cannot have a multi-key as a prefix to a text index: '{path}'");

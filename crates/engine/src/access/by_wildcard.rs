@@ -222,8 +222,11 @@ fn has_entries_within(bounds: &Bounds, descending: bool) -> bool {
         ValueRef::Array(document::ArrayRef::Tree(&[])),
     ];
     without.into_iter().all(|value| {
-        let class =
-            KeyTexts::BYTES.encode_component(value, descending).first().copied().unwrap_or_default();
+        let class = KeyTexts::BYTES
+            .encode_component(value, descending)
+            .first()
+            .copied()
+            .unwrap_or_default();
         match bounds {
             Bounds::Points(points) => points.iter().all(|point| point.first() != Some(&class)),
             Bounds::Spans(spans) => spans.iter().all(|span| {

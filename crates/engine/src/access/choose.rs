@@ -22,7 +22,7 @@
 use std::sync::Arc;
 
 use collation::Collation;
-use document::{DocRef, Document};
+use full_text::{unindexed_beside_text, unusable_text_index};
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
@@ -38,6 +38,7 @@ use super::{
     by_wildcard::wildcard_access,
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
     exact::Residual,
+    hinted::hinted_index,
     implied::filter_implies,
     key_texts::KeyTexts,
 };
@@ -66,8 +67,8 @@ pub(crate) fn choose_access(
         let (access, direction) = (AccessPath::Ids(Vec::new()), Direction::Forward);
         return Ok(ChosenAccess { access, direction, sorted: true, residual: Residual::Whole });
     }
-    if let Some(query) = filter.text_query() {
-        return text_access(state, filter, query, sort, hint, collation);
+    if filter.text_query().is_some() {
+        return searching_access(state, filter, sort, hint, collation);
     }
     let mut parts = Vec::new();
     collect_conjuncts(filter, &mut parts);
@@ -151,23 +152,6 @@ fn scored_access<'a>(
     }
 }
 
-/// Returns the index that a hint names, by its name or key pattern; `None` for the primary key.
-fn hinted_index<'a>(
-    state: &'a CollectionState,
-    hint: &Hint,
-) -> Result<Option<&'a IndexSpec>, Error> {
-    match hint {
-        Hint::Index(name) if state.record.is_primary_key(name) => Ok(None),
-        Hint::Index(name) => find_index(state, |index| index.name == *name).map(Some),
-        Hint::Key(pattern) if is_id_pattern(pattern) => Ok(None),
-        Hint::Key(pattern) => find_index(state, |index| same_pattern(index, pattern)).map(Some),
-        Hint::None | Hint::Natural(_) | Hint::Between { .. } => {
-            let message = "bounds of keys need a hint of an index";
-            Err(Error::new(Kind::HintRefused(HintRefusal::NoIndex), message))
-        }
-    }
-}
-
 /// Returns the best single access path, by id or by one index, that finds every row that matches
 /// the filter.
 fn best_path<'a>(
@@ -213,12 +197,8 @@ fn branches_access(
         _ => None,
     });
     let paths = alternatives.filter_map(|(at, any)| {
-        let with_others = |one: &Filter| {
-            let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
-            let all = std::iter::once(one).chain(others.map(|(_, part)| *part));
-            Filter::And(all.cloned().collect())
-        };
-        let filters: Vec<Filter> = any.into_iter().map(with_others).collect();
+        let filters: Vec<Filter> =
+            any.into_iter().map(|one| alternative_filter(parts, at, one)).collect();
         // Prefer branches that yield the sort order, if every alternative has such a path.
         let ordered = sort.and_then(|_| branches_by(state, &filters, sort, single, collation));
         ordered.filter(|access_path| access_path.sorted).or_else(|| {
@@ -227,6 +207,56 @@ fn branches_access(
         })
     });
     paths.max_by_key(|access_path| access_path.score)
+}
+
+/// Returns the access path of a filter with a search for texts: the entries of its words. If the
+/// search is in an alternative of an `$or`, each other alternative needs bounds, since the text
+/// index finds only what the search matches.
+fn searching_access(
+    state: &CollectionState,
+    filter: &Filter,
+    sort: Option<&Sort>,
+    hint: &Hint,
+    collation: Option<&Collation>,
+) -> Result<ChosenAccess, Error> {
+    if let Some(query) = filter.text_conjunct() {
+        return text_access(state, filter, query, sort, hint, collation);
+    }
+    let mut parts = Vec::new();
+    collect_conjuncts(filter, &mut parts);
+    let disjunction = parts.iter().enumerate().find_map(|(at, part)| match part {
+        Filter::Or(any) if part.text_query().is_some() => Some((at, any)),
+        _ => None,
+    });
+    let alternatives = disjunction.and_then(|(at, any)| Some((at, alternatives_of(any)?)));
+    let Some((at, any)) = alternatives else { return Err(unusable_text_index().into()) };
+    let filters = any.into_iter().map(|one| alternative_filter(&parts, at, one));
+    let (searches, others): (Vec<_>, Vec<_>) =
+        filters.partition(|filter| filter.text_query().is_some());
+    let others = branches_by(state, &others, None, 0, collation);
+    let Some(AccessPath::Branches { mut branches, .. }) = others.map(|others| others.access) else {
+        return Err(unindexed_beside_text().into());
+    };
+    for search in searches {
+        let chosen = searching_access(state, &search, None, hint, collation)?;
+        match chosen.access {
+            AccessPath::Branches { branches: inner, .. } => branches.extend(inner),
+            _ => branches.push(ChosenBranch { filter: Some(Arc::new(search)), chosen }),
+        }
+    }
+    Ok(ChosenAccess {
+        access: AccessPath::Branches { branches, disjoint: false },
+        direction: Direction::Forward,
+        sorted: sort.is_none_or(|sort| sort.parts.is_empty()),
+        residual: Residual::Whole,
+    })
+}
+
+/// Returns the filter of an alternative of the disjunction `parts[at]`, with the other conjuncts.
+fn alternative_filter(parts: &[&Filter], at: usize, one: &Filter) -> Filter {
+    let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
+    let all = std::iter::once(one).chain(others.map(|(_, part)| *part));
+    Filter::And(all.cloned().collect())
 }
 
 /// Flattens nested disjunctions into one list of alternatives; `None` if there are too many.
@@ -292,46 +322,6 @@ fn branches_by(
         partial: None,
         texts: KeyTexts::Differ,
     })
-}
-
-/// Returns whether a key pattern denotes the primary key, `_id`.
-fn is_id_pattern(pattern: &document::Document) -> bool {
-    matches!(pattern.fields(), [(name, _)] if name == "_id")
-}
-
-/// Returns the only index that matches a hint; indexes that are incomplete, hidden or without
-/// entries do not count. Fails if none or several match.
-fn find_index(
-    state: &CollectionState,
-    matches: impl Fn(&IndexSpec) -> bool,
-) -> Result<&IndexSpec, Error> {
-    // A text index serves searches only.
-    let usable = |index: &&IndexSpec| {
-        let is_text = matches!(index.shape, IndexShape::Text(_));
-        index.ready && index.has_entries() && !index.hidden && !is_text
-    };
-    let mut found = state.record.listed_indexes().filter(|index| matches(index)).filter(usable);
-    match (found.next(), found.next()) {
-        (Some(index), None) => Ok(index),
-        (None, _) => {
-            let message =
-                "the hint matches no index, or an index that is hidden or still being built";
-            Err(Error::new(Kind::HintRefused(HintRefusal::NoIndex), message))
-        }
-        (Some(one), Some(other)) => {
-            let (first, second) = (one.name.clone(), other.name.clone());
-            let message = format!("the hint matches more than one index: {first} and {second}");
-            let refusal = HintRefusal::SeveralIndexes { first, second };
-            Err(Error::new(Kind::HintRefused(refusal), message))
-        }
-    }
-}
-
-/// Returns whether an index has this key pattern; numbers compare by value.
-fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
-    let order =
-        document::compare_documents(DocRef::Tree(&index.key_pattern()), DocRef::Tree(pattern));
-    order.is_eq()
 }
 
 /// Returns the access path by id: the listed ids, the ranges of ids, or all rows if the filter does

@@ -25,6 +25,7 @@ mod choose;
 mod conditions;
 mod exact;
 mod hint;
+mod hinted;
 mod implied;
 mod key_texts;
 

@@ -47,8 +47,8 @@ pub use record::{
     CounterState, FeedSettings, FeedStart, IndexReason, IndexShape, IndexSpec, IndexedPath,
     ItemSettings, Record, TEXT_FIELD,
 };
-pub use wildcard_paths::WildcardPaths;
 pub(crate) use wildcard_paths::WildcardKey;
+pub use wildcard_paths::WildcardPaths;
 
 use std::{fmt, sync::Arc};
 

@@ -63,30 +63,34 @@ pub(super) fn parse_text(
     Ok(Some(Filter::Text(Arc::new(query))))
 }
 
-/// Checks that a filter has at most one search, and that it is a condition of the whole filter.
+/// Checks that a filter has at most one search, as a condition of the whole filter or in an
+/// alternative of an `$or`.
 ///
-/// Errors: 2 for two searches, 238 for one inside another operator than `$and`.
+/// Errors: 2 for two searches, and for one in a condition that must not be met.
 pub(super) fn check_place(filter: &Filter) -> Result<(), Error> {
-    let conjuncts = match filter {
-        Filter::And(all) => all.as_slice(),
-        other => std::slice::from_ref(other),
-    };
-    let searches = conjuncts.iter().filter(|part| matches!(part, Filter::Text(_))).count();
-    if 1 < searches {
-        return Err(Error::bad_value("Too many text expressions"));
+    match searches(filter)? {
+        0 | 1 => Ok(()),
+        _ => Err(Error::bad_value("Too many text expressions")),
     }
-    if conjuncts.iter().any(|part| !matches!(part, Filter::Text(_)) && has_text(part)) {
-        return Err(Error::unsupported("$text inside another operator than $and"));
-    }
-    Ok(())
 }
 
-/// Returns whether a filter contains a search. `$elemMatch` cannot have one.
-fn has_text(filter: &Filter) -> bool {
+/// Returns the number of searches in a filter. `$elemMatch` cannot have one.
+fn searches(filter: &Filter) -> Result<usize, Error> {
+    let sum = |parts: &[Filter]| parts.iter().map(searches).sum::<Result<usize, Error>>();
     match filter {
-        Filter::And(parts) | Filter::Or(parts) | Filter::Nor(parts) => parts.iter().any(has_text),
-        Filter::Not(part) => has_text(part),
-        Filter::Text(_) => true,
-        Filter::Path(..) | Filter::Expr(_) | Filter::Schema(_) | Filter::Never => false,
+        Filter::And(parts) | Filter::Or(parts) => sum(parts),
+        Filter::Nor(parts) if 0 < sum(parts)? => {
+            Err(Error::bad_value("text expression not allowed in nor"))
+        }
+        Filter::Not(part) if 0 < searches(part)? => {
+            Err(Error::bad_value("text expression not allowed in nor"))
+        }
+        Filter::Text(_) => Ok(1),
+        Filter::Nor(_)
+        | Filter::Not(_)
+        | Filter::Path(..)
+        | Filter::Expr(_)
+        | Filter::Schema(_)
+        | Filter::Never => Ok(0),
     }
 }

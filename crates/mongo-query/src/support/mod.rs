@@ -96,7 +96,7 @@ pub const TABLE: &[Row] = &[
     row(LanguagePart::Filter, "$alwaysTrue", Works),
     row(LanguagePart::Filter, "$alwaysFalse", Works),
     row(LanguagePart::Filter, "$jsonSchema", Differs(SCHEMA)),
-    row(LanguagePart::Filter, "$text", Differs("not inside `$or` and `$nor`")),
+    row(LanguagePart::Filter, "$text", Works),
     row(LanguagePart::Filter, "$where", NotYet),
     row(LanguagePart::Filter, "$sampleRate", NotYet),
     row(LanguagePart::Filter, "$geoIntersects", NotYet),

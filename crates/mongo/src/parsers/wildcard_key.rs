@@ -171,7 +171,8 @@ impl Projection {
             included => {
                 let id = (self.with_id == Some(true)).then_some("_id");
                 let included_paths: Vec<&str> = paths.into_iter().chain(id).collect();
-                let found = others.iter().find_map(|other| Some((other, within(other, &included_paths)?)));
+                let found =
+                    others.iter().find_map(|other| Some((other, within(other, &included_paths)?)));
                 if let Some((other, path)) = found {
                     let message = format!(
                         "Index Key and Wildcard Projection cannot contain overlapping fields, however '{other}' index field is ovverlapping with '{path}' wildcardProjection path."

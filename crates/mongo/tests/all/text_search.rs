@@ -241,8 +241,11 @@ async fn searches_that_cannot_be_made_are_refused() {
         (find(text(doc! { "$search": "a", "$caseSensitive": 1 }.into())), 14),
         (find(text(doc! { "$search": "a", "x": 1 }.into())), 2),
         (find(doc! { "$and": array![search("a"), search("b")] }), 2),
-        (find(doc! { "$or": array![search("a"), doc! { "_id": 1 }] }), 238),
-        (find(doc! { "$nor": array![search("a")] }), 238),
+        (find(doc! { "$or": array![search("a"), doc! { "unindexed": 1 }] }), 291),
+        (find(doc! { "$or": array![search("a"), doc! { "_id": 1 }, doc! {}] }), 291),
+        (find(doc! { "$or": array![search("a"), search("b")] }), 2),
+        (find(doc! { "$nor": array![search("a")] }), 2),
+        (find(doc! { "$nor": array![doc! { "$or": array![search("a"), doc! { "_id": 1 }] }] }), 2),
         (find(doc! { "a": doc! { "$elemMatch": search("a") } }), 2),
         (doc! { "find": "c", "filter": search("a"), "hint": "x" }, 2),
         (doc! { "find": "c", "filter": search("a"), "returnKey": true }, 2),
@@ -390,4 +393,65 @@ async fn found_documents_expire_at_their_instant() {
         panic!("{more:?}")
     };
     assert_eq!(rest.len(), 1);
+}
+
+#[tokio::test]
+async fn a_search_may_be_an_alternative_if_the_others_have_indexes() {
+    let mut client = client().await;
+    let or = |other: Document| doc! { "$or": array![search("tea"), other] };
+    assert_eq!(ids(&mut client, or(doc! { "_id": 4 })).await, [2, 4]);
+    assert_eq!(ids(&mut client, or(doc! { "_id": 2 })).await, [2]);
+    good(&mut client, creation_named("other", doc! { "other": 1 })).await;
+    assert_eq!(ids(&mut client, or(doc! { "other": "coffee" })).await, [2, 4]);
+    // Other conditions may bound an alternative, and nested ones may contain the search.
+    let both =
+        doc! { "$or": array![search("coffee"), doc! { "body": "runs" }], "_id": doc! { "$gt": 1 } };
+    assert_eq!(ids(&mut client, both).await, [2, 5]);
+    let inner =
+        doc! { "$or": array![search("tea"), doc! { "_id": 3 }], "title": doc! { "$ne": 5 } };
+    let nested = doc! { "$or": array![doc! { "$and": array![inner] }, doc! { "other": "coffee" }] };
+    assert_eq!(ids(&mut client, nested).await, [2, 3, 4]);
+    let three = array![doc! { "_id": 5 }, doc! { "$or": array![search("tea"), doc! { "_id": 1 }] }];
+    assert_eq!(ids(&mut client, doc! { "$or": three }).await, [1, 2, 5]);
+    // What only another alternative matches has no score.
+    let find = doc! {
+        "find": "c", "filter": or(doc! { "_id": doc! { "$in": array![4, 5] } }),
+        "projection": doc! { "_id": 1, "s": score() }, "sort": doc! { "s": score(), "_id": -1 },
+    };
+    let rows = first_batch(&good(&mut client, find).await);
+    let want = [(2, 11.0), (5, 0.0), (4, 0.0)].map(|(id, score)| doc! { "_id": id, "s": score });
+    assert_eq!(rows, want);
+    let stages = array![
+        doc! { "$match": or(doc! { "_id": 4 }) },
+        doc! { "$group": doc! { "_id": Value::Null, "best": doc! { "$max": score() } } }
+    ];
+    let command = doc! { "aggregate": "c", "pipeline": stages, "cursor": doc! {} };
+    let want = doc! { "_id": Value::Null, "best": 11.0 };
+    assert_eq!(first_batch(&good(&mut client, command).await), [want]);
+    let hinted = doc! { "find": "c", "filter": or(doc! { "_id": 4 }), "hint": "other" };
+    refused(&mut client, hinted, 2).await;
+    // Documents expire at their instant through each alternative.
+    let system = array![doc! { "key": doc! { "_ts": 1 }, "name": "t", "expireAfterSeconds": -1 }];
+    good(&mut client, doc! { "createIndexes": "c", "indexes": system }).await;
+    insert(
+        &mut client,
+        vec![
+            doc! { "_id": 6, "title": "tea", "ttl": 10 },
+            doc! { "_id": 7, "other": "x", "ttl": 20 },
+        ],
+    )
+    .await;
+    let filter = || or(doc! { "other": "x" });
+    for (seconds, want) in
+        [(9.999, vec![2, 6, 7]), (0.001, vec![2, 7]), (9.999, vec![2, 7]), (0.001, vec![2])]
+    {
+        let advance = doc! { "ebbClock": 1, "advanceSeconds": seconds, "$db": "admin" };
+        assert_eq!(number(&client.run(advance).await, "ok"), 1);
+        assert_eq!(ids(&mut client, filter()).await, want);
+    }
+}
+
+/// Returns the command that creates an index of this name.
+fn creation_named(name: &str, key: Document) -> Document {
+    doc! { "createIndexes": "c", "indexes": array![doc! { "key": key, "name": name }] }
 }

@@ -166,11 +166,21 @@ impl Filter {
         }
     }
 
-    /// Returns the search for texts that every matching document meets.
+    /// Returns the search for texts in the filter. A filter that was parsed has at most one: a
+    /// condition of the whole filter, or in an alternative.
     pub fn text_query(&self) -> Option<&Arc<TextQuery>> {
         match self {
             Self::Text(query) => Some(query),
-            Self::And(all) => all.iter().find_map(Self::text_query),
+            Self::And(parts) | Self::Or(parts) => parts.iter().find_map(Self::text_query),
+            _ => None,
+        }
+    }
+
+    /// Returns the search for texts that every matching document meets.
+    pub fn text_conjunct(&self) -> Option<&Arc<TextQuery>> {
+        match self {
+            Self::Text(query) => Some(query),
+            Self::And(all) => all.iter().find_map(Self::text_conjunct),
             _ => None,
         }
     }

@@ -113,10 +113,7 @@ fn what_is_not_supported_is_refused_by_name() {
             "{a: /(\\w{9}){9000}/}",
             "51091 Regular expression is invalid: regular expression is too large",
         ],
-        [
-            r"{a: /\1/}",
-            "51091 Regular expression is invalid: reference to non-existent subpattern",
-        ],
+        [r"{a: /\1/}", "51091 Regular expression is invalid: reference to non-existent subpattern"],
         ["{a: /a/z}", "51108 invalid flag in regex options: z"],
     ] {
         refused(&row);
