@@ -3,7 +3,7 @@
 //! ([`engine::StoredView`]).
 //!
 //! ```text
-//! {viewOn: "c", pipeline: [{$match: {a: 1}}]}
+//! {viewOn: "c", pipeline: [{$match: {a: 1}}], collation: {locale: "en", ..}}
 //! ```
 
 use document::{ArrayRef, Document, Value};
@@ -56,7 +56,10 @@ pub(crate) fn parse_stored(record: &Record) -> Result<Option<StoredView>, engine
     else {
         return Ok(None);
     };
-    let stages = mongo_query::pipeline::parse(ArrayRef::Tree(pipeline)).map_err(|error| {
+    let collation = engine::default_collation(options);
+    let parsed =
+        mongo_query::pipeline::parse_collated(ArrayRef::Tree(pipeline), collation.as_deref());
+    let stages = parsed.map_err(|error| {
         let message = format!("Cannot run the view {}: {error}", record.namespace);
         let kind = evaluation::Kind::Invalid;
         let inner = evaluation::Error::new(kind, error.code, message.as_str());

@@ -110,8 +110,7 @@ impl Resolver<'_> {
     /// # Errors
     ///
     /// 165 if more than [`MAX_STORED_VIEW_DEPTH`] views lie over each other, 195 if their pipelines
-    /// are too large together, and 167 for a view if the query has a collation: views compare texts
-    /// by their bytes.
+    /// are too large together, and 167 for a view whose collation is not that of the query.
     pub(super) fn resolve(
         &self,
         name: &Namespace,
@@ -128,7 +127,8 @@ impl Resolver<'_> {
             let Some(view) = view else {
                 return Ok(ResolvedName { namespace, collection, stages, is_view: 0 < depth });
             };
-            if self.context.collation().is_some() {
+            let compares = collection.as_ref().and_then(|view| view.state().collation.clone());
+            if self.context.collation() != compares.as_deref() {
                 let message = format!("Cannot override default collation of view {namespace}");
                 return Err(refused(OTHER_COLLATION, message));
             }

@@ -95,15 +95,17 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let collation = parse_collation(&args)?;
     if args.get(VIEW_ON).is_some() {
-        if matches!(collation, GivenCollation::Of(_)) {
-            return Err(unsupported(&args, "viewOn' and 'collation"));
-        }
         views::allow_only(&args, &[VIEW_ON, PIPELINE, "collation"], CREATE_FIELDS)?;
         if call.find_collection(&namespace).is_some_and(|there| !is_view(&there)) {
             let message = format!("Collection {namespace} already exists.");
             return Err(Error::new(NamespaceExists, message));
         }
-        let definition = views::parse_definition(call, &args, &namespace).await?;
+        let collation = collation.or_default(None);
+        let mut definition =
+            views::parse_definition(call, &args, &namespace, collation.as_deref()).await?;
+        if let Some(collation) = collation {
+            definition.push("collation", collation.to_document());
+        }
         return create_or_compare(call, &namespace, definition, (None, None), None).await;
     }
     if args.get(PIPELINE).is_some() {

@@ -19,7 +19,7 @@ use super::{drop_indexes, views};
 use crate::{
     access::Action,
     arguments::Args,
-    call::Call,
+    call::{Call, default_collation},
     errors::{CommandNotSupported, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch},
     parsers::{
         capped_limits::{parse_max, parse_size},
@@ -72,7 +72,8 @@ async fn change_view(
             return Err(invalid_options(message));
         }
     }
-    let definition = views::parse_definition(call, &args, namespace).await?;
+    let collation = default_collation(Some(view));
+    let definition = views::parse_definition(call, &args, namespace, collation.as_deref()).await?;
     let with_definition = move |options: &Document| {
         let mut options = options.clone();
         for (name, value) in definition.fields() {

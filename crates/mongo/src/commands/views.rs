@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use collation::Collation;
 use document::{ArrayRef, Document, ValueRef};
 use engine::{
     Collection, Namespace,
@@ -72,18 +73,19 @@ pub(super) fn allow_only(args: &Args<'_>, allowed: &[&str], fields: &[&str]) -> 
     }
 }
 
-/// Checks the definition of the view `namespace` in the arguments, and returns the options that
-/// store it.
+/// Checks the definition of the view `namespace` in the arguments, whose texts compare by
+/// `collation`, and returns the options that store source and pipeline.
 ///
 /// # Errors
 ///
-/// 73 for an invalid name of the source, those of the pipeline, 167 for a stage that writes, 5 for a
-/// view that would read itself, 165 and 195 for views that are nested too deeply or are too large
-/// together.
+/// 73 for an invalid name of the source, those of the pipeline, 167 for a stage that writes and for
+/// a view below with another collation, 5 for a view that would read itself, 165 and 195 for views
+/// that are nested too deeply or are too large together.
 pub(super) async fn parse_definition(
     call: &Call<'_>,
     args: &Args<'_>,
     namespace: &Namespace,
+    collation: Option<&Collation>,
 ) -> Result<Document> {
     let source = args.need_str(VIEW_ON)?;
     let invalid = || Error::new(InvalidNamespace, format!("invalid name for 'viewOn': {source}"));
@@ -97,14 +99,15 @@ pub(super) async fn parse_definition(
         let message = format!("{name} cannot be used in a view definition");
         return Err(Error::new(OptionNotSupportedOnView, message));
     }
-    let stages = mongo_query::pipeline::parse(pipeline)?;
+    let stages = mongo_query::pipeline::parse_collated(pipeline, collation)?;
     if matches!(stages.first(), Some(Stage::Documents(_))) {
         let message = "'$documents' can only be run with {aggregate: 1}";
         return Err(Error::new(InvalidNamespace, message));
     }
     let context = call.evaluation_context().await?;
     let bytes = ValueRef::Array(pipeline).encoded_len();
-    let mut graph = Graph { call, defined: namespace, context: &context, known: BTreeMap::new() };
+    let mut graph =
+        Graph { call, defined: namespace, collation, context: &context, known: BTreeMap::new() };
     graph.measure(&source_name, &stages, bytes, 1)?;
     Ok(view_options(source, pipeline))
 }
@@ -123,6 +126,8 @@ struct Graph<'g, 'a> {
     call: &'g Call<'a>,
     /// The view that gets the definition.
     defined: &'g Namespace,
+    /// The collation of that view.
+    collation: Option<&'g Collation>,
     context: &'g Context,
     /// Views that were measured before.
     known: BTreeMap<Namespace, Measure>,
@@ -168,10 +173,14 @@ impl Graph<'_, '_> {
         if let Some(known) = self.known.get(name) {
             return Ok(*known);
         }
-        let record = self.call.find_collection(name).map(|held| held.state().record.clone());
-        let Some(view) = record.map(|record| parse_stored(&record)).transpose()?.flatten() else {
-            return Ok(Measure::default());
-        };
+        let held = self.call.find_collection(name).map(|held| held.state());
+        let view = held.as_ref().map(|held| parse_stored(&held.record)).transpose()?.flatten();
+        let (Some(view), Some(held)) = (view, held) else { return Ok(Measure::default()) };
+        if held.collation.as_deref() != self.collation {
+            let message =
+                format!("View {} has conflicting collation with view {name}", self.defined);
+            return Err(Error::new(OptionNotSupportedOnView, message));
+        }
         let source = Namespace::new(name.database.as_str(), view.source);
         let measure = self.measure(&source, &view.stages, view.bytes, depth + 1)?;
         self.known.insert(name.clone(), measure);

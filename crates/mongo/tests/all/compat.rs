@@ -121,7 +121,8 @@ is not there yet answers an error that names it.
   so may show values of documents that have expired. `planSummary` names the index, not its key.
 * A tailable cursor whose unread documents were evicted ends with 136; one whose last document was deleted,
   expired or evicted after it was read continues.
-* `$text` is a condition of the whole filter, also inside `$and`, but not inside `$or`. Scores follow MongoDB's formula.
+* `$text` is a condition of the whole filter or in an alternative of an `$or`, whose other alternatives then need an
+  index (291); what only these match has the score 0. Scores follow MongoDB's formula.
   Stop words are left out in English, German, French, Spanish, Italian, Portuguese and Dutch, by shorter lists than
   MongoDB's, so that scores may differ. A document has at most 100,000 words in a text index. A pipeline uses
   `textScore` before it reshapes documents, and not next to `$$ROOT`.
@@ -140,7 +141,8 @@ is not there yet answers an error that names it.
   collation `_id` is unique by it. A text index has none: in such a collection it needs
   the locale `simple` by name, and `$text` finds words without the collation of its query. A `returnKey` shows
   texts as they are.
-* Views have no collation: `create` with `viewOn` refuses one (115), and so do queries that read a view (167).
+* A view compares texts by its own collation, not by that of its source. Queries with another one are refused (167),
+  and so are views that read a view with another one.
 * A connection string that names a `replicaSet` reaches no server, since the driver looks for a member of that
   set. The connection string of an Azure account works, see [below](#azure-cosmos-db-for-mongodb).
 * A database whose name differs from another one's in ASCII case only is refused (13297), as in MongoDB.

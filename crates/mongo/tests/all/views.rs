@@ -288,3 +288,84 @@ async fn documents_expire_at_the_second_through_a_view() {
     let more = doc! { "getMore": cursor_id(&first), "collection": "v" };
     assert_eq!(ids(client, more).await, [0_i64; 0]);
 }
+
+#[tokio::test]
+async fn a_view_compares_texts_by_its_own_collation() {
+    let kit = kit();
+    let mut client = Client::of(MongoApi::new(kit.engine.clone(), Settings::default()));
+    let client = &mut client;
+    let loose = || doc! { "locale": "en", "strength": 2 };
+    let texts = ["b", "A", "a", "C"].into_iter().zip(1..);
+    let documents: Vec<Value> =
+        texts.map(|(text, id)| Value::Document(doc! { "_id": id, "t": text })).collect();
+    good(client, doc! { "insert": "c", "documents": Value::Array(documents) }).await;
+    let with = |name: &str, source: &str, pipeline: Value| {
+        doc! { "create": name, "viewOn": source, "pipeline": pipeline, "collation": loose() }
+    };
+    // Also the stages of the view compare by it.
+    let matched = || array![doc! { "$match": doc! { "t": doc! { "$in": array!["a", "B", "c"] } } }];
+    good(client, with("v", "c", matched())).await;
+    good(client, with("v", "c", matched())).await;
+    create(client, "plain", "c", matched()).await;
+    assert_eq!(ids(client, doc! { "find": "v" }).await, [1, 2, 3, 4]);
+    assert_eq!(ids(client, doc! { "find": "plain" }).await, [3]);
+    let sorted = |name: &str| doc! { "find": name, "sort": doc! { "t": 1, "_id": 1 } };
+    assert_eq!(ids(client, sorted("v")).await, [2, 3, 1, 4]);
+    let count = doc! { "count": "v", "query": doc! { "t": "A" } };
+    assert_eq!(number(&good(client, count).await, "n"), 2);
+    let distinct = good(client, doc! { "distinct": "v", "key": "t" }).await;
+    assert!(matches!(distinct.get("values"), Some(Value::Array(values)) if values.len() == 3));
+    // A collection's default is not that of a view over it.
+    good(client, doc! { "create": "d", "collation": loose() }).await;
+    good(client, doc! { "insert": "d", "documents": array![doc! { "_id": 1, "t": "A" }] }).await;
+    create(client, "over", "d", array![doc! { "$match": doc! { "t": "a" } }]).await;
+    assert_eq!(ids(client, doc! { "find": "over" }).await, [] as [i64; 0]);
+    // The collation can be repeated, and no other one asked for.
+    let given = |name: &str, collation: Document| doc! { "find": name, "collation": collation };
+    let stored = || doc! { "locale": "en", "strength": 2, "caseLevel": false };
+    assert_eq!(ids(client, given("v", stored())).await, [1, 2, 3, 4]);
+    assert_eq!(ids(client, given("plain", doc! { "locale": "simple" })).await, [3]);
+    for command in [
+        given("v", doc! { "locale": "simple" }),
+        given("v", doc! { "locale": "en" }),
+        given("plain", loose()),
+        doc! { "count": "plain", "collation": loose() },
+        doc! { "distinct": "plain", "key": "t", "collation": loose() },
+    ] {
+        assert_eq!(code(client, command).await, 167);
+    }
+    // Views that are read together have one collation.
+    let joined = |from: &str| {
+        let lookup = doc! { "from": from, "localField": "t", "foreignField": "t", "as": "j" };
+        array![doc! { "$lookup": lookup }]
+    };
+    for command in [
+        doc! { "aggregate": "c", "pipeline": joined("v"), "cursor": doc! {} },
+        doc! { "aggregate": "v", "pipeline": joined("plain"), "cursor": doc! {} },
+        with("w", "plain", array![]),
+        with("w", "c", joined("plain")),
+        doc! { "create": "w", "viewOn": "v", "pipeline": array![] },
+        doc! { "collMod": "v", "viewOn": "plain", "pipeline": array![] },
+    ] {
+        assert_eq!(code(client, command).await, 167);
+    }
+    let aggregate = doc! { "aggregate": "v", "pipeline": joined("v"), "cursor": doc! {} };
+    let reply = good(client, aggregate).await;
+    let row = first_batch(&reply).into_iter().find(|row| number(row, "_id") == 2);
+    let row = row.expect("the document 2");
+    assert!(matches!(row.get("j"), Some(Value::Array(joined)) if joined.len() == 2));
+    good(client, with("w", "v", array![doc! { "$match": doc! { "t": "a" } }])).await;
+    assert_eq!(ids(client, doc! { "find": "w" }).await, [2, 3]);
+    // It stays when the definition changes, and is listed.
+    good(client, doc! { "collMod": "w", "viewOn": "v", "pipeline": array![] }).await;
+    assert_eq!(ids(client, doc! { "find": "w", "filter": doc! { "t": "C" } }).await, [4]);
+    let list = doc! { "listCollections": 1, "filter": doc! { "name": "w" } };
+    let listed = first_batch(&good(client, list).await);
+    let Some(Value::Document(options)) = listed[0].get("options") else { panic!("options") };
+    let Some(Value::Document(collation)) = options.get("collation") else { panic!("collation") };
+    assert_eq!(collation.get("strength"), Some(&Value::Int32(2)));
+    // Another collation makes another view.
+    let other = doc! { "create": "w", "viewOn": "v", "pipeline": array![] };
+    assert_eq!(code(client, other).await, 167);
+    assert_eq!(code(client, with("v", "c", array![])).await, 48);
+}
