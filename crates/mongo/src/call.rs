@@ -171,6 +171,14 @@ impl<'a> Call<'a> {
         Ok(namespace)
     }
 
+    /// Returns the collection named in the command's first field, for commands that insert or update
+    /// documents. Fails with 73 if the name has a dollar sign, or if clients cannot write to it.
+    pub(crate) fn namespace_of_writes(&self) -> Result<Namespace> {
+        let namespace = self.namespace_of_documents()?;
+        names::check_writable(&namespace)?;
+        Ok(namespace)
+    }
+
     /// Returns the collection or view of this name, if it exists.
     pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.api.engine.collection(Model::Documents, namespace)
@@ -216,6 +224,18 @@ impl<'a> Call<'a> {
     /// names of databases that have collections.
     pub(crate) fn check_new(&self, namespace: &Namespace) -> Result<()> {
         names::new_collection(&namespace.database, &namespace.collection)?;
+        self.check_database_case(namespace)
+    }
+
+    /// Checks the name of a collection that `create` makes, as [`check_new`](Self::check_new) does.
+    pub(crate) fn check_created(&self, namespace: &Namespace) -> Result<()> {
+        names::created_collection(&namespace.database, &namespace.collection)?;
+        self.check_database_case(namespace)
+    }
+
+    /// Fails with 13297 if the name of a created database differs only in case from that of
+    /// `namespace`.
+    fn check_database_case(&self, namespace: &Namespace) -> Result<()> {
         let database = namespace.database.as_str();
         let recorded = recorded_databases(&self.api.engine);
         let differs = |name: &&String| name.eq_ignore_ascii_case(database);

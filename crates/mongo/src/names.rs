@@ -12,6 +12,9 @@ const MAX_DATABASE: usize = 63;
 /// write although they cannot be run here.
 const OPEN: &str = "system.js";
 
+/// The collection of recorded commands. Clients may create it and read it, but not write to it.
+pub(crate) const PROFILE: &str = "system.profile";
+
 /// The databases that every server has, since MongoDB keeps users and settings in them.
 pub(crate) const SYSTEM_DATABASES: [&str; 3] = ["admin", "config", "local"];
 
@@ -71,6 +74,31 @@ fn is_reserved(database: &str, name: &str) -> bool {
     name.starts_with("system.") && (name != OPEN || is_own)
 }
 
+/// Checks the name of a collection that `create` makes, which may also be [`PROFILE`], and returns
+/// the namespace. Fails as [`new_collection`] does.
+pub(crate) fn created_collection(database_name: &str, name: &str) -> Result<Namespace> {
+    match name {
+        PROFILE => new_name(database_name, name),
+        _ => new_collection(database_name, name),
+    }
+}
+
+/// Fails with 73 on [`PROFILE`], into which only the server inserts.
+pub(crate) fn check_writable(namespace: &Namespace) -> Result<()> {
+    if namespace.collection == PROFILE {
+        return Err(Error::new(InvalidNamespace, format!("cannot write to {namespace}")));
+    }
+    Ok(())
+}
+
+/// Fails with 12050 on [`PROFILE`], whose documents only leave it when it is full.
+pub(crate) fn check_deletable(namespace: &Namespace) -> Result<()> {
+    if namespace.collection == PROFILE {
+        return Err(Error::new(12050, "cannot delete from system namespace"));
+    }
+    Ok(())
+}
+
 /// Checks the name of a new collection, and returns the namespace: no dollar, no system collection,
 /// no database that differs from a system database only in case (13297), and short enough for a
 /// catalog key. The engine detects other databases that differ only in case.
@@ -81,6 +109,13 @@ pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespac
         let message = format!("Invalid system namespace: {namespace}");
         return Err(Error::new(InvalidNamespace, message));
     }
+    new_name(database_name, name)
+}
+
+/// Checks the name of a new collection, apart from the rules for system collections.
+fn new_name(database_name: &str, name: &str) -> Result<Namespace> {
+    let namespace = parse_collection(database_name, name)?;
+    check_no_dollar(&namespace)?;
     let differs = |own: &&&str| own.eq_ignore_ascii_case(database_name) && **own != database_name;
     if let Some(own) = SYSTEM_DATABASES.iter().chain([&EXTERNAL]).find(differs) {
         return Err(Error::other_case(own, database_name));
@@ -120,6 +155,8 @@ mod tests {
         assert!(check_no_dollar(&Namespace::new("db", "a$b")).is_err());
         assert!(check_no_dollar(&Namespace::new("db", "ab")).is_ok());
         assert!(new_collection("db", &"x".repeat(300)).is_err());
+        assert!(created_collection("db", "system.profile").is_ok());
+        assert!(created_collection("db", "system.views").is_err());
         assert_eq!(new_collection("Admin", "a").unwrap_err().code, 13297);
         assert!(new_collection("admin", "a").is_ok());
         assert_eq!(new_collection("db", "a.b").unwrap().to_string(), "db.a.b");

@@ -24,9 +24,6 @@ use pipeline::Filter;
 
 use crate::limits::MAX_PROFILED_DATABASES;
 
-/// Name of the collection in which the commands of a database are recorded.
-pub(crate) const PROFILE: &str = "system.profile";
-
 /// Selects the commands of a database that are recorded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProfileLevel {

@@ -284,6 +284,10 @@ impl Run<'_> {
         let args = Args::new(kind, operation);
         let position = namespace_index(&args, self.namespaces.len())?;
         let namespace = self.namespaces.get(position).ok_or_else(invalid_namespace_index)?;
+        match kind {
+            "delete" => names::check_deletable(namespace)?,
+            _ => names::check_writable(namespace)?,
+        }
         let default = || self.call.default_collation(namespace);
         let planned = match kind {
             "insert" => ParsedOperation::Insert(args.need_document("document")?),

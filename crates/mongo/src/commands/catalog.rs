@@ -26,7 +26,7 @@ use crate::{
         BadValue, CollectionUUIDMismatch, CommandNotSupportedOnView, Error, IllegalOperation,
         InvalidOptions, InvalidUUID, NamespaceExists, NamespaceNotFound, Result,
     },
-    names,
+    names::{self, PROFILE},
     parsers::{
         capped_limits::parse_capped,
         clustered_index::{CLUSTERED_INDEX, EXPIRE_AFTER, parse_cluster_key, parse_expire_after},
@@ -34,7 +34,6 @@ use crate::{
         collection_options::{self, unsupported},
         index_spec::{self, Unknown},
     },
-    profiler::PROFILE,
     provisioning::{self, Provisioning, shard_key_of_path, without_provisioning},
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
     rights::{CommandRequest, Object, Requirement},
@@ -91,8 +90,11 @@ pub(super) fn create_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
 /// [`parse_definition`](views::parse_definition).
 pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    call.check_new(&namespace)?;
     let args = call.args();
+    match args.get(VIEW_ON) {
+        Some(_) => call.check_new(&namespace)?,
+        None => call.check_created(&namespace)?,
+    }
     let collation = parse_collation(&args)?;
     if args.get(VIEW_ON).is_some() {
         views::allow_only(&args, &[VIEW_ON, PIPELINE, "collation"], CREATE_FIELDS)?;

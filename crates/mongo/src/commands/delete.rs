@@ -23,6 +23,7 @@ use crate::{
     call::Call,
     counters::Counters,
     errors::Result,
+    names,
     parsers::statements::{check_delete, deletes_many, parse_search, with_collation},
     replies::{numbers::saturated_int, ok},
     retryable::{ReceiptSlot, StatementResult, WriteReceipts},
@@ -80,6 +81,7 @@ impl<'a> Run<'a> {
         statement: DocRef<'_>,
         context: &Arc<Context>,
     ) -> Result<(Removal, Arc<Context>, Option<ReceiptSlot<'a>>)> {
+        names::check_deletable(&self.namespace)?;
         let args = Args::new("delete.deletes", statement);
         let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
         let default = self.call.default_collation(&self.namespace);

@@ -70,7 +70,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 /// Runs `findAndModify`. In the reply `lastErrorObject` has the counts, and `value` the document or
 /// null.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
-    let namespace = call.namespace_of_documents()?;
+    let namespace = call.namespace_of_writes()?;
     let args = call.args();
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);

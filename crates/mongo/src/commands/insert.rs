@@ -45,7 +45,7 @@ pub(super) fn bypass_requirement(request: &CommandRequest<'_>) -> Result<Option<
 /// large, 15 if too deep, 2 for the reserved property, 52 and 53 for the id, 11000 for a duplicate
 /// key, and 121 if they fail validation.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
-    let namespace = call.namespace_of_documents()?;
+    let namespace = call.namespace_of_writes()?;
     let documents = call.listed_documents("documents")?;
     check_batch(documents.len())?;
     let admission = admit_statements(call, &documents);

@@ -21,7 +21,8 @@ use crate::{
     cursor_description::shown_command,
     errors::{BadValue, CommandNotSupported, Error, ExceededMemoryLimit, Result},
     limits::{MAX_PROFILE_FILTER_BYTES, MAX_PROFILED_DATABASES, SHOWN_BYTES},
-    profiler::{PROFILE, ProfileLevel},
+    names::PROFILE,
+    profiler::ProfileLevel,
     replies::ok,
     rights::{CommandRequest, Object, Requirement},
 };

@@ -49,7 +49,7 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 /// The command fails with 16 for no statements or too many, and with errors of a statement's
 /// structure. Everything else is an entry of `writeErrors`.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
-    let namespace = call.namespace_of_documents()?;
+    let namespace = call.namespace_of_writes()?;
     let statements = call.listed_documents("updates")?;
     check_batch(statements.len())?;
     statements

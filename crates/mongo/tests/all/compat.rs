@@ -118,7 +118,8 @@ is not there yet answers an error that names it.
   the time of its write. A node of a cluster refuses capped collections (115).
 * `profile` records commands in `system.profile`, a capped collection of 1 MB, where each entry has an `_id`.
   Settings are lost at a restart. Entries show commands of up to 1 KB whole, of others the beginning, and
-  so may show values of documents that have expired. `planSummary` names the index, not its key.
+  so may show values of documents that have expired. `planSummary` names the index, not its key. Clients may create
+  `system.profile`, but not write to it (73).
 * A tailable cursor whose unread documents were evicted ends with 136; one whose last document was deleted,
   expired or evicted after it was read continues.
 * `$text` is a condition of the whole filter or in an alternative of an `$or`, whose other alternatives then need an

@@ -1,6 +1,6 @@
 //! The profiler: its settings, and the entries of `system.profile`.
 
-use document::{Document, Value, array, doc};
+use document::{Document, Value, array, doc, shell};
 
 use crate::client::{Client, first_batch, number};
 use crate::replies::{code, run};
@@ -118,4 +118,50 @@ async fn the_oldest_entries_make_room() {
     let stats = run(&mut client, doc! { "collStats": "system.profile" }).await;
     assert!(number(&stats, "size") <= 1 << 20, "{stats:?}");
     assert!(500 < number(&stats, "count"), "{stats:?}");
+}
+
+#[tokio::test]
+async fn clients_read_the_entries_and_write_none() {
+    let mut client = Client::new();
+    run(&mut client, doc! { "profile": 2 }).await;
+    run(&mut client, doc! { "insert": "c", "documents": array![doc! { "_id": 1 }] }).await;
+    run(&mut client, doc! { "profile": 0 }).await;
+    let before = entries(&mut client).await;
+    let set = doc! { "$set": doc! { "x": 1 } };
+    let update = doc! { "q": doc! {}, "u": set.clone(), "multi": true, "upsert": false };
+    for command in [
+        doc! { "insert": "system.profile", "documents": array![doc! { "_id": 1 }] },
+        doc! { "update": "system.profile", "updates": array![update] },
+        doc! { "findAndModify": "system.profile", "update": set },
+        doc! { "findAndModify": "system.profile", "remove": true },
+        doc! { "create": "system.profile", "viewOn": "c", "pipeline": array![] },
+    ] {
+        assert_eq!(code(&mut client, command.clone()).await, 73, "{command:?}");
+    }
+    let delete = doc! { "q": doc! {}, "limit": 0 };
+    let delete = doc! { "delete": "system.profile", "deletes": array![delete] };
+    let reply = run(&mut client, delete).await;
+    let errors = reply.get("writeErrors").map(|errors| shell(errors.as_ref()).to_string());
+    assert!(errors.is_some_and(|errors| errors.contains("12050")), "{reply:?}");
+    let bulk = doc! {
+        "bulkWrite": 1,
+        "nsInfo": array![doc! { "ns": "db.system.profile" }],
+        "ops": array![doc! { "insert": 0, "document": doc! { "_id": 1 } },
+            doc! { "delete": 0, "filter": doc! {}, "multi": true }],
+        "ordered": false,
+        "$db": "admin",
+    };
+    assert_eq!(number(&run(&mut client, bulk).await, "nErrors"), 2);
+    assert_eq!(entries(&mut client).await, before);
+    // A client may drop it and create it with another size.
+    assert_eq!(code(&mut client, doc! { "drop": "system.profile" }).await, 0);
+    let create = doc! { "create": "system.profile", "capped": true, "size": 1 << 16 };
+    assert_eq!(code(&mut client, create).await, 0);
+    run(&mut client, doc! { "profile": 2 }).await;
+    run(&mut client, doc! { "find": "c" }).await;
+    assert!(!entries(&mut client).await.is_empty());
+    let list = doc! { "listCollections": 1, "filter": doc! { "name": "system.profile" } };
+    let shown = first_batch(&run(&mut client, list).await);
+    let capped = doc! { "capped": true, "size": 1 << 16 };
+    assert_eq!(shown[0].get("options"), Some(&Value::Document(capped)));
 }
