@@ -294,7 +294,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("test-kit", &["build", "pausing", "kit"]),
-    ("fuzz-targets", &["documents", "texts", "queries", "requests", "logins", "stored"]),
+    ("fuzz-targets", &["documents", "texts", "searches", "queries", "requests", "logins", "stored"]),
     ("sim", &["op", "model", "cursor", "path", "world", "history", "names"]),
 ];
 

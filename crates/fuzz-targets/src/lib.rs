@@ -7,6 +7,7 @@ mod documents;
 mod logins;
 mod queries;
 mod requests;
+mod searches;
 mod stored;
 mod texts;
 
@@ -30,6 +31,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("json", texts::json),
     ("sql", texts::sql),
     ("patterns", texts::patterns),
+    ("searches", searches::searches),
     ("queries", queries::queries),
     ("schemas", queries::schemas),
     ("pipelines", queries::pipelines),
