@@ -119,6 +119,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "entry",
             "item_key",
             "row",
+            "intents",
             "view",
             "copies",
             "backfill",

@@ -392,6 +392,10 @@ impl From<engine::Error> for Failure {
             Kind::Unavailable | Kind::Reopened | Kind::ViewEnded | Kind::Moved => {
                 Fault::Unavailable
             }
+            // Only the MongoDB API has transactions of several requests.
+            Kind::SnapshotUnavailable | Kind::TransactionEnded | Kind::OutsideTransactions => {
+                Fault::RetryWith
+            }
             Kind::Corrupt => Fault::Internal,
         };
         Self::new(fault, error.message)

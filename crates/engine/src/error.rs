@@ -149,6 +149,12 @@ pub enum Kind {
     /// The view (a snapshot at one instant) was ended because it retained too much disk space; the
     /// operation can be repeated.
     ViewEnded,
+    /// A collection has changed since the snapshot of a transaction, which must be retried.
+    SnapshotUnavailable,
+    /// The transaction was aborted or committed before this operation.
+    TransactionEnded,
+    /// The operation is not possible in a transaction.
+    OutsideTransactions,
     /// Stored data is damaged or cannot be decoded.
     Corrupt,
 }

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     catalog::{CollectionIds, CollectionMap, Dialect},
+    intents::IntentTable,
     lanes::Lanes,
     persist::Persist,
     reaper::Reaper,
@@ -32,6 +33,8 @@ pub(crate) struct Inner {
     pub(crate) lanes: Lanes,
     /// Permits for the memory of writes of large documents.
     pub(crate) large_writes: Turns,
+    /// The keys that open transactions have written.
+    pub(crate) intents: Arc<IntentTable>,
     /// Held while a collection is created, renamed or dropped, so that names change one at a time.
     pub(crate) ids: tokio::sync::Mutex<CollectionIds>,
     /// Whether data of a dropped collection still has to be deleted.

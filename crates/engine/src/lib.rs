@@ -20,6 +20,7 @@ mod expire;
 mod feed;
 mod index;
 mod inner;
+mod intents;
 mod item;
 mod item_key;
 mod keys;
@@ -74,7 +75,7 @@ pub use resource::{
 pub use row::Item;
 #[cfg(feature = "switchable-rules")]
 pub use rules::Rules;
-pub use view::{LiveView, ReapHold, Storage};
+pub use view::{LiveView, ReapHold, Storage, Transaction};
 // Types of lower layers that the APIs need to use the engine.
 pub use expiry::{Class, DefaultTtl, Lifetime};
 pub use select::statement::Flow;

@@ -64,6 +64,9 @@ pub const RECEIPT_SECONDS: i64 = 30 * 60;
 pub const EVICTED_AT_ONCE: usize = 256;
 /// Maximum documents of a capped collection that are copied to another one at once.
 pub const COPIED_AT_ONCE: usize = 8;
+/// Maximum number of documents that one statement of a transaction leaves out because they expired
+/// while the transaction was open.
+pub const MAX_EXPIRED_MET: usize = 10_000;
 /// Maximum number of commits that are passed to the store at once.
 pub const COMMITS_AT_ONCE: usize = 1_000;
 /// Maximum candidates from indexes before a scan reads the rows instead.

@@ -59,4 +59,15 @@ rules! {
     floors,
     /// A cached row is used only if it was not written since it was read.
     last_writes,
+    /// A statement of a transaction fails if no instant remains at which all that the transaction
+    /// was shown is true.
+    interval,
+    /// A statement of a transaction fails if it left out a document as expired that was prolonged.
+    renewals,
+    /// A transaction commits only before the expiry of the documents that its writes matched.
+    reliance,
+    /// A transaction fails if a collection that it used has changed since its snapshot.
+    transaction_epochs,
+    /// The lifetime of a document that a transaction writes begins with the commit.
+    own_lifetimes,
 }

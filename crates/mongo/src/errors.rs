@@ -200,6 +200,9 @@ impl From<engine::Error> for Error {
             // wait until the server is available again.
             Kind::Unavailable | Kind::Reopened => TemporarilyUnavailable,
             Kind::ViewEnded => SnapshotTooOld,
+            Kind::SnapshotUnavailable => SnapshotUnavailable,
+            Kind::TransactionEnded => NoSuchTransaction,
+            Kind::OutsideTransactions => OperationNotSupportedInTransaction,
             // A code on which drivers select another server and retry retryable operations.
             Kind::Moved => ShutdownInProgress,
             Kind::Corrupt => DataCorruptionDetected,

@@ -68,7 +68,10 @@ impl From<engine::Error> for Error {
             | Kind::DuplicateKey { .. }
             | Kind::IndexConflict(_)
             | Kind::Precondition
-            | Kind::Conflict => (StatusCode::CONFLICT, "Conflict"),
+            | Kind::Conflict
+            | Kind::SnapshotUnavailable
+            | Kind::TransactionEnded
+            | Kind::OutsideTransactions => (StatusCode::CONFLICT, "Conflict"),
             Kind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "TooLarge"),
             Kind::Unsupported => (StatusCode::NOT_IMPLEMENTED, "Unsupported"),
             Kind::Stopped(_) => (StatusCode::REQUEST_TIMEOUT, "Stopped"),

@@ -28,13 +28,16 @@ use crate::{
     inner::Inner,
     lanes::Lanes,
     names::{Model, Namespace},
-    view::{LiveView, Storage, open_view},
+    view::{LiveView, Storage, Transaction, open_in, open_view},
 };
 
 /// The database engine. Clones share one instance.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
+    /// The transaction whose statements run through this handle; `None` for operations of their
+    /// own.
+    pub(crate) transaction: Option<Arc<Transaction>>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -135,6 +138,9 @@ impl Engine {
 
     /// Opens a view of a collection.
     pub async fn view(&self, collection: &Arc<Collection>) -> Result<LiveView, Error> {
-        open_view(&self.inner.views, collection).await
+        match &self.transaction {
+            None => open_view(&self.inner.views, collection).await,
+            Some(transaction) => open_in(transaction, &self.inner.views, collection).await,
+        }
     }
 }

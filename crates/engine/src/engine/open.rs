@@ -21,6 +21,7 @@ use crate::{
     },
     error::Error,
     inner::Inner,
+    intents::IntentTable,
     keys,
     lanes::{BlockInPlace, Lanes},
     names::Model,
@@ -122,13 +123,14 @@ impl Engine {
             persist: options.persist,
             lanes: Lanes::default(),
             large_writes: Turns::of_memory(options.large_write_bytes),
+            intents: Arc::new(IntentTable::default()),
             ids: tokio::sync::Mutex::new(CollectionIds::new(next_id)),
             unfreed: AtomicBool::new(false),
             moving: tokio::sync::Mutex::default(),
             clock_turns: tokio::sync::Mutex::default(),
             _gone: options.gone,
         };
-        let engine = Self { inner: Arc::new(inner) };
+        let engine = Self { inner: Arc::new(inner), transaction: None };
         // Complete recorded drops, then delete counters without a collection.
         engine.free_unfinished().await?;
         engine.purge_leftovers().await?;

@@ -153,7 +153,9 @@ impl Engine {
         }
         let events_before_s = due.events_before_s;
         let limited = if self.inner.rules().read_guards() {
-            self.inner.active_views().limit_floors(collection.id, due.floors, due.dropped)
+            let state = collection.state();
+            let of = (collection.id, &state.record.settings);
+            self.inner.active_views().limit_floors(of, due.floors, due.dropped)
         } else {
             Some((due.floors, due.dropped))
         };

@@ -292,12 +292,17 @@ impl Cursor {
     async fn open_views(&mut self) -> Result<Views, Error> {
         self.view += 1;
         let main = self.collection.as_ref();
-        match open_together(&self.engine.inner.views, self.model, main, &self.others).await {
+        let opened = open_together(&self.engine.inner.views, self.model, main, &self.others).await;
+        match opened {
+            Ok(views) => match &self.engine.transaction {
+                Some(transaction) => views.adopted_by(transaction).await,
+                None => Ok(views),
+            },
             Err(error) if matches!(error.kind, Kind::NotFound(_)) => {
                 let message = "the collection was dropped while a cursor was reading it";
                 Err(Error::new(Kind::Gone, message))
             }
-            views => views,
+            Err(error) => Err(error),
         }
     }
 }

@@ -19,7 +19,7 @@ use std::sync::{
 };
 
 use clock::Instant;
-use expiry::Floors;
+use expiry::{Floors, Settings};
 use parking_lot::{Mutex, MutexGuard};
 use slab::Slab;
 
@@ -57,6 +57,9 @@ pub(crate) struct ActiveViews {
     shards: [Shard; SHARDS],
     /// Number of readers of the whole store; while there are any, no reap floors take effect.
     whole: AtomicUsize,
+    /// Open transactions: instant of the snapshot, and sequence number of the newest commit that it
+    /// certainly contains; `None` until the snapshot is taken, when nothing may be reaped.
+    transactions: Mutex<Slab<Option<(Instant, u64)>>>,
     /// The rows that views have read. Stored here because each view holds only a reference to this;
     /// another shared reference would cost each view two writes to contended memory.
     rows: Arc<RowCache>,
@@ -72,7 +75,8 @@ thread_local! {
 impl ActiveViews {
     /// Creates a registry without views.
     pub(super) fn new(rows: Arc<RowCache>) -> Self {
-        Self { shards: Default::default(), whole: AtomicUsize::new(0), rows }
+        let transactions = Mutex::default();
+        Self { shards: Default::default(), whole: AtomicUsize::new(0), transactions, rows }
     }
 
     /// Registers a view that is about to be opened.
@@ -82,17 +86,25 @@ impl ActiveViews {
         ReadGuard { views: Arc::clone(self), shard, slot: Some(slot) }
     }
 
+    /// Registers a transaction that is about to take its snapshot, in which it may read any
+    /// collection.
+    pub(super) fn register_transaction(self: &Arc<Self>) -> TransactionGuard {
+        let slot = self.transactions.lock().insert(None);
+        TransactionGuard { views: Arc::clone(self), slot }
+    }
+
     /// Registers a reader of the whole store that uses no views.
     pub(crate) fn hold_all(self: &Arc<Self>) -> ReapHold {
         self.whole.fetch_add(1, Ordering::SeqCst);
         ReapHold(Arc::clone(self))
     }
 
-    /// Lowers a collection's floors and list of dropped indexes to what every open view allows;
-    /// `None` if a view is being opened.
+    /// Lowers a collection's floors and list of dropped indexes to what every open view and every
+    /// open transaction allows; `None` if a view is being opened. `settings` are the collection's
+    /// current ones: a transaction cannot use a collection whose settings have changed since.
     pub(crate) fn limit_floors(
         &self,
-        collection: u32,
+        (collection, settings): (u32, &Settings),
         floors: Floors,
         dropped: Vec<u32>,
     ) -> Option<(Floors, Vec<u32>)> {
@@ -100,6 +112,11 @@ impl ActiveViews {
             return None;
         }
         let mut limited = (floors, dropped);
+        for (_, at) in &*self.transactions.lock() {
+            let (instant, seq) = (*at)?;
+            let own = settings.floors_at(instant).bounded_by_stamp(seq + 1);
+            limited.0 = limited.0.lower_of_both(&own);
+        }
         for shard in &self.shards {
             for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
                 // While a view is being opened, nothing may be reaped.
@@ -125,6 +142,29 @@ pub struct ReapHold(Arc<ActiveViews>);
 impl Drop for ReapHold {
     fn drop(&mut self) {
         self.0.whole.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// The registration of an open transaction, released on drop.
+#[derive(Debug)]
+pub(super) struct TransactionGuard {
+    views: Arc<ActiveViews>,
+    slot: usize,
+}
+
+impl TransactionGuard {
+    /// Records the instant of the transaction's snapshot and the sequence number of the newest
+    /// commit that it certainly contains, beyond which reap floors do not advance.
+    pub(super) fn hold_at(&mut self, instant: Instant, seq: u64) {
+        if let Some(at) = self.views.transactions.lock().get_mut(self.slot) {
+            *at = Some((instant, seq));
+        }
+    }
+}
+
+impl Drop for TransactionGuard {
+    fn drop(&mut self) {
+        self.views.transactions.lock().try_remove(self.slot);
     }
 }
 

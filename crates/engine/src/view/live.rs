@@ -24,8 +24,13 @@ use expiry::{Damaged, Header};
 use store::{Snapshot, Space};
 
 use super::{
-    active::ReadGuard, expired::IncludingExpired, factory::ViewFactory, pages::Pages,
-    row_cache::Reader, storage::Counters,
+    active::ReadGuard,
+    expired::IncludingExpired,
+    factory::ViewFactory,
+    pages::Pages,
+    row_cache::Reader,
+    storage::Counters,
+    transaction::{Transaction, is_own_stamp, judge_own},
 };
 use crate::{
     catalog::{Collection, CollectionState, IndexSpec},
@@ -61,6 +66,8 @@ pub struct LiveView {
     /// Private to this module, because it contains expired documents, too.
     pub(super) snapshot: Arc<dyn Snapshot>,
     pub(super) rules: Rules,
+    /// The transaction whose snapshot and writes the view shows.
+    pub(super) transaction: Option<Arc<Transaction>>,
     /// Protects what the view may read from the reaper until the view is dropped.
     pub(super) guard: ReadGuard,
 }
@@ -109,6 +116,12 @@ impl LiveView {
         key: &[u8],
         own_key: impl FnOnce() -> Bytes,
     ) -> Result<Option<Row>, Halt> {
+        // The cache has committed rows of the newest commits only.
+        if self.transaction.is_some() {
+            let space = self.collection.rows_space();
+            let Some(value) = self.snapshot.get(space, key).await? else { return Ok(None) };
+            return self.visible_row_by(|row| Header::split_row(row), own_key(), value);
+        }
         let rows = self.guard.rows();
         let reader = Reader { collection: self.collection.id, settings: self.fence, seq: self.seq };
         let vacancy = match rows.find(reader, key, self.rules) {
@@ -180,9 +193,9 @@ impl LiveView {
             return Ok(None);
         };
         let mut live = 0;
-        for (_, value) in &page.rows {
+        for (key, value) in &page.rows {
             let (header, _) = Header::split(value)?;
-            live += u64::from(self.check_visibility(&header)?.is_some());
+            live += u64::from(self.check_visibility(space, key, &header)?.is_some());
         }
         let examined = page.rows.len();
         Ok(Some(CountedPage { live, examined, last: page.rows.pop().map(|(key, _)| key) }))
@@ -216,13 +229,40 @@ impl LiveView {
             .ok_or_else(|| Error::corrupt("an index entry has no row").into())
     }
 
-    /// Returns the expiry of a live row; `None` if it has expired.
+    /// Records that the operation relies on a row that it found live: if this is a transaction, it
+    /// can only commit before the row expires. Other operations rely on rows by the conditions of
+    /// their commits.
+    pub(crate) fn rely_on(&self, row: &Row) {
+        if let Some(transaction) = &self.transaction {
+            transaction.rely_until(row.expires_at);
+        }
+    }
+
+    /// Returns the expiry of a live row or of its entry, which has this key and header; `None` if
+    /// it has expired.
     ///
     /// # Errors
     ///
-    /// [`Halt::LookAgain`] if a commit in flight may have postponed its expiry.
-    fn check_visibility(&self, header: &Header<'_>) -> Result<Option<Instant>, Halt> {
+    /// [`Halt::LookAgain`] if a commit in flight may have postponed its expiry. In a transaction
+    /// [`Kind::Conflict`](crate::error::Kind::Conflict) if the answer contradicts an earlier one.
+    fn check_visibility(
+        &self,
+        space: Space,
+        key: &[u8],
+        header: &Header<'_>,
+    ) -> Result<Option<Instant>, Halt> {
+        if self.transaction.is_some() && is_own_stamp(header.stamp) {
+            return Ok(judge_own(self, header));
+        }
         let expires_at = self.state.record.settings.expires_at(header);
+        if let Some(transaction) = &self.transaction {
+            if expires_at <= self.instant && self.stable_instant() < expires_at {
+                return Err(Halt::LookAgain);
+            }
+            let place = (space, key, header.stamp);
+            let is_live = transaction.judge(self.instant, expires_at, place)?;
+            return Ok(is_live.then_some(expires_at));
+        }
         // A document is live before its deadline, and expired at the deadline itself.
         if self.instant < expires_at {
             Ok(Some(expires_at))
@@ -242,7 +282,10 @@ impl LiveView {
         value: Bytes,
     ) -> Result<Option<Row>, Halt> {
         let (header, body) = split(&value)?;
-        let Some(expires_at) = self.check_visibility(&header)? else { return Ok(None) };
+        let space = self.collection.rows_space();
+        let Some(expires_at) = self.check_visibility(space, &key, &header)? else {
+            return Ok(None);
+        };
         let Header { stamp, creation_stamp, ts, .. } = header;
         let start = value.len() - body.len();
         Ok(Some(Row { key, stamp, creation_stamp, ts, expires_at, start, value }))
@@ -257,7 +300,8 @@ impl LiveView {
         value: &Bytes,
     ) -> Result<Option<Entry>, Halt> {
         let (header, body) = Header::split_row(value)?;
-        let Some(_) = self.check_visibility(&header)? else { return Ok(None) };
+        let space = self.collection.entries_space();
+        let Some(_) = self.check_visibility(space, &key, &header)? else { return Ok(None) };
         let row_key = if index.unique {
             value.slice(value.len() - body.len()..)
         } else {

@@ -8,6 +8,7 @@
 //!     ├ storage   the store, and the only owner of snapshots
 //!     ├ active    the registry of open views, for the reaper
 //!     ├ row_cache rows read recently; last_writes records which were written since
+//!     ├ transaction  one snapshot for several statements, with their own writes (overlay)
 //!     └ expired   stored rows, for the readers listed in xtask/src/views.rs
 //! ```
 
@@ -17,20 +18,24 @@ mod factory;
 mod last_writes;
 mod live;
 mod open;
+mod overlay;
 mod pages;
 mod row_cache;
 mod storage;
 mod together;
+mod transaction;
 
 pub(crate) use active::ActiveViews;
 pub use active::ReapHold;
 pub(crate) use expired::{Frozen, freeze_collection};
 pub(crate) use factory::ViewFactory;
 pub use live::LiveView;
-pub(crate) use open::open_view;
+pub(crate) use open::{open_in, open_view};
 pub(crate) use pages::{Pages, charge_keys};
 pub(crate) use row_cache::RowCache;
 
 pub use storage::Storage;
 pub(crate) use storage::SystemView;
 pub(crate) use together::{MAIN, Views, open_all, open_together};
+pub use transaction::Transaction;
+pub(crate) use transaction::{check_not_capped, snapshot_unavailable, write_conflict};

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use clock::Instant;
 use store::Snapshot;
 
-use super::{active::ReadGuard, factory::ViewFactory, live::LiveView};
+use super::{active::ReadGuard, factory::ViewFactory, live::LiveView, transaction::Transaction};
 use crate::{
     catalog::{Collection, CollectionState},
     error::{Error, ErrorSubject, Kind},
@@ -75,6 +75,15 @@ pub(crate) async fn open_view(
         let [opening] = openings;
         return Ok(opened.into_view(factory, opening));
     }
+}
+
+/// Opens a view of a collection in a transaction, which determines the snapshot.
+pub(crate) async fn open_in(
+    transaction: &Arc<Transaction>,
+    factory: &ViewFactory,
+    collection: &Arc<Collection>,
+) -> Result<LiveView, Error> {
+    transaction.adopt(open_view(factory, collection).await?).await
 }
 
 /// Waits until no change of the settings is in progress, then takes the instant, the settings and
@@ -145,6 +154,7 @@ impl Opened {
             in_flight: oldest.map(|(_, batch)| batch),
             snapshot,
             rules: factory.rules,
+            transaction: None,
             guard,
         }
     }

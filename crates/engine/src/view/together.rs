@@ -13,6 +13,7 @@ use super::{
     factory::ViewFactory,
     live::LiveView,
     open::{Opening, dropped_error, open_view, try_open},
+    transaction::Transaction,
 };
 use crate::{
     catalog::Collection,
@@ -34,6 +35,23 @@ pub(crate) struct Views {
 }
 
 impl Views {
+    /// Makes the views, which were just opened, views of a transaction.
+    pub(crate) async fn adopted_by(self, transaction: &Arc<Transaction>) -> Result<Self, Error> {
+        let main = match self.main {
+            Some(view) => Some(transaction.adopt(view).await?),
+            None => None,
+        };
+        let mut others = Vec::with_capacity(self.others.len());
+        for (name, view) in self.others {
+            let view = match view {
+                Some(view) => Some(transaction.adopt(view).await?),
+                None => None,
+            };
+            others.push((name, view));
+        }
+        Ok(Self { main, others })
+    }
+
     /// Returns the view of the main collection; `None` if it does not exist.
     pub(crate) fn main(&self) -> Option<&LiveView> {
         self.main.as_ref()

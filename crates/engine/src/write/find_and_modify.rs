@@ -8,8 +8,8 @@ use document::Value;
 use evaluation::Context;
 
 use super::{
-    Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, turn::WriterTurns,
-    update::Update,
+    Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, intent_waits::OnIntent,
+    turn::WriterTurns, update::Update,
 };
 use crate::{
     attempts::Attempts,
@@ -90,9 +90,12 @@ impl Engine {
         let changed = outcome.changed;
         let after = Bytes::from(outcome.document.bytes().to_vec());
         let effect = Effect::Edited { before: &before, after: &after };
-        if changed {
+        if !changed {
+            view.rely_on(&row);
+        } else {
+            let on_intent = OnIntent::Wait(Some(&update.context));
             let commit = self.edit_commit(view, row, outcome.document, update).await?;
-            if self.commit_with(vec![commit], receipts, effect).await?.is_none() {
+            if self.commit_with(vec![commit], receipts, effect, on_intent).await?.is_none() {
                 return Ok(None);
             }
         }
@@ -145,7 +148,8 @@ impl Engine {
             Ok(commits) => {
                 drop(view);
                 let effect = Effect::Upserted { id: &id, after: &after };
-                let committed = self.commit_with(commits, receipts, effect).await?;
+                let on_intent = OnIntent::Wait(Some(&update.context));
+                let committed = self.commit_with(commits, receipts, effect, on_intent).await?;
                 collection.wake_readers();
                 Ok(committed.map(|_| Edited {
                     before: None,
@@ -209,7 +213,8 @@ impl Engine {
         let draft = WriteDraft::of(view);
         let commit = draft.remove_document(draft.previous_version(row).await?);
         let effect = Effect::Removed { before: &before };
-        let committed = self.commit_with(vec![commit], receipts, effect).await?;
+        let on_intent = OnIntent::Wait(Some(context));
+        let committed = self.commit_with(vec![commit], receipts, effect, on_intent).await?;
         Ok(committed.map(|_| Some(before)))
     }
 }

@@ -28,6 +28,7 @@ use store::{Commit, Condition, Outcome};
 use super::{
     Effect, NewDocument, Receipts, Update, Updated,
     group_part::{CollectionPart, StatementDraft},
+    intent_waits::OnIntent,
     receipt::StatementEffect,
     unit::as_one,
     written::WrittenDocuments,
@@ -181,7 +182,7 @@ impl WriteGroup<'_> {
         if receipts.is_some() {
             let commits = writes.into_iter().map(|write| write.commit).collect();
             let effect = Effect::Statements(&effects);
-            let committed = engine.commit_with(commits, receipts, effect).await?;
+            let committed = engine.commit_with(commits, receipts, effect, OnIntent::Refuse).await?;
             return Ok(committed.is_none().then_some(first));
         }
         let positions: Vec<usize> = writes.iter().map(|write| write.at).collect();
@@ -194,7 +195,7 @@ impl WriteGroup<'_> {
         for commit in commits.iter_mut().skip(1) {
             commit.conditions.push(Condition::AfterPrevious);
         }
-        let outcomes = engine.inner.store().commit(commits).await?;
+        let outcomes = engine.commit_writes(commits, OnIntent::Refuse).await?;
         let refused = outcomes.iter().position(|outcome| matches!(outcome, Outcome::Refused(_)));
         Ok(refused.and_then(|refused| positions.get(refused).copied()))
     }

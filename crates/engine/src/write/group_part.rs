@@ -80,6 +80,7 @@ impl CollectionPart {
             updated.matched += 1;
             let outcome = update.apply(row.document())?;
             if !outcome.changed {
+                self.view.rely_on(&row);
                 continue;
             }
             let lifetime = update.writer.lifetime_of(&outcome.document)?;

@@ -15,14 +15,14 @@ use document::{DocBuf, DocRef, Document};
 use expiry::Lifetime;
 use store::{Commit, Condition, Outcome, Space};
 
-use super::{Effect, Receipts, WriteDraft, draft::row_key};
+use super::{Effect, Receipts, WriteDraft, draft::row_key, intent_waits::OnIntent};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, ListOrdering, RuleContext},
     engine::Engine,
     error::{Error, Halt, Kind},
     limits::{COMMITS_AT_ONCE, UNIT_BYTES},
-    view::LiveView,
+    view::{LiveView, check_not_capped},
 };
 
 /// The result of a list of inserts.
@@ -122,6 +122,9 @@ impl Engine {
         rule: Option<&dyn RuleContext>,
     ) -> Result<Inserted, Error> {
         if collection.state().record.capped.is_some() {
+            if self.transaction.is_some() {
+                check_not_capped(collection)?;
+            }
             if receipts.is_some() {
                 let message = "inserts with receipts into a capped collection";
                 return Err(Error::new(Kind::Unsupported, message));
@@ -206,7 +209,8 @@ impl Engine {
         }
         // Closed first, so that reaping need not wait for this commit.
         drop(view);
-        let mut refused = self.commit_round(commits, sent, batch.receipts, out).await?;
+        let mut refused =
+            self.commit_round(commits, sent, (batch.receipts, batch.rule), out).await?;
         if ordered && !refused.is_empty() {
             // Failures after a refused document were decided too early and are retried.
             for (at, error) in std::mem::take(&mut out.failed) {
@@ -227,23 +231,27 @@ impl Engine {
         &self,
         commits: Vec<Commit>,
         sent: Vec<(usize, NewDocument)>,
-        receipts: Option<&dyn Receipts>,
+        (receipts, rule): (Option<&dyn Receipts>, Option<&dyn RuleContext>),
         out: &mut Inserted,
     ) -> Result<Vec<(usize, NewDocument)>, Error> {
         if commits.is_empty() {
             return Ok(Vec::new());
         }
+        // Created only where it may be needed.
+        let may_wait = !self.inner.intents.is_empty();
+        let on_intent = OnIntent::Wait(rule.filter(|_| may_wait).map(RuleContext::context));
         if receipts.is_some() {
             let places: Vec<usize> = sent.iter().map(|(at, _)| *at).collect();
             let effect = Effect::Inserted(&places);
-            if self.commit_with(commits, receipts, effect).await?.is_none() {
+            if self.commit_with(commits, receipts, effect, on_intent).await?.is_none() {
                 return Ok(sent);
             }
             out.count += places.len();
             return Ok(Vec::new());
         }
         let mut refused = Vec::new();
-        for (outcome, document) in self.inner.store().commit(commits).await?.into_iter().zip(sent) {
+        let outcomes = self.commit_writes(commits, on_intent).await?;
+        for (outcome, document) in outcomes.into_iter().zip(sent) {
             match outcome {
                 Outcome::Committed(_) => out.count += 1,
                 Outcome::Refused(_) => refused.push(document),

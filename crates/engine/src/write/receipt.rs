@@ -17,7 +17,7 @@ use document::{DocBuf, Value, ValueRef};
 use expiry::{DefaultTtl, Lifetime};
 use store::{Commit, Stamp};
 
-use super::{WriteDraft, draft::row_key, unit::as_one};
+use super::{WriteDraft, draft::row_key, intent_waits::OnIntent, unit::as_one};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, CounterState, Record},
@@ -132,13 +132,18 @@ impl Engine {
         let mut attempts = Attempts::to_write();
         loop {
             attempts.begin_next()?;
-            if self.commit_with(Vec::new(), Some(receipts), Effect::Nothing).await?.is_some() {
+            if self
+                .commit_with(Vec::new(), Some(receipts), Effect::Nothing, OnIntent::Refuse)
+                .await?
+                .is_some()
+            {
                 return Ok(());
             }
         }
     }
 
-    /// Commits writes of documents together with their receipts; `None` if refused.
+    /// Commits writes of documents together with their receipts; `None` if refused. `on_intent`
+    /// applies to conflicts with open transactions.
     ///
     /// # Errors
     ///
@@ -148,14 +153,17 @@ impl Engine {
         mut commits: Vec<Commit>,
         receipts: Option<&dyn Receipts>,
         effect: Effect<'_>,
+        on_intent: OnIntent<'_>,
     ) -> Result<Option<Stamp>, Error> {
-        let Some(receipts) = receipts else { return self.commit_one(as_one(commits)).await };
+        let Some(receipts) = receipts else {
+            return self.commit_write(as_one(commits), on_intent).await;
+        };
         let puts = receipts.receipts_for(effect)?;
         // Deletions are accepted on a full disk even with receipts, which are smaller than the
         // documents.
         let frees = !commits.is_empty() && commits.iter().all(|commit| commit.frees);
         commits.extend(self.receipt_commits(&puts).await?);
-        let stamp = self.commit_one(Commit { frees, ..as_one(commits) }).await?;
+        let stamp = self.commit_write(Commit { frees, ..as_one(commits) }, on_intent).await?;
         if let Some(stamp) = stamp {
             receipts.record_commit(stamp.seq);
         }
@@ -163,7 +171,7 @@ impl Engine {
     }
 
     /// Returns a commit for each receipt.
-    async fn receipt_commits(&self, puts: &[ReceiptPut]) -> Result<Vec<Commit>, Error> {
+    pub(super) async fn receipt_commits(&self, puts: &[ReceiptPut]) -> Result<Vec<Commit>, Error> {
         let collection = self.ensure_receipts().await?;
         let mut attempts = Attempts::to_write();
         loop {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use evaluation::Context;
 use store::Outcome;
 
-use super::{WriteDraft, turn::WriterTurns};
+use super::{WriteDraft, intent_waits::OnIntent, turn::WriterTurns};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -76,7 +76,7 @@ impl Engine {
                 yield_if_due(context, ROW_WORK + row.body().len()).await?;
                 commits.push(draft.remove_document(draft.previous_version(row).await?));
             }
-            for outcome in self.inner.store().commit(commits).await? {
+            for outcome in self.commit_writes(commits, OnIntent::Wait(Some(context))).await? {
                 match outcome {
                     Outcome::Committed(_) => removed.count += 1,
                     // The row was written or has expired since it was found; a new view decides.

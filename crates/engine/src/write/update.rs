@@ -15,7 +15,7 @@ use memory::Share;
 use pipeline::edit::{Edit, EditOutcome};
 use store::{Commit, Outcome};
 
-use super::{WriteDraft, turn::WriterTurns};
+use super::{WriteDraft, intent_waits::OnIntent, turn::WriterTurns};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, RuleContext},
@@ -192,9 +192,9 @@ impl Engine {
                 }
             }
             if !commits.is_empty() {
-                for (outcome, key) in
-                    self.inner.store().commit(commits).await?.into_iter().zip(sent)
-                {
+                let on_intent = OnIntent::Wait(Some(&update.context));
+                let outcomes = self.commit_writes(commits, on_intent).await?;
+                for (outcome, key) in outcomes.into_iter().zip(sent) {
                     match outcome {
                         Outcome::Committed(_) => {
                             updated.matched += 1;
@@ -221,6 +221,7 @@ impl Engine {
     ) -> Result<RowAttempt, Halt> {
         let outcome = update.apply(row.document())?;
         if !outcome.changed {
+            view.rely_on(&row);
             return Ok(RowAttempt::Unchanged);
         }
         let commit = self.edit_commit(view, row, outcome.document, update).await?;

@@ -6,6 +6,8 @@ use engine::{Hint, Plan, Rules};
 use pipeline::Filter;
 use test_kit::{Kit, Setup, Task, equal, find_all, insert_one, plain_index, replace_one};
 
+use crate::transactions::Tx;
+
 /// A collection with a default TTL of 10 s and one document that expires at 10 s.
 fn kit(rules: Rules) -> Kit {
     let kit = Kit::new(Setup { rules, ..Setup::default() });
@@ -144,6 +146,65 @@ fn last_writes(rules: Rules) -> bool {
     read() == [doc! { "_id": 1, "a": 2 }]
 }
 
+/// A document expires between two statements that read it.
+fn interval(rules: Rules) -> bool {
+    let kit = kit(rules);
+    let tx = Tx::begin(&kit);
+    kit.move_to(9_999);
+    assert_eq!(tx.ids(), [1]);
+    kit.move_to(10_000);
+    tx.find(Filter::always(), Hint::None).is_err()
+}
+
+/// A statement leaves out a document that expired since the snapshot and was prolonged by another
+/// writer before.
+fn renewals(rules: Rules) -> bool {
+    let kit = kit(rules);
+    kit.insert(doc! { "_id": 2, "a": 2, "ttl": -1 }).expect("inserted");
+    let tx = Tx::begin(&kit);
+    assert_eq!(tx.find(equal("_id", 2), Hint::None).expect("found").len(), 1);
+    kit.move_to(9_000);
+    kit.replace(doc! { "_id": 1, "a": 3 }, false).expect("replaced");
+    kit.move_to(10_000);
+    tx.find(equal("_id", 1), Hint::None).is_err()
+}
+
+/// A document expires between a statement that edits it and the commit.
+fn reliance(rules: Rules) -> bool {
+    let kit = kit(rules);
+    let tx = Tx::begin(&kit);
+    kit.move_to(9_999);
+    tx.replace(doc! { "_id": 1, "a": 2 }, false).expect("replaced");
+    kit.move_to(10_000);
+    assert_eq!(kit.all_ids(), [0; 0]);
+    tx.commit().is_err() && kit.all_ids().is_empty()
+}
+
+/// The default is shortened between two statements.
+fn transaction_epochs(rules: Rules) -> bool {
+    let kit = kit(rules);
+    let tx = Tx::begin(&kit);
+    kit.move_to(5_000);
+    assert_eq!(tx.ids(), [1]);
+    kit.set_default(Some(6));
+    kit.move_to(7_000);
+    tx.find(Filter::always(), Hint::None).is_err()
+}
+
+/// A transaction is open for longer than the lifetime of the document that it inserts.
+fn own_lifetimes(rules: Rules) -> bool {
+    let kit = kit(rules);
+    let tx = Tx::begin(&kit);
+    tx.insert(doc! { "_id": 2, "a": 2 }).expect("inserted");
+    kit.move_to(12_000);
+    let seen = tx.find(equal("_id", 2), Hint::None).expect("found").len();
+    assert!(tx.commit().expect("committed"));
+    kit.move_to(21_999);
+    assert_eq!(kit.all_ids(), [2]);
+    kit.move_to(22_000);
+    seen == 1 && kit.all_ids().is_empty()
+}
+
 macro_rules! needed {
     ($($rule:ident: $test:ident,)*) => {$(
         #[test]
@@ -163,4 +224,9 @@ needed! {
     read_guards: an_open_view_holds_the_reaper,
     floors: a_change_of_settings_keeps_what_had_expired,
     last_writes: a_row_in_memory_is_not_used_once_it_was_written_again,
+    interval: a_transaction_does_not_see_a_document_live_and_then_expired,
+    renewals: a_transaction_does_not_leave_out_a_prolonged_document,
+    reliance: a_transaction_commits_before_the_expiry_of_what_it_edited,
+    transaction_epochs: a_transaction_ends_with_a_change_of_settings,
+    own_lifetimes: lifetimes_of_a_transaction_begin_with_its_commit,
 }

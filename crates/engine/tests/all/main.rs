@@ -34,5 +34,8 @@ mod rules_of_documents;
 mod series_say_what_expires_in_each_step;
 mod several_paths;
 mod statements_are_committed_together;
+mod transactions;
+mod transactions_and_expiry;
+mod transactions_match_a_model;
 mod uses_of_indexes_are_counted;
 mod writers_take_turns;
