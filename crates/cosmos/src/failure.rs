@@ -380,9 +380,11 @@ impl From<engine::Error> for Failure {
             // Only collections of the MongoDB API have rules or are capped.
             Kind::FailedRule { .. } | Kind::ExceedsCapped => Fault::BadRequest,
             Kind::Precondition => return Self::precondition_failed(),
-            Kind::Conflict => Fault::RetryWith,
+            Kind::Conflict | Kind::SnapshotUnavailable => Fault::RetryWith,
             Kind::TooLarge => return Self::too_large(),
-            Kind::Unsupported => Fault::NotImplemented,
+            Kind::Unsupported | Kind::TransactionEnded | Kind::OutsideTransactions => {
+                Fault::NotImplemented
+            }
             // Only cursors of the MongoDB API lose a position.
             Kind::Gone | Kind::PositionLost => Fault::Gone,
             Kind::Stopped(why) if why.number == STOPPING => Fault::Unavailable,
@@ -391,10 +393,6 @@ impl From<engine::Error> for Failure {
             Kind::Full => Fault::Full,
             Kind::Unavailable | Kind::Reopened | Kind::ViewEnded | Kind::Moved => {
                 Fault::Unavailable
-            }
-            // Only the MongoDB API has transactions of several requests.
-            Kind::SnapshotUnavailable | Kind::TransactionEnded | Kind::OutsideTransactions => {
-                Fault::RetryWith
             }
             Kind::Corrupt => Fault::Internal,
         };

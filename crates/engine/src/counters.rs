@@ -1,7 +1,7 @@
 //! The sums that a write updates: totals per class, and buckets for documents that can expire. The
 //! class ([`Class`]) says whether a document expires by the collection's default TTL, by its own,
 //! or never. Buckets cover a second or a longer interval; they are kept by class while TTL is on,
-//! and by date for date indexes (docs/ttl.md, section 5.3).
+//! and by date for date indexes (docs/ttl.md, section 5.4).
 //!
 //! ```text
 //!  insert of a document of class inherit, 100 bytes, written in second 1,000,000

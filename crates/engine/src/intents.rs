@@ -62,8 +62,8 @@ impl IntentHolder {
         self.relied_until.load(SeqCst)
     }
 
-    /// Returns whether the transaction can no longer commit at this instant, so that nobody has to
-    /// wait for it.
+    /// Returns whether the transaction can no longer commit at this instant, so that no writer
+    /// has to wait for it.
     fn is_over(&self, now_ms: i64) -> bool {
         self.ended.load(SeqCst) || self.relied_until() <= now_ms
     }

@@ -4,6 +4,7 @@
 //! not on the commands themselves.
 
 use std::{
+    cmp::Ordering as Compared,
     collections::HashMap,
     sync::{
         Arc, Weak,
@@ -12,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use document::ObjectId;
+use document::{Number, ObjectId};
 use engine::Engine;
 use memory::Account;
 use metrics::{Distribution, Latencies};
@@ -25,13 +26,19 @@ use crate::{
     command_table::CommandTable,
     counters::{COUNTERS, Counters},
     cursors::Cursors,
+    errors,
     fail_point::FailPoints,
+    limits::{DEFAULT_TRANSACTION_LIFETIME, TRANSACTION_LIFETIME},
     namespace_work::AllWork,
     peer::Peer,
     profiler::Profiler,
     protocol_error_log::ProtocolErrorLog,
+    session_set::{SessionKey, SessionSet},
     settings::Settings,
     timestamps::Timestamps,
+    transaction_table::{
+        OpenTransaction, TransactionState, TransactionTable, converted_to_transaction, too_old,
+    },
     users::Users,
 };
 
@@ -52,6 +59,8 @@ pub struct MongoApi {
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors>,
+    /// The transactions of sessions.
+    pub(crate) transactions: TransactionTable,
     pub(crate) users: Users,
     /// The login delay after wrong passwords.
     pub(crate) backoff: auth::Backoff,
@@ -133,6 +142,7 @@ impl MongoApi {
             messages: settings.memory.split_off(settings.memory.limit() / 2),
             settings,
             cursors,
+            transactions: TransactionTable::default(),
             latencies: Latencies::new(commands.rows.len()),
             work: AllWork::default(),
             profiler: Profiler::default(),
@@ -190,11 +200,56 @@ impl MongoApi {
         self.settings.carry_timestamps.load(Ordering::Relaxed)
     }
 
-    /// Closes cursors that exceeded their idle timeout. `now` is the machine's monotonic clock;
-    /// returns the time at which the next call is due.
+    /// Closes cursors that exceeded their idle timeout, and aborts transactions that exceeded their
+    /// lifetime. `now` is the machine's monotonic clock; returns the time at which the next call is
+    /// due.
     pub fn tick(&self, now: Duration) -> Duration {
         self.cursors.close_idle(now);
-        now + Duration::from_secs(10)
+        for open in self.transactions.overdue(now, self.transaction_lifetime()) {
+            self.abort_transaction(&open);
+        }
+        self.engine.wake_waiting_writers();
+        now + Duration::from_secs(1)
+    }
+
+    /// Returns how long a transaction may be open, by the machine's clock.
+    fn transaction_lifetime(&self) -> Duration {
+        let parameters = self.parameters.lock();
+        let set = parameters.get(TRANSACTION_LIFETIME).and_then(|set| Number::of(set.as_ref()));
+        let seconds = set.and_then(|set| u64::try_from(set.to_i64_exact()?).ok());
+        seconds.map_or(DEFAULT_TRANSACTION_LIFETIME, Duration::from_secs)
+    }
+
+    /// Aborts a transaction and closes its cursors, unless its commit is under way.
+    pub(crate) fn abort_transaction(&self, open: &OpenTransaction) {
+        if open.transaction.abort() {
+            self.transactions.end(open, Some(TransactionState::Aborted));
+            self.cursors.close_transaction(&open.key, open.number);
+        }
+    }
+
+    /// Begins a retryable write of a session, which aborts an open transaction of a lower number.
+    ///
+    /// Fails with 225 if the session has a transaction of a higher number, and 217 if it has one of
+    /// this number.
+    pub(crate) fn begin_write(&self, key: &SessionKey, number: i64) -> errors::Result<()> {
+        let Some((newest, state)) = self.transactions.newest(key) else { return Ok(()) };
+        match (newest.cmp(&number), state) {
+            (Compared::Greater, _) => Err(too_old(number, newest)),
+            (Compared::Equal, _) => Err(converted_to_transaction()),
+            (Compared::Less, TransactionState::Open(open)) => {
+                self.abort_transaction(&open);
+                Ok(())
+            }
+            (Compared::Less, _) => Ok(()),
+        }
+    }
+
+    /// Aborts the open transactions of sessions.
+    pub(crate) fn abort_transactions_of(&self, sessions: &SessionSet) {
+        for open in self.transactions.open_of(sessions) {
+            self.abort_transaction(&open);
+        }
     }
 
     /// Returns the next operation id, by which `killOp` names an operation.

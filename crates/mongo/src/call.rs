@@ -26,6 +26,7 @@ use crate::{
     provisioning::recorded_databases,
     rights::CommandRequest,
     stored_view::{is_view, not_on_view},
+    transaction_table::OpenTransaction,
     utf8,
     wire::{Message, Shape},
 };
@@ -67,6 +68,8 @@ pub(crate) struct Call<'a> {
     pub(crate) database: &'a str,
     /// Time limit and stop requests of the command.
     pub(crate) operation: Arc<Operation>,
+    /// The transaction in which the command runs; `None` for a command of its own.
+    pub(crate) transaction: Option<&'a OpenTransaction>,
 }
 
 impl<'a> Call<'a> {
@@ -127,7 +130,8 @@ impl<'a> Call<'a> {
             return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
         }
         names::check_database(database)?;
-        Ok(Self { api, connection, message, name, known, body, database, operation })
+        let transaction = None;
+        Ok(Self { api, connection, message, name, known, body, database, operation, transaction })
     }
 
     /// Creates the call of a command nested in this one, as in `explain`. It shares this call's
@@ -156,6 +160,7 @@ impl<'a> Call<'a> {
         self.api.settings.topology.accepts_numbers()
             && self.known.is_some_and(|known| known.row.retryable)
             && self.body.get("txnNumber").is_some()
+            && self.body.get("autocommit").is_none()
     }
 
     /// Returns the collection named in the command's first field.
@@ -215,6 +220,7 @@ impl<'a> Call<'a> {
         }
         self.check_new(namespace)?;
         let ensured = self.api.engine.ensure_collection(Model::Documents, namespace).await?;
+        self.record_created(&ensured.0, ensured.1);
         // Another client may have created a view of this name since the first look.
         if is_view(&ensured.0) { Err(not_on_view(namespace)) } else { Ok(ensured) }
     }

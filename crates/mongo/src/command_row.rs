@@ -46,6 +46,19 @@ pub enum ReadLevels {
     All,
 }
 
+/// Whether a command may run in a transaction of several statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InTransactions {
+    /// The command cannot run in a transaction.
+    No,
+    /// The command may run in a transaction.
+    Yes,
+    /// The command may run in a transaction, but not as its first command.
+    Later,
+    /// The command ends a transaction.
+    Ends,
+}
+
 /// Which server of a sharded cluster runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
@@ -109,8 +122,8 @@ impl Work {
     }
 }
 
-/// The properties of one command. A new property (for example, whether it may run in a transaction)
-/// is one more field with a default in [`CommandRow::with_access`]. Rights have no default, so that
+/// The properties of one command. A new property is one more field with a default in
+/// [`CommandRow::with_access`]. Rights have no default, so that
 /// a row cannot be written without them.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandRow {
@@ -160,6 +173,8 @@ pub struct CommandRow {
     /// Whether the command is accepted with a `txnNumber` and executed once, however often it is
     /// sent.
     pub retryable: bool,
+    /// Whether the command may run in a transaction of several statements.
+    pub in_transactions: InTransactions,
     /// Whether the command continues something that this server has begun, such as a cursor, and
     /// cannot run on another server.
     pub continues: bool,
@@ -196,6 +211,7 @@ impl CommandRow {
             stores_bytes: false,
             sees_documents: true,
             retryable: false,
+            in_transactions: InTransactions::No,
             continues: false,
             collection_in: None,
             without_collection: "$cmd",
@@ -313,6 +329,11 @@ impl CommandRow {
     /// Accepts the command as a retryable write.
     pub(crate) const fn retryable(self) -> Self {
         Self { retryable: true, ..self }
+    }
+
+    /// Sets whether the command may run in a transaction of several statements.
+    pub(crate) const fn in_transactions(self, in_transactions: InTransactions) -> Self {
+        Self { in_transactions, ..self }
     }
 
     /// Declares that the command continues something that this server has started.

@@ -16,15 +16,6 @@ pub struct NotYet {
     /// Whether the error reply to the command may be compressed; false if the command carries
     /// credentials.
     pub compress: bool,
-    /// Whether the command is part of version 1 of the Stable API.
-    pub(crate) in_api: bool,
-}
-
-impl NotYet {
-    /// Declares the command as part of version 1 of the Stable API.
-    pub(crate) const fn in_api(self) -> Self {
-        Self { in_api: true, ..self }
-    }
 }
 
 /// An old command that carries credentials, so its error reply is never compressed. Servers since

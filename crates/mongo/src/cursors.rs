@@ -28,11 +28,12 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::{
     client::Sender,
     cursor_description::{CursorDescription, CursorSnapshot},
+    cursor_place::{same_session, same_transaction},
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, ORPHAN_IDLE},
     operation::{Operation, StopReason},
     session::SessionId,
-    session_set::SessionSet,
+    session_set::{SessionKey, SessionSet, user_digest},
 };
 
 /// An open cursor in the table of cursors.
@@ -41,6 +42,8 @@ struct OpenCursor {
     namespace: Namespace,
     /// The session in which the cursor was opened.
     session: Option<SessionId>,
+    /// Number of the transaction in which the cursor was opened.
+    transaction: Option<i64>,
     /// The cursor; `None` while a request uses it.
     cursor: Option<Cursor>,
     /// Time of the last use, on the machine's monotonic clock.
@@ -111,6 +114,8 @@ pub(crate) struct NewCursor {
     /// Whether the cursor has no idle timeout.
     pub(crate) keep: bool,
     pub(crate) session: Option<SessionId>,
+    /// Number of the transaction in which the cursor is opened.
+    pub(crate) transaction: Option<i64>,
     pub(crate) connection: i32,
     pub(crate) owner: Sender,
     pub(crate) about: CursorDescription,
@@ -150,18 +155,6 @@ fn not_found(id: i64) -> Error {
     Error::new(CursorNotFound, format!("cursor id {id} not found"))
 }
 
-/// Fails with one of mongod's three error codes unless a cursor is continued in the session that it
-/// was opened in, or without a session if it was opened without one.
-fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -> Result<()> {
-    let (code, message) = match (opened, asking) {
-        (opened, asking) if opened == asking => return Ok(()),
-        (None, _) => (50736, "which was not created in a session, in a session"),
-        (Some(_), None) => (50737, "which was created in a session, without an lsid"),
-        (Some(_), Some(_)) => (50738, "which was created in another session"),
-    };
-    Err(Error::new(code, format!("Cannot run getMore on cursor {id}, {message}")))
-}
-
 impl Cursors {
     /// Creates an empty table for at most `max_cursors` open cursors.
     pub(crate) fn with_room(max_cursors: usize) -> Self {
@@ -185,7 +178,7 @@ impl Cursors {
         opened: NewCursor,
         operation: &Arc<Operation>,
     ) -> Result<i64> {
-        let NewCursor { cursor, keep, session, connection, owner, about } = opened;
+        let NewCursor { cursor, keep, session, transaction, connection, owner, about } = opened;
         let now = clock::monotonic_time();
         operation.pause_clock(now);
         let operation = Arc::clone(operation);
@@ -204,6 +197,7 @@ impl Cursors {
                 vacant.insert(OpenCursor {
                     namespace,
                     session,
+                    transaction,
                     cursor,
                     used,
                     keep,
@@ -218,16 +212,16 @@ impl Cursors {
         }
     }
 
-    /// Takes a cursor for a request on its collection, in its session.
+    /// Takes a cursor for a request on its collection, in its session and its transaction.
     ///
     /// Fails with 43 if it does not exist for this sender, 13 if it is another user's or reads
-    /// another collection, 50736..50738 if it belongs to another session, and 12051 while another
-    /// request uses it.
+    /// another collection, 50736..50738 if it belongs to another session, 50739..50741 if it belongs
+    /// to another transaction, and 12051 while another request uses it.
     pub(crate) fn take(
         &self,
         id: i64,
         namespace: &Namespace,
-        session: Option<SessionId>,
+        (session, transaction): (Option<SessionId>, Option<i64>),
         sender: &Sender,
     ) -> Result<CursorInUse> {
         let mut all = self.lock_all();
@@ -241,6 +235,7 @@ impl Cursors {
             return Err(Error::new(crate::errors::Unauthorized, message));
         }
         same_session(id, open.session, session)?;
+        same_transaction(id, open.transaction, transaction)?;
         match open.cursor.take() {
             Some(cursor) => {
                 let operation = Arc::clone(&open.operation);
@@ -313,6 +308,16 @@ impl Cursors {
         // Operations of idle cursors are stopped, too: a request may have taken the cursor and not
         // resumed its operation yet.
         killed.iter().for_each(|open| open.operation.request_stop(why));
+    }
+
+    /// Closes the cursors of a transaction that has ended.
+    pub(crate) fn close_transaction(&self, (session, user): &SessionKey, number: i64) {
+        let closed = self.remove_where(|open| {
+            open.transaction == Some(number)
+                && open.session == Some(*session)
+                && user_digest(open.owner.user.as_ref()) == *user
+        });
+        closed.iter().for_each(|open| open.operation.request_stop(StopReason::CursorKilled));
     }
 
     /// Closes cursors that exceeded their idle timeout; returns how many. The timeout is shorter

@@ -41,6 +41,8 @@ mod connection;
 mod counters;
 /// The description of an open cursor.
 mod cursor_description;
+/// The session and the transaction of a cursor.
+mod cursor_place;
 mod cursors;
 /// The language of partial index filters, for the engine.
 mod dialect;
@@ -118,6 +120,11 @@ mod slow;
 mod stored_view;
 /// Timestamps set by the server.
 mod timestamps;
+mod transaction_call;
+/// The error labels of commands in transactions.
+mod transaction_label;
+/// The transactions of sessions.
+mod transaction_table;
 mod usage;
 /// The storage of users and roles.
 mod users;

@@ -41,6 +41,14 @@ pub(crate) const FIRST_BATCH: usize = 101;
 pub(crate) const BATCH_BYTES: usize = MAX_DOCUMENT_BYTES;
 /// Idle timeout of a cursor.
 pub(crate) const CURSOR_IDLE: Duration = Duration::from_secs(600);
+/// The parameter that limits how long a transaction may be open, in seconds.
+pub(crate) const TRANSACTION_LIFETIME: &str = "transactionLifetimeLimitSeconds";
+/// Initial value of the parameter.
+pub(crate) const DEFAULT_TRANSACTION_LIFETIME: Duration = Duration::from_secs(60);
+/// Maximum number of open transactions.
+pub(crate) const MAX_TRANSACTIONS: usize = 10_000;
+/// Maximum number of sessions whose newest transaction is remembered.
+pub(crate) const MAX_TRANSACTION_SESSIONS: usize = 200_000;
 /// Idle timeout of a large cursor whose connection is closed.
 pub(crate) const ORPHAN_IDLE: Duration = Duration::from_secs(30);
 /// Size from which an idle cursor counts as large for `ORPHAN_IDLE`.

@@ -38,6 +38,5 @@ pub(crate) fn begin_query(
         check_requirements(call, &joined)?;
         call.operation.record_requirements(joined);
     }
-    let engine = &call.api.engine;
-    Ok(engine.begin_query_on(Model::Documents, namespace, collection, plan, context)?)
+    Ok(call.engine().begin_query_on(Model::Documents, namespace, collection, plan, context)?)
 }

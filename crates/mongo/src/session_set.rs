@@ -11,6 +11,9 @@ use crate::{access::UserName, client::Sender, session::SessionId};
 /// The digest of a user's name, which clients call `uid`.
 pub(crate) type UserDigest = [u8; 32];
 
+/// A session and its user.
+pub(crate) type SessionKey = (SessionId, UserDigest);
+
 /// Returns the digest of a user, or of a client without a login.
 pub(crate) fn user_digest(user: Option<&UserName>) -> UserDigest {
     let name = user.map(|user| format!("{}@{}", user.user, user.database));
@@ -26,6 +29,11 @@ pub(crate) struct SessionSet {
 }
 
 impl SessionSet {
+    /// Returns whether a session is in the set.
+    pub(crate) fn has_key(&self, key: &SessionKey) -> bool {
+        self.all || self.users.contains(&key.1) || self.single.contains(key)
+    }
+
     /// Returns whether the session of a sender is in the set; false for an operation without a
     /// session.
     pub(crate) fn has(&self, session: Option<SessionId>, sender: &Sender) -> bool {

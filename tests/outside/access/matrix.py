@@ -36,6 +36,8 @@ def bodies(database):
         (admin, {"refreshSessions": []}),
         (admin, {"killSessions": []}),
         (admin, {"startSession": 1}),
+        (admin, {"commitTransaction": 1}),
+        (admin, {"abortTransaction": 1}),
         (here, {"saslStart": 1, "mechanism": "SCRAM-SHA-256", "payload": first}),
         (here, {"saslContinue": 1, "conversationId": 1, "payload": bson.Binary(b"")}),
         ("$external", {"authenticate": 1, "mechanism": "MONGODB-X509"}),
@@ -141,7 +143,7 @@ OPEN = names("""
 #: user's own state. (A missing cursor is reported as not found, since its owner is unknown.)
 LOGIN = names("""
     startSession refreshSessions killSessions listDatabases getMore killCursors ebbClock
-    getLastRequestStatistics
+    getLastRequestStatistics commitTransaction abortTransaction
 """)
 
 # Sets of commands by action.

@@ -263,6 +263,8 @@ COMMANDS = {
     "killAllSessions": ("admin", {"@": []}, "@:array"),
     "killAllSessionsByPattern": ("admin", {"@": []}, "@:array"),
     "logout": ("admin", {}, "@:any"),
+    "commitTransaction": ("admin", {}, "@:any/125 recoveryToken:any/125"),
+    "abortTransaction": ("admin", {}, "@:any/125 recoveryToken:any/125"),
     "saslStart": (
         "admin",
         {"mechanism": "SCRAM-SHA-256", "payload": bson.Binary(b"n,,n=nobody,r=abc")},

@@ -20,10 +20,12 @@ PAGE = pathlib.Path(__file__).parents[3] / "docs" / "compat" / "mongodb.md"
 
 #: Supported commands that neither read, count nor change documents, so that expiry does not matter.
 NO_DOCUMENTS = {
+    "abortTransaction",
     "authenticate",
     "buildInfo",
     "buildinfo",
     "collMod",
+    "commitTransaction",
     "configureFailPoint",
     "connectionStatus",
     "createRole",

@@ -1,4 +1,4 @@
-//! Counts live documents without a scan (docs/ttl.md, section 5.3): `live = totals - buckets up to
+//! Counts live documents without a scan (docs/ttl.md, section 5.4): `live = totals - buckets up to
 //! the floor`. The floor is the second up to which documents have expired.
 //!
 //! Expiry writes nothing, so no counter can be decremented at that moment. Instead each write

@@ -27,10 +27,11 @@ use super::{
     active::ReadGuard,
     expired::IncludingExpired,
     factory::ViewFactory,
+    judged::{is_own_stamp, judge_own},
     pages::Pages,
     row_cache::Reader,
     storage::Counters,
-    transaction::{Transaction, is_own_stamp, judge_own},
+    transaction::Transaction,
 };
 use crate::{
     catalog::{Collection, CollectionState, IndexSpec},
@@ -252,7 +253,8 @@ impl LiveView {
         header: &Header<'_>,
     ) -> Result<Option<Instant>, Halt> {
         if self.transaction.is_some() && is_own_stamp(header.stamp) {
-            return Ok(judge_own(self, header));
+            let settings = &self.state.record.settings;
+            return Ok(judge_own(settings, header, self.instant, self.rules));
         }
         let expires_at = self.state.record.settings.expires_at(header);
         if let Some(transaction) = &self.transaction {
@@ -260,7 +262,7 @@ impl LiveView {
                 return Err(Halt::LookAgain);
             }
             let place = (space, key, header.stamp);
-            let is_live = transaction.judge(self.instant, expires_at, place)?;
+            let is_live = transaction.judged.judge(self.instant, expires_at, place)?;
             return Ok(is_live.then_some(expires_at));
         }
         // A document is live before its deadline, and expired at the deadline itself.

@@ -15,6 +15,7 @@
 mod active;
 mod expired;
 mod factory;
+mod judged;
 mod last_writes;
 mod live;
 mod open;
@@ -24,6 +25,8 @@ mod row_cache;
 mod storage;
 mod together;
 mod transaction;
+mod transaction_errors;
+mod transaction_writes;
 
 pub(crate) use active::ActiveViews;
 pub use active::ReapHold;
@@ -38,4 +41,4 @@ pub use storage::Storage;
 pub(crate) use storage::SystemView;
 pub(crate) use together::{MAIN, Views, open_all, open_together};
 pub use transaction::Transaction;
-pub(crate) use transaction::{check_not_capped, snapshot_unavailable, write_conflict};
+pub(crate) use transaction_errors::{check_not_capped, snapshot_unavailable, write_conflict};

@@ -166,6 +166,11 @@ impl Overlay {
         collection_of(space).is_some_and(|id| self.0.read().created.contains(&id))
     }
 
+    /// Returns whether a key of a space was written.
+    pub(super) fn has_any(&self, space: Space) -> bool {
+        self.0.read().spaces.contains_key(&space)
+    }
+
     /// Returns whether nothing was written.
     pub(super) fn is_empty(&self) -> bool {
         self.0.read().spaces.is_empty()
@@ -196,7 +201,7 @@ impl Overlay {
         rows
     }
 
-    /// Releases all writes.
+    /// Releases all writes and their memory.
     pub(super) fn clear(&self) {
         let mut writes = self.0.write();
         writes.spaces.clear();

@@ -1,16 +1,8 @@
-//! An open transaction: one snapshot for all its statements, its own writes over it, and what its
-//! views have shown. `docs/ttl.md` states the rules.
+//! An open transaction: one snapshot for all its statements, its own writes over it, and the
+//! judgement of its views. `docs/ttl.md` states the rules.
 //!
 //! Every statement opens views as any operation does, and so judges expiry at its own instant. The
-//! snapshot of such a view is then replaced by that of the transaction. The transaction keeps an
-//! interval of instants at which all that it was ever shown is true:
-//!
-//! ```text
-//!  first instant
-//!  │        e: left out as expired         d: shown, expires
-//!  ├────────[──────────────────────────────)──────────▶ time
-//!           lo                             hi           lo >= hi: a conflict
-//! ```
+//! snapshot of such a view is then replaced by that of the transaction.
 
 use std::{
     collections::BTreeMap,
@@ -19,37 +11,35 @@ use std::{
 
 use bytes::Bytes;
 use clock::Instant;
-use expiry::{Class, Header, Settings};
 use memory::Share;
 use parking_lot::Mutex;
-use store::{Commit, Condition, Outcome, Snapshot, Space};
+use store::{Condition, Snapshot, Space};
 
 use super::{
     active::TransactionGuard,
     factory::ViewFactory,
+    judged::Judged,
     live::LiveView,
-    overlay::{FIRST_OWN_STAMP, Overlay},
+    overlay::Overlay,
+    transaction_errors::{expired_meanwhile, snapshot_unavailable},
 };
 use crate::{
-    catalog::{Collection, Record, decode_record},
-    error::{Error, Halt, Kind},
+    catalog::{Collection, CounterState, Record, decode_record},
+    error::{Error, Kind},
     intents::{IntentHolder, IntentTable},
-    limits::MAX_EXPIRED_MET,
     rules::Rules,
 };
 
 /// The snapshot of a transaction, taken by its first view.
 #[derive(Debug)]
-struct Base {
-    snapshot: Arc<dyn Snapshot>,
-    /// Instant of the first view.
-    instant: Instant,
+pub(super) struct Base {
+    pub(super) snapshot: Arc<dyn Snapshot>,
 }
 
 /// A collection that a transaction has read or written.
 #[derive(Debug)]
-struct Touched {
-    collection: Arc<Collection>,
+pub(super) struct Touched {
+    pub(super) collection: Arc<Collection>,
     /// The fence number at which the record was last found equal to that of the snapshot.
     fence: Option<u64>,
     /// The record in the transaction's snapshot; `None` for a collection that the transaction
@@ -57,7 +47,7 @@ struct Touched {
     record: Option<Bytes>,
 }
 
-/// Stage of a transaction.
+/// The stage of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Open,
@@ -66,31 +56,21 @@ enum Stage {
     Ended,
 }
 
-/// The bounds in milliseconds of the instants at which all that was shown is true.
-#[derive(Clone, Copy, Debug)]
-struct Interval {
-    lo: i64,
-    hi: i64,
-}
-
-/// A key that was left out although it was live at the first instant, with the stamp of its row.
-type MetExpired = (Space, Bytes, u64);
-
 /// An open transaction of several statements, by [`Engine::begin_transaction`](crate::Engine::begin_transaction).
 pub struct Transaction {
-    overlay: Arc<Overlay>,
-    base: OnceLock<Base>,
+    pub(super) overlay: Arc<Overlay>,
+    pub(super) base: OnceLock<Base>,
     /// Keeps what the snapshot contains from being reaped, in all collections.
     guard: Mutex<Option<TransactionGuard>>,
-    touched: Mutex<BTreeMap<u32, Touched>>,
-    interval: Mutex<Interval>,
-    met_expired: Mutex<Vec<MetExpired>>,
-    holder: Arc<IntentHolder>,
-    intents: Arc<IntentTable>,
+    pub(super) touched: Mutex<BTreeMap<u32, Touched>>,
+    /// What its views have shown and left out.
+    pub(super) judged: Judged,
+    pub(super) holder: Arc<IntentHolder>,
+    pub(super) intents: Arc<IntentTable>,
     /// Keys whose intents the transaction has.
-    taken: Mutex<Vec<(Space, Bytes)>>,
+    pub(super) taken: Mutex<Vec<(Space, Bytes)>>,
     stage: Mutex<Stage>,
-    rules: Rules,
+    pub(super) rules: Rules,
 }
 
 impl std::fmt::Debug for Transaction {
@@ -105,72 +85,13 @@ impl Drop for Transaction {
     }
 }
 
-/// Returns the error of a conflict with another writer.
-pub(crate) fn write_conflict() -> Error {
-    let text = "Caused by :: Write conflict during plan execution and yielding is disabled. :: \
-                Please retry your operation or multi-document transaction.";
-    Error::new(Kind::Conflict, text)
-}
-
-/// Returns the error of a transaction that has met a document before and after its expiry, or
-/// relies on a document that has expired.
-fn expired_meanwhile() -> Error {
-    let text = "a document expired while the transaction was open; retry the transaction";
-    Error::new(Kind::Conflict, text)
-}
-
-/// Returns the error of a collection that has changed since the snapshot.
-pub(crate) fn snapshot_unavailable() -> Error {
-    let text = "Unable to read from a snapshot due to pending collection catalog changes; please \
-                retry the operation.";
-    Error::new(Kind::SnapshotUnavailable, text)
-}
-
-/// Fails if a collection is capped, for a write in a transaction.
-pub(crate) fn check_not_capped(collection: &Collection) -> Result<(), Error> {
-    let state = collection.state();
-    if state.record.capped.is_none() {
-        return Ok(());
-    }
-    let text = format!(
-        "Collection {} is a capped collection. Writes in transactions are not allowed on capped \
-         collections.",
-        state.record.namespace
-    );
-    Err(Error::new(Kind::OutsideTransactions, text))
-}
-
-/// Returns whether a stamp is that of an uncommitted write of the reading transaction.
-pub(crate) fn is_own_stamp(stamp: u64) -> bool {
-    FIRST_OWN_STAMP <= stamp
-}
-
-/// Returns whether an uncommitted document is live at an instant. Its lifetime by class has not
-/// begun, since it counts from the commit; dates in the document apply.
-fn is_own_live(settings: &Settings, header: &Header<'_>, now: Instant) -> bool {
-    let ts = now.seconds();
-    let class = match header.class {
-        Class::Explicit { deadline } => {
-            Class::Explicit { deadline: deadline.saturating_sub(header.ts).saturating_add(ts) }
-        }
-        class => class,
-    };
-    now < settings.expires_at(&Header { ts, class, ..*header })
-}
-
-/// Returns the stamp of a stored row or entry; `None` if there is none.
-fn stamp_of(value: Option<Bytes>) -> Result<Option<u64>, Error> {
-    let Some(value) = value else { return Ok(None) };
-    Ok(Some(Header::split(&value)?.0.stamp))
-}
-
 /// Returns whether a record describes the same documents and indexes as another. Flags that only
 /// record what writers have met do not count.
 fn is_same_epoch(one: &Record, other: &Record) -> bool {
     let plain = |record: &Record| {
         let mut record = record.clone();
         record.indexes.iter_mut().for_each(|index| index.multikey = false);
-        record.counters = crate::catalog::CounterState::Off;
+        record.counters = CounterState::Off;
         record
     };
     plain(one) == plain(other)
@@ -184,8 +105,7 @@ impl Transaction {
             base: OnceLock::new(),
             guard: Mutex::new(Some(factory.active.register_transaction())),
             touched: Mutex::default(),
-            interval: Mutex::new(Interval { lo: i64::MIN, hi: i64::MAX }),
-            met_expired: Mutex::default(),
+            judged: Judged::new(factory.rules),
             holder: Arc::new(IntentHolder::new()),
             intents,
             taken: Mutex::default(),
@@ -209,31 +129,24 @@ impl Transaction {
         self.overlay.bytes()
     }
 
-    /// Registers a collection that this transaction created after its snapshot was taken.
+    /// Registers a collection that a statement of this transaction has created. The transaction
+    /// sees none of the documents that others insert into it.
     pub fn add_created(&self, collection: &Collection) {
-        if self.base.get().is_some() {
-            self.overlay.add_created(collection.id);
-        }
+        self.overlay.add_created(collection.id);
     }
 
-    fn check_open(&self) -> Result<(), Error> {
+    /// Returns whether the transaction has created a collection and not written it yet.
+    pub fn has_created_empty(&self, collection: &Collection) -> bool {
+        let rows = collection.rows_space();
+        self.overlay.is_created(rows) && !self.overlay.has_any(rows)
+    }
+
+    /// Fails if the transaction was committed or aborted.
+    pub(super) fn check_open(&self) -> Result<(), Error> {
         match self.is_open() {
             true => Ok(()),
             false => Err(Error::new(Kind::TransactionEnded, "the transaction has ended")),
         }
-    }
-
-    /// Fails for writes to a capped collection, whose evictions cannot be undone.
-    fn check_no_capped(&self, commits: &[Commit]) -> Result<(), Error> {
-        let touched = self.touched.lock();
-        for condition in commits.iter().flat_map(|commit| &commit.conditions) {
-            if let Condition::NotNewer { space: Space::Rows(id), .. } = condition
-                && let Some(touched) = touched.get(id)
-            {
-                check_not_capped(&touched.collection)?;
-            }
-        }
-        Ok(())
     }
 
     /// Begins the commit; false if the transaction has ended or is being committed.
@@ -281,8 +194,8 @@ impl Transaction {
             if let Some(guard) = &mut *self.guard.lock() {
                 guard.hold_at(view.instant.min(view.stable), view.seq);
             }
-            *self.interval.lock() = Interval { lo: view.instant.ms, hi: i64::MAX };
-            Base { snapshot: Arc::clone(&view.snapshot), instant: view.instant }
+            self.judged.begin_at(view.instant);
+            Base { snapshot: Arc::clone(&view.snapshot) }
         });
         self.check_relied(view.instant)?;
         self.check_touched().await?;
@@ -364,134 +277,12 @@ impl Transaction {
         Ok(())
     }
 
-    /// Records that a stored document was judged at an instant: `expires_at` is its expiry, and
-    /// `place` the space, the key and the stamp that decided it. Returns whether it is live.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::Conflict`] if no instant remains at which all that was shown is true.
-    pub(super) fn judge(
-        &self,
-        now: Instant,
-        expires_at: Instant,
-        place: (Space, &[u8], u64),
-    ) -> Result<bool, Halt> {
-        let is_live = now < expires_at;
-        if !self.rules.interval() {
-            return Ok(is_live);
-        }
-        let mut interval = self.interval.lock();
-        if is_live {
-            interval.hi = interval.hi.min(expires_at.ms);
-        } else if self.base.get().is_some_and(|base| base.instant < expires_at) {
-            interval.lo = interval.lo.max(expires_at.ms);
-            let (space, key, stamp) = place;
-            let mut met = self.met_expired.lock();
-            if MAX_EXPIRED_MET <= met.len() {
-                return Err(expired_meanwhile().into());
-            }
-            met.push((space, Bytes::copy_from_slice(key), stamp));
-        }
-        if interval.hi <= interval.lo { Err(expired_meanwhile().into()) } else { Ok(is_live) }
-    }
-
-    /// Checks at the end of a statement that no document that it left out as expired was prolonged,
-    /// replaced or removed by others: then neither answer would have been true.
+    /// Checks at the end of a statement that nothing that it left out as expired was written by
+    /// others.
     pub(crate) async fn end_statement(&self, factory: &ViewFactory) -> Result<(), Error> {
         // It may have been aborted from outside while the statement ran.
         self.check_open()?;
-        let met = std::mem::take(&mut *self.met_expired.lock());
-        if met.is_empty() || !self.rules.renewals() {
-            return Ok(());
-        }
-        let newest = factory.store.snapshot();
-        for (space, key, stamp) in met {
-            if stamp_of(newest.get(space, &key).await?)? != Some(stamp) {
-                return Err(expired_meanwhile());
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the writes of commits that were built in a view of this transaction. Takes the intents
-    /// of their keys first.
-    ///
-    /// # Errors
-    ///
-    /// [`Kind::Conflict`] if another open transaction has written one of the keys, or another
-    /// writer has since the snapshot, or if a document that the commits rely on has expired;
-    /// [`Kind::Busy`] without memory.
-    pub(crate) async fn add(
-        &self,
-        factory: &ViewFactory,
-        commits: Vec<Commit>,
-    ) -> Result<Vec<Outcome>, Error> {
-        let now = factory.clock.now().await?;
-        let mut new = Vec::new();
-        for condition in commits.iter().flat_map(|commit| &commit.conditions) {
-            match condition {
-                Condition::NotNewer {
-                    space: space @ (Space::Rows(_) | Space::Index(_)),
-                    key,
-                    ..
-                } => match self.intents.take(*space, key, &self.holder, now.ms) {
-                    Some(true) => {
-                        self.taken.lock().push((*space, key.clone()));
-                        new.push((*space, key.clone()));
-                    }
-                    Some(false) => {}
-                    None => return Err(write_conflict()),
-                },
-                Condition::Before(expires_ms) => self.holder.rely_until(*expires_ms),
-                Condition::NotNewer { .. } | Condition::AfterPrevious => {}
-            }
-        }
-        self.check_relied(now)?;
-        self.check_unchanged(&*factory.store.snapshot(), &new).await?;
-        self.check_open()?;
-        self.check_no_capped(&commits)?;
-        let outcomes = self.overlay.apply(commits, now.ms)?;
-        // The transaction may have been aborted while the writes were added.
-        if !self.is_open() {
-            self.end();
-        }
-        Ok(outcomes)
-    }
-
-    /// Fails if another writer has changed one of these keys since the snapshot.
-    async fn check_unchanged(
-        &self,
-        newest: &dyn Snapshot,
-        keys: &[(Space, Bytes)],
-    ) -> Result<(), Error> {
-        let Some(base) = self.base.get() else { return Ok(()) };
-        for (space, key) in keys {
-            let before = match self.overlay.is_created(*space) {
-                true => None,
-                false => base.snapshot.get(*space, key).await?,
-            };
-            if stamp_of(before)? != stamp_of(newest.get(*space, key).await?)? {
-                return Err(write_conflict());
-            }
-        }
-        Ok(())
-    }
-
-    /// Fails if a row in a new view is not the version that the transaction's snapshot has.
-    pub(crate) async fn check_row(&self, view: &LiveView, key: &Bytes) -> Result<(), Error> {
-        let place = (view.collection.rows_space(), key.clone());
-        self.check_unchanged(&*view.snapshot, std::slice::from_ref(&place)).await
-    }
-
-    /// Returns whether the transaction has written a row.
-    pub(crate) fn has_written(&self, space: Space, key: &[u8]) -> bool {
-        self.overlay.has(space, key)
-    }
-
-    /// Returns the final value of each row that the transaction has written, by collection; `None`
-    /// for a deleted row.
-    pub(crate) fn final_rows(&self) -> Vec<(u32, Bytes, Option<Bytes>)> {
-        self.overlay.final_rows()
+        self.judged.end_statement(factory).await
     }
 }
 
@@ -505,15 +296,4 @@ impl Touched {
             Err(snapshot_unavailable())
         }
     }
-}
-
-/// Returns whether an uncommitted row or entry of the reading transaction is live.
-pub(super) fn judge_own(view: &LiveView, header: &Header<'_>) -> Option<Instant> {
-    let settings = &view.state.record.settings;
-    if !view.rules.own_lifetimes() {
-        let expires_at = settings.expires_at(header);
-        return (view.instant < expires_at).then_some(expires_at);
-    }
-    // Nobody relies on its expiry: the commit decides it.
-    is_own_live(settings, header, view.instant).then_some(Instant::MAX)
 }

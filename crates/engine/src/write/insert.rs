@@ -237,7 +237,7 @@ impl Engine {
         if commits.is_empty() {
             return Ok(Vec::new());
         }
-        // Created only where it may be needed.
+        // Created only if a transaction has written something.
         let may_wait = !self.inner.intents.is_empty();
         let on_intent = OnIntent::Wait(rule.filter(|_| may_wait).map(RuleContext::context));
         if receipts.is_some() {

@@ -108,7 +108,7 @@ fn it_sees_its_snapshot_and_its_own_writes_on_every_path() {
     let by_index = tx.find(Filter::always(), by_a()).unwrap();
     assert_eq!(ids_of(&by_index), [9, 3, 1]);
     assert_eq!(by_index[2], doc! { "_id": 1, "a": 99 });
-    assert_eq!(tx.find(equal("_id", 2), Hint::None).unwrap(), [doc! {}; 0]);
+    assert_eq!(tx.find(equal("_id", 2), Hint::None).unwrap(), Vec::<Document>::new());
     assert_eq!(ids_of(&tx.find(equal("a", 15), by_a()).unwrap()), [9]);
     // Others see nothing of it before the commit, and all of it after.
     assert_eq!((kit.all_ids(), kit.ids_by("a_1")), (vec![1, 2, 4], vec![4, 1, 2]));
@@ -164,7 +164,7 @@ fn writers_of_one_document_conflict_at_the_statement() {
     assert_eq!(two.ids().len(), 4);
     kit.insert(doc! { "_id": 6 }).unwrap();
     assert!(is_conflict(&two.insert(doc! { "_id": 6 })));
-    // An update that changes nothing conflicts with nobody.
+    // An update that changes nothing conflicts with no other write.
     let two = Tx::begin(&kit);
     let edit = Edit::Operators(pipeline::edit::Operators::new(Vec::new(), Vec::new()).unwrap());
     let unchanged = Update {

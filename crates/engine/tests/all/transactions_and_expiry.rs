@@ -1,5 +1,5 @@
-//! Documents that expire while a transaction is open: what it may see, what it may write, and when
-//! the lifetimes of its own writes begin. The rules are in `docs/ttl.md`; that each is needed is
+//! Documents that expire while a transaction is open, the writes that rely on them, and the
+//! lifetimes of the transaction's own writes. The rules are in `docs/ttl.md`; that each is needed is
 //! shown in `every_rule_is_needed.rs`.
 
 use document::{Value, doc};
@@ -69,7 +69,7 @@ fn lifetimes_count_from_the_commit() {
     assert_eq!((kit.all_ids(), kit.live_amount().documents), (vec![1, 3], 2));
     kit.move_to(18_000);
     assert_eq!((kit.all_ids(), kit.live_amount().documents), (vec![], 0));
-    // A lifetime of no seconds is over at once, in the transaction and outside.
+    // A lifetime of no seconds ends at once, in the transaction and outside.
     let tx = Tx::begin(&kit);
     tx.insert(doc! { "_id": 4, "ttl": 0 }).unwrap();
     let seen = tx.ids();
@@ -110,7 +110,7 @@ fn what_a_write_matched_must_live_until_the_commit() {
                     kit.move_to(born + 4_999);
                 }
                 _ => {
-                    // The next statement fails, whatever it reads, and so does the commit.
+                    // Any further statement fails, and so does the commit.
                     assert_eq!(tx.commit().unwrap_err().kind, Kind::Conflict);
                     assert_eq!(kit.all_ids(), [0; 0]);
                 }
@@ -137,7 +137,7 @@ fn the_stamp_of_the_commit_decides_at_the_edge() {
 }
 
 #[test]
-fn nobody_waits_for_a_transaction_that_cannot_commit() {
+fn no_write_waits_for_a_transaction_that_cannot_commit() {
     let kit = kit();
     kit.insert(doc! { "_id": 1, "a": 1, "ttl": 5 }).unwrap();
     let tx = Tx::begin(&kit);

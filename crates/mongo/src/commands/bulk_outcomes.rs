@@ -108,6 +108,7 @@ pub(super) async fn reply_with_outcomes(
                 cursor,
                 keep: false,
                 session: session::session_id(call.body),
+                transaction: call.transaction_number(),
                 connection: call.connection.id,
                 owner: call.connection.sender(),
                 about,

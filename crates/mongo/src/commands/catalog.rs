@@ -167,7 +167,7 @@ async fn create_or_compare(
         (None, None) => engine.create_collection(Model::Documents, namespace, options).await,
     };
     match created {
-        Ok(_) => {}
+        Ok(collection) => call.record_created(&collection, true),
         // The command succeeds if the existing collection has the same options. If it was dropped
         // in between, its options are unknown and the error is returned.
         Err(error @ engine::Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {

@@ -14,6 +14,7 @@ use collation::Collation;
 use document::{DocBuf, ValueRef, doc};
 use engine::{Collection, IndexSpec};
 
+use super::transaction::check_may_index;
 use crate::{
     call::Call,
     errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result},
@@ -70,7 +71,10 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     for spec in &mut wanted {
         as_held(spec, held);
     }
-    engine::missing_indexes(&namespace, held, &wanted)?;
+    let missing = engine::missing_indexes(&namespace, held, &wanted)?;
+    if let Some(there) = there.as_ref().filter(|_| !missing.is_empty()) {
+        check_may_index(call, there)?;
+    }
     refuse_duplicates(there.as_deref(), &wanted)?;
     let (collection, made) = call.ensure_collection(&namespace).await?;
     // The collection may have been created since it was looked up.

@@ -182,7 +182,7 @@ pub(super) async fn remove_documents(
     if let Some(removed) = done_before(slot, *many).await? {
         return Ok(removed);
     }
-    let engine = &call.api.engine;
+    let engine = call.engine();
     loop {
         let Some(collection) = call.find_no_view(namespace)? else {
             record_unwritten(slot, 0);

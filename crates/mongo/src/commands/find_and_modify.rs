@@ -130,7 +130,7 @@ async fn remove_document(
         // A missing collection is not created for a removal.
         let Some(collection) = call.find_no_view(namespace)? else { break None };
         let receipts = slot.map(|slot| slot.begin(&[0]));
-        let removed = call.api.engine.find_and_remove_with(&collection, find, context, receipts);
+        let removed = call.engine().find_and_remove_with(&collection, find, context, receipts);
         let removed = removed.await;
         if !Call::collection_was_dropped(&removed) {
             break removed?;
@@ -192,7 +192,7 @@ async fn change_document(
             None => return Ok(Edited::default()),
         };
         let receipts = slot.map(|slot| slot.begin(&[0]));
-        let edited = call.api.engine.find_and_update_with(&collection, &update, receipts).await;
+        let edited = call.engine().find_and_update_with(&collection, &update, receipts).await;
         if !Call::collection_was_dropped(&edited) {
             return edited.map_err(|error| Error::from(error).with_namespace(namespace));
         }

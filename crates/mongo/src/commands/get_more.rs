@@ -50,9 +50,9 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = names::parse_collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.api.cursors;
-    // Checks the cursor's session and collection.
-    let mut taken =
-        cursors.take(id, &namespace, session::session_id(call.body), &call.connection.sender())?;
+    // Checks the cursor's session, transaction and collection.
+    let place = (session::session_id(call.body), call.transaction_number());
+    let mut taken = cursors.take(id, &namespace, place, &call.connection.sender())?;
     if let Err(refused) = check_still_permitted(call, &taken.operation) {
         cursors.return_unread(taken);
         return Err(refused);

@@ -155,7 +155,7 @@ pub(super) async fn insert_documents(
         let (collection, _) = call.ensure_collection(namespace).await?;
         let receipts = slot.map(|slot| slot.begin(&positions));
         let inserted =
-            call.api.engine.insert_since(&collection, ready, ordering, receipts, rule).await;
+            call.engine().insert_since(&collection, ready, ordering, receipts, rule).await;
         if !Call::collection_was_dropped(&inserted) {
             break inserted?;
         }

@@ -72,6 +72,8 @@ mod statements;
 mod stats;
 mod table;
 mod top;
+/// Commands in transactions, `commitTransaction` and `abortTransaction`.
+mod transaction;
 mod update;
 /// `createUser` and the other commands on users.
 mod users;
@@ -89,24 +91,25 @@ use std::{
 
 use document::{DocBuf, Document, ValueRef};
 
-use self::table::run_at;
+use self::{table::run_at, transaction::run_in_transaction};
 use crate::{
     arguments::GENERIC,
     audited::record_command,
     authorize::check_rights_of_now,
     call::Call,
     charges::{admit_command, record_charge},
-    command_row::{ANY_ARGUMENT, CommandRow, Home, Work},
+    command_row::{ANY_ARGUMENT, CommandRow, Home, InTransactions, Work},
     command_table::{Known, NotYet},
     counters::Counters,
     errors::{CommandNotFound, Error, Result, WriteConflict},
     limits::MAX_RETRYABLE_RESTARTS,
     namespace_work::CountedCommand,
     operation::Running,
-    parsers::{api_version, shared_arguments::check_shared},
+    parsers::{api_version, shared_arguments::check_shared, transaction::parse_transaction},
     pause::sleep,
     retryable::label,
     slow::{CounterSnapshot, report_end},
+    transaction_label,
 };
 
 /// The response to a message.
@@ -140,9 +143,16 @@ pub(crate) async fn run(call: &Call<'_>) -> Response {
     Response::Reply(labelled(call, fail_point::add_concern_error(call, reply)))
 }
 
-/// Adds the label by which a driver retries a failed retryable write.
+/// Adds the label by which a driver repeats a failed retryable write or transaction.
 fn labelled(call: &Call<'_>, reply: DocBuf) -> DocBuf {
-    if call.is_retryable_write() { label::with_label(reply) } else { reply }
+    if call.is_retryable_write() {
+        return label::with_label(reply);
+    }
+    if call.body.get("autocommit").is_none() {
+        return reply;
+    }
+    let how = call.known.map(|known| known.row.in_transactions);
+    transaction_label::with_label(reply, how == Some(InTransactions::Ends))
 }
 
 /// Finds the row of a command, makes the checks that all commands share, and runs the command.
@@ -183,7 +193,10 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
         operation: Arc::clone(&call.operation),
         cursor: None,
     });
-    let mut reply = run(call).await;
+    let mut reply = match parse_transaction(&args, row)? {
+        Some(transaction) => run_in_transaction(call, transaction, run).await,
+        None => run(call).await,
+    };
     // Another attempt of the same write was committed first, so its receipts (the results of its
     // statements) are visible now. Statements that this attempt has executed have receipts as well,
     // so none is executed twice.
@@ -270,9 +283,7 @@ fn shown_body(call: &Call<'_>, row: &CommandRow) -> DocBuf {
 fn unknown_command(call: &Call<'_>) -> Error {
     let name = call.name;
     match call.api.commands.find_not_yet(name) {
-        Some(NotYet { in_api: false, .. }) if api_version::is_strict(call.body) => {
-            api_version::not_in_version(name)
-        }
+        Some(_) if api_version::is_strict(call.body) => api_version::not_in_version(name),
         Some(NotYet { area, .. }) => {
             let message = format!("command '{name}' is not supported yet ({area})");
             Error::new(crate::errors::CommandNotSupported, message)

@@ -31,6 +31,8 @@ use crate::{
     replies::ok,
     rights::{CommandRequest, Object, Requirement, is_set},
     session,
+    session_set::user_digest,
+    transaction_table::OpenTransaction,
 };
 
 /// Number of copies of a `currentOp` entry that exist until the reply is sent. Memory for them is
@@ -177,6 +179,13 @@ async fn list_operations(
     };
     held.grow(builds.len() * SHOWN_COPIES * SHOWN_BYTES)?;
     shown.extend(builds);
+    let digest = user_digest(own.user.as_ref());
+    for open in call.api.transactions.open_transactions() {
+        if !open.is_active() && (!hides_others || open.key.1 == digest) {
+            held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
+            shown.push(inactive_transaction(&open, host, clocks));
+        }
+    }
     let elsewhere = list_elsewhere(call, request.idle, &mut held).await?.into_iter();
     shown.extend(elsewhere.filter(|it| !hides_others || is_of(it, own.user.as_ref())));
     let idle = if request.cursors { call.api.cursors.idle_ids() } else { Vec::new() };
@@ -186,6 +195,23 @@ async fn list_operations(
         shown.push(cursor.idle_entry(host, clocks));
     }
     Ok((shown, held))
+}
+
+/// Returns the entry of an open transaction in which no command is running.
+fn inactive_transaction(open: &OpenTransaction, host: &str, clocks: Clocks) -> Document {
+    let micros = clocks.monotonic.saturating_sub(open.began).as_micros();
+    doc! {
+        "type": "idleSession",
+        "host": host,
+        "desc": "inactive transaction",
+        "lsid": session_document(open.key.0),
+        "active": false,
+        "transaction": doc! {
+            "parameters": doc! { "txnNumber": open.number, "autocommit": false },
+            "timeOpenMicros": i64::try_from(micros).unwrap_or(i64::MAX),
+            "bytes": i64::try_from(open.transaction.memory_used()).unwrap_or(i64::MAX),
+        },
+    }
 }
 
 /// Returns the operations of all other shards; their memory is added to `held`.

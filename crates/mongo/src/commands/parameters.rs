@@ -1,5 +1,6 @@
-//! `getParameter` and `setParameter`: the settings that tools and tests use. Only one of them
-//! changes behavior: with `requireApiVersion` commands without `apiVersion` are refused.
+//! `getParameter` and `setParameter`: the settings that tools and tests use. Two of them change
+//! behavior: with `requireApiVersion` commands without `apiVersion` are refused, and
+//! `transactionLifetimeLimitSeconds` limits how long a transaction may be open.
 //! Application tests shorten the interval of the TTL monitor; that has no effect, since documents
 //! expire exactly.
 //!
@@ -18,7 +19,7 @@ use crate::{
     arguments::{Args, GENERIC},
     call::Call,
     errors::{BadValue, CommandNotSupported, Error, InvalidOptions, Result, TypeMismatch},
-    limits::COMPATIBILITY_VERSION,
+    limits::{COMPATIBILITY_VERSION, TRANSACTION_LIFETIME},
     replies::ok,
     settings::Topology,
 };
@@ -44,7 +45,7 @@ const PARAMETERS: &[Parameter] = &[
     ("quiet", || Value::Bool(false), true),
     ("logLevel", || Value::Int32(0), true),
     ("notablescan", || Value::Bool(false), false),
-    ("transactionLifetimeLimitSeconds", || Value::Int32(60), true),
+    (TRANSACTION_LIFETIME, || Value::Int32(60), true),
     ("cursorTimeoutMillis", || Value::Int64(600_000), false),
     ("internalQueryMaxBlockingSortMemoryUsageBytes", || Value::Int32(104_857_600), false),
 ];
@@ -185,7 +186,10 @@ fn taken_value(name: &str, value: ValueRef<'_>, start: &Value) -> Result<Value> 
         return Err(Error::new(TypeMismatch, message));
     }
     let fits = value.kind() == start.kind() || value.is_number() && start.is_number();
-    let least = if name == "ttlMonitorSleepSecs" { 1.0 } else { 0.0 };
+    let least = match name {
+        "ttlMonitorSleepSecs" | TRANSACTION_LIFETIME => 1.0,
+        _ => 0.0,
+    };
     let is_small = Number::of(value).is_some_and(|number| number.to_f64() < least);
     if !fits || is_small {
         let message = format!("Invalid value for {name}: {name}: {}", document::shell(value));

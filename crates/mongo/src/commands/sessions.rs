@@ -1,12 +1,11 @@
-//! `startSession`, `refreshSessions`, and the commands that end sessions: they close cursors, and
-//! the `kill` commands also stop running operations. Sessions have no other state, so any id is
-//! valid.
+//! `startSession`, `refreshSessions`, and the commands that end sessions: they close cursors and
+//! abort transactions, and the `kill` commands also stop running operations. Any id is valid.
 //!
 //! ```text
 //! {killSessions: [{id: UUID}, ..]}                 the sender's own sessions; [] all of them
 //! {killAllSessions: [{user, db}, ..]}              all sessions of users; [] of all users
 //! {killAllSessionsByPattern: [{lsid: {id, uid}} | {uid} | {}, ..]}
-//! {endSessions: [{id: UUID}, ..]}                  only cursors, when a client disconnects
+//! {endSessions: [{id: UUID}, ..]}                  cursors and transactions, when a client leaves
 //! ```
 //!
 //! In a cluster the `kill` commands act on all shards, and `endSessions` on one.
@@ -46,10 +45,11 @@ pub(super) async fn refresh_sessions(call: &Call<'_>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
-/// Runs `endSessions`: closes the cursors of sessions. Running operations continue: clients send
+/// Runs `endSessions`: aborts the transactions of sessions and closes their cursors. Running operations continue: clients send
 /// this while an unacknowledged write may still run.
 pub(super) async fn end_sessions(call: &Call<'_>) -> Result<DocBuf> {
     let ended = named_sessions(call, "endSessions", "endSessionsFromClient")?;
+    call.api.abort_transactions_of(&ended);
     call.api.cursors.kill_sessions(&ended, StopReason::CursorKilled);
     ok(doc! {})
 }
@@ -124,6 +124,7 @@ async fn kill(call: &Call<'_>, killed: &SessionSet) -> Result<DocBuf> {
             connection.stop_command(Some(running.id), StopReason::Killed);
         }
     }
+    call.api.abort_transactions_of(killed);
     // Closed after the operations were cancelled, since a cancelled operation opens no cursor.
     call.api.cursors.kill_sessions(killed, StopReason::Killed);
     if let Some(other_shards) = call.other_shards() {

@@ -19,6 +19,8 @@ use crate::{
     limits::{GROUP_STATEMENTS, MAX_WRITE_BATCH},
     parsers::number::parse_retryable_write,
     retryable::{ReceiptSlot, WriteReceipts, label::may_repeat},
+    session_set::user_digest,
+    transaction_label::is_transient,
     utf8,
 };
 
@@ -53,18 +55,23 @@ pub(super) async fn open_receipts<'a>(
         return Ok(None);
     }
     match parse_retryable_write(&call.args(), statements)? {
-        Some(retryable) => Ok(Some(WriteReceipts::open(&call.api.engine, retryable).await?)),
+        Some(retryable) => {
+            let key = (retryable.session, user_digest(call.connection.sender().user.as_ref()));
+            call.api.begin_write(&key, retryable.number)?;
+            Ok(Some(WriteReceipts::open(&call.api.engine, retryable).await?))
+        }
         None => Ok(None),
     }
 }
 
 /// Returns whether the failure of a statement fails the whole command. Where drivers number their
 /// writes this is so for retryable errors, which they look for only in the command's reply. Two more
-/// errors fail a retryable write: another attempt was committed first, or the session already uses a higher
-/// transaction number.
+/// errors fail a retryable write: another attempt was committed first, or the session already uses a
+/// higher transaction number. In a transaction, errors on which drivers repeat it fail the command.
 pub(super) fn ends_command(call: &Call<'_>, error: &Error) -> bool {
     call.api.settings.topology.accepts_numbers() && may_repeat(error.code)
         || call.is_retryable_write() && [WriteConflict, TransactionTooOld].contains(&error.code)
+        || call.transaction.is_some() && is_transient(error.code)
 }
 
 /// Checks that a statement of a retryable write affects only one document; otherwise fails with 72:
@@ -247,7 +254,7 @@ impl<R: RunStatement + Send> Run<'_, '_, '_, '_, R> {
     /// Runs the next statements as one group.
     async fn run_group(&mut self, context: &Arc<Context>) -> Result<GroupEnd> {
         let first = self.next;
-        let mut group = self.call.api.engine.write_group(GROUP_STATEMENTS);
+        let mut group = self.call.engine().write_group(GROUP_STATEMENTS);
         let mut staged = Vec::new();
         let mut left = false;
         let statements = self.statements.iter().enumerate().take(self.admitted);

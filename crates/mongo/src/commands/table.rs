@@ -14,12 +14,12 @@ use super::{
     diagnosis, diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find,
     find_and_modify, get_more, handshake, insert, kill_cursors, list, operations, parameters,
     plan_cache, profile, request_statistics, roles, sasl, server_status, sessions, sharding, stats,
-    top, update, users, x509,
+    top, transaction, update, users, x509,
 };
 use crate::{
     access::Action,
     call::Call,
-    command_row::{ANY_ARGUMENT, CommandRow, Home, ReadLevels, Work},
+    command_row::{ANY_ARGUMENT, CommandRow, Home, InTransactions, ReadLevels, Work},
     command_table::{CommandTable, NotYet},
     errors::Result,
     rights::Rights,
@@ -134,7 +134,7 @@ rows! {
         "lists the indexes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::ListIndexes])).in_api(stable_api::LIST_INDEXES).ends_with_client().no_write_concern();
     "create" => catalog::create_collection, catalog::CREATE_FIELDS, "creates a collection or a view",
-        CommandRow::writes(Rights::ByArguments(catalog::create_needs)).in_api(stable_api::CREATE);
+        CommandRow::writes(Rights::ByArguments(catalog::create_needs)).in_api(stable_api::CREATE).in_transactions(InTransactions::Yes);
     "customAction" => custom_action::run, custom_action::FIELDS,
         "creates, changes or shows a database or a collection, with its throughput",
         CommandRow::by_arguments(custom_action::changes_data, Rights::ByArguments(custom_action::needs))
@@ -163,7 +163,7 @@ rows! {
     "createIndexes" => create_indexes::run,
         &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"],
         "creates indexes",
-        CommandRow::writes(Rights::Collection(&[Action::CreateIndex])).in_api(stable_api::CREATE_INDEXES);
+        CommandRow::writes(Rights::Collection(&[Action::CreateIndex])).in_api(stable_api::CREATE_INDEXES).in_transactions(InTransactions::Yes);
     "dropIndexes" => drop_indexes::run, &["index"], "drops indexes",
         CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(stable_api::DROP_INDEXES);
     "deleteIndexes" => drop_indexes::run, &["index"], "same as `dropIndexes`, under its former name",
@@ -197,42 +197,48 @@ rows! {
         CommandRow::reads(Rights::Collection(&[Action::PlanCacheIndexFilter])).no_write_concern().without_documents();
     "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
         "inserts documents",
-        CommandRow::writes(Rights::ByArguments(insert::needs)).in_api(stable_api::WRITES).stores_bytes().retryable().counted_as(Work::Insert);
+        CommandRow::writes(Rights::ByArguments(insert::needs)).in_api(stable_api::WRITES).stores_bytes().retryable().counted_as(Work::Insert).in_transactions(InTransactions::Yes);
     "update" => update::run, &["updates", "ordered", "bypassDocumentValidation", "let"],
         "updates documents",
-        CommandRow::writes(Rights::ByArguments(update::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Update);
+        CommandRow::writes(Rights::ByArguments(update::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Update).in_transactions(InTransactions::Yes);
     "delete" => delete::run, &["deletes", "ordered", "bypassDocumentValidation", "let"],
         "removes documents",
-        CommandRow::writes(Rights::ByArguments(delete::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Remove);
+        CommandRow::writes(Rights::ByArguments(delete::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Remove).in_transactions(InTransactions::Yes);
     "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "performs many writes in several collections",
-        CommandRow::writes(Rights::ByArguments(bulk_write::needs)).on_admin().in_api(&[]).retryable().counted_as(Work::Write).home(Home::Namespaces);
+        CommandRow::writes(Rights::ByArguments(bulk_write::needs)).on_admin().in_api(&[]).retryable().counted_as(Work::Write).home(Home::Namespaces).in_transactions(InTransactions::Yes);
     "find" => find::run, find::FIELDS, "reads documents",
         CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(stable_api::FIND).ends_with_client().no_write_concern()
-            .at_levels(ReadLevels::All).counted_as(Work::Query);
+            .at_levels(ReadLevels::All).counted_as(Work::Query).in_transactions(InTransactions::Yes);
+    "commitTransaction" => transaction::commit, &["recoveryToken"], "commits the transaction of a session",
+        CommandRow::writes(Rights::Login).on_admin().in_api(&[]).without_documents().home(Home::Any)
+            .in_transactions(InTransactions::Ends);
+    "abortTransaction" => transaction::abort, &["recoveryToken"], "aborts the transaction of a session",
+        CommandRow::writes(Rights::Login).on_admin().in_api(&[]).without_documents().home(Home::Any)
+            .in_transactions(InTransactions::Ends);
     "getLastRequestStatistics" => request_statistics::run, &[],
         "returns the request units of the last command on documents, of the session or the connection",
         CommandRow::reads(Rights::Login).no_write_concern().without_documents();
     "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
         "returns the next batch of a cursor",
         CommandRow::reads(Rights::Login).in_api(stable_api::GET_MORE).ends_with_client().no_write_concern()
-            .at_levels(ReadLevels::All).collection_in("collection").continues().counted_as(Work::GetMore);
+            .at_levels(ReadLevels::All).collection_in("collection").continues().counted_as(Work::GetMore).in_transactions(InTransactions::Later);
     "killCursors" => kill_cursors::run, &["cursors"], "closes cursors, and ends the operations that read from them",
-        CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern();
+        CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern().in_transactions(InTransactions::Later);
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
         "changes a document and returns it",
-        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Write);
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Write).in_transactions(InTransactions::Yes);
     "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "same as `findAndModify`, under its former name",
-        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Write).alias_of("findAndModify");
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).retryable().counted_as(Work::Write).alias_of("findAndModify").in_transactions(InTransactions::Yes);
     "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
         CommandRow::by_arguments(aggregate::changes_data, Rights::ByArguments(aggregate::needs)).in_api(stable_api::AGGREGATE).ends_with_client()
             .at_levels(ReadLevels::All).strict_shared().without_collection("$cmd.aggregate")
-            .counted_as(Work::Read);
+            .counted_as(Work::Read).in_transactions(InTransactions::Yes);
     "count" => count::run, count::FIELDS, "counts documents",
         CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(stable_api::COUNT).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::ExceptSnapshot).counted_as(Work::Read);
     "distinct" => distinct::run, distinct::FIELDS, "returns the distinct values of a field",
         CommandRow::reads(Rights::Collection(&[Action::Find])).ends_with_client().no_write_concern().at_levels(ReadLevels::All)
-            .counted_as(Work::Read);
+            .counted_as(Work::Read).in_transactions(InTransactions::Yes);
     "explain" => explain::run, &["verbosity"], "shows how a command would be executed",
         CommandRow::by_arguments(explain::changes_data, Rights::ByArguments(explain::needs)).in_api(&[]).ends_with_client()
             .no_write_concern();
@@ -315,8 +321,6 @@ rows! {
 
 /// MongoDB commands that are known but not implemented, with the feature that they belong to.
 pub static NOT_YET: &[NotYet] = &[
-    not_yet("commitTransaction", "transactions").in_api(),
-    not_yet("abortTransaction", "transactions").in_api(),
     not_yet("mapReduce", "server-side JavaScript"),
     not_yet("replSetInitiate", "replica sets"),
     not_yet("replSetGetConfig", "replica sets"),
@@ -333,7 +337,7 @@ pub static NOT_YET: &[NotYet] = &[
 ];
 
 const fn not_yet(name: &'static str, area: &'static str) -> NotYet {
-    NotYet { name, area, compress: true, in_api: false }
+    NotYet { name, area, compress: true }
 }
 
 /// Returns the function of the row at a position.

@@ -249,7 +249,7 @@ pub(super) async fn update_documents(
         };
         let updated = match slot {
             Some(slot) => update_once(call, &collection, &update, slot).await,
-            None => call.api.engine.update(&collection, &update).await,
+            None => call.engine().update(&collection, &update).await,
         };
         if !Call::collection_was_dropped(&updated) {
             let updated = updated?;
@@ -267,7 +267,7 @@ async fn update_once(
     slot: ReceiptSlot<'_>,
 ) -> std::result::Result<Updated, engine::Error> {
     let receipts = slot.begin(&[0]);
-    let edited = call.api.engine.find_and_update_with(collection, update, Some(receipts)).await?;
+    let edited = call.engine().find_and_update_with(collection, update, Some(receipts)).await?;
     Ok(Updated {
         matched: usize::from(edited.before.is_some()),
         modified: usize::from(edited.before.is_some() && edited.changed),

@@ -24,5 +24,7 @@ pub(crate) mod shared_arguments;
 pub(crate) mod statements;
 /// Weights and languages of a text index.
 pub(crate) mod text_index;
+/// The arguments of commands in transactions.
+pub(crate) mod transaction;
 /// The paths of a wildcard index.
 mod wildcard_key;

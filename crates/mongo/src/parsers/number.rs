@@ -13,10 +13,7 @@ use document::ValueRef;
 use crate::{
     arguments::Args,
     command_row::CommandRow,
-    errors::{
-        BadValue, CommandNotSupported, Error, InvalidLength, InvalidOptions,
-        NotARetryableWriteCommand, Result,
-    },
+    errors::{BadValue, Error, InvalidLength, InvalidOptions, NotARetryableWriteCommand, Result},
     session::{SessionId, session_id},
 };
 
@@ -46,18 +43,12 @@ impl StatementIds {
     }
 }
 
-/// Checks the `txnNumber` of a command.
+/// Returns the `txnNumber` of a command.
 ///
-/// Fails with 115 for a transaction, 72 for a negative number or one without a session, and 50768
-/// if the command accepts no number.
-pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
-    for transaction in ["startTransaction", "autocommit"] {
-        if args.get(transaction).is_some() {
-            let message = format!("transactions are not supported yet: '{transaction}'");
-            return Err(Error::new(CommandNotSupported, message));
-        }
-    }
-    let Some(number) = args.get("txnNumber") else { return Ok(()) };
+/// Fails with 14 unless it is a 64-bit integer, and with 72 for a negative number or one without a
+/// session.
+pub(super) fn numbered(args: &Args<'_>) -> Result<Option<i64>> {
+    let Some(number) = args.get("txnNumber") else { return Ok(None) };
     let ValueRef::Int64(number) = number else {
         return Err(args.wrong_type("txnNumber", number, " 'long'"));
     };
@@ -68,7 +59,14 @@ pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     if number < 0 {
         return Err(Error::new(InvalidOptions, "Transaction number cannot be negative"));
     }
-    if !row.retryable {
+    Ok(Some(number))
+}
+
+/// Checks the `txnNumber` of a command outside of transactions.
+///
+/// Fails with the errors of a wrong number, and with 50768 if the command accepts none.
+pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
+    if numbered(args)?.is_some() && !row.retryable {
         let message = format!(
             "txnNumber may only be provided for multi-document transactions and retryable write \
              commands. autocommit:false was not provided, and {} is not a retryable write command.",

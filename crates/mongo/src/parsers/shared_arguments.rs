@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use document::{DocRef, Number, ValueRef};
 
-use super::{concern, number::check_number};
+use super::{
+    concern,
+    number::check_number,
+    transaction::{check_concerns, parse_transaction},
+};
 use crate::{
     arguments::Args,
     command_row::{CommandRow, Work},
@@ -30,10 +34,15 @@ pub(crate) fn check_shared(
     if let Some(lsid) = args.document("lsid")? {
         check_session(lsid)?;
     }
-    if topology.accepts_numbers() {
-        check_number(args, row)?;
+    match parse_transaction(args, row)? {
+        Some(transaction) => check_concerns(args, row, transaction)?,
+        None => {
+            if topology.accepts_numbers() {
+                check_number(args, row)?;
+            }
+            concern::check_read(args, row)?;
+        }
     }
-    concern::check_read(args, row)?;
     // mongod parses `maxTimeMS` of these commands among the command's own arguments, and so checks
     // its type in the same way.
     let own_type = row.strict_shared || row.work == Work::GetMore;

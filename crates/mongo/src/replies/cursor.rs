@@ -89,6 +89,7 @@ pub(crate) async fn reply_with_cursor(
             cursor,
             keep: wanted.keep,
             session: session::session_id(call.body),
+            transaction: call.transaction_number(),
             connection: call.connection.id,
             owner: call.connection.sender(),
             about,

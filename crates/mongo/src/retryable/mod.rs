@@ -14,6 +14,8 @@
 //! is refused. A `txnNumber` is refused if the server presents itself as a standalone one; see
 //! [`Topology`](crate::Topology).
 
+/// The receipts of committed transactions.
+mod committed;
 /// Error labels on which a driver repeats a write.
 pub(crate) mod label;
 /// The stored format of receipts.
@@ -21,5 +23,6 @@ mod page;
 /// The receipts of one command.
 mod receipts;
 
+pub(crate) use committed::{CommitReceipt, stored_number};
 pub(crate) use page::StatementResult;
 pub(crate) use receipts::{ReceiptSlot, ReplyOptions, StoredReply, WriteReceipts};

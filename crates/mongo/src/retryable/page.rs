@@ -7,6 +7,7 @@
 //!     r   run-length encoded results of statements: length minus one and result; two bytes a run
 //!     u   ids of upserted documents, by statement
 //!     a   the reply of `findAndModify`
+//!     c   whether the number is that of a committed transaction
 //! ```
 
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ use crate::{
     session::SessionId,
 };
 
+/// Number of the first page, which has the transaction number and the first statements.
+pub(super) const FIRST_PAGE: u32 = 0;
 /// Number of statements whose results one page of receipts stores.
 pub(super) const STATEMENTS: usize = 128;
 
@@ -51,6 +54,8 @@ impl StatementResult {
 pub(super) struct Page {
     /// The transaction number of the statements.
     pub(super) number: i64,
+    /// Whether the number is that of a committed transaction, which has no statements here.
+    pub(super) is_transaction: bool,
     /// Codes of the statements' results, by position in the page.
     codes: [u8; STATEMENTS],
     upserted: BTreeMap<usize, Value>,
@@ -60,7 +65,13 @@ pub(super) struct Page {
 impl Page {
     /// Creates an empty page for the statements of this transaction number.
     pub(super) fn new(number: i64) -> Self {
-        Self { number, codes: [0; STATEMENTS], upserted: BTreeMap::new(), answer: None }
+        let (codes, is_transaction) = ([0; STATEMENTS], false);
+        Self { number, is_transaction, codes, upserted: BTreeMap::new(), answer: None }
+    }
+
+    /// Creates the page of a committed transaction.
+    pub(super) fn of_transaction(number: i64) -> Self {
+        Self { is_transaction: true, ..Self::new(number) }
     }
 
     /// Returns the `_id` of the receipt that stores this page of a session.
@@ -91,6 +102,9 @@ impl Page {
         let mut builder = DocBuilder::new();
         builder.append("_id", id.as_ref());
         builder.append("t", ValueRef::Int64(self.number));
+        if self.is_transaction {
+            builder.append("c", ValueRef::Bool(true));
+        }
         let runs = runs_of(&self.codes);
         builder.append("r", ValueRef::Binary { subtype: 0, bytes: &runs });
         if !self.upserted.is_empty() {
@@ -127,7 +141,8 @@ impl Page {
     fn decode_fields(stored: DocRef<'_>) -> Option<Self> {
         let ValueRef::Int64(number) = stored.get("t")? else { return None };
         let ValueRef::Binary { bytes: runs, .. } = stored.get("r")? else { return None };
-        let mut page = Self { codes: codes_of(runs)?, ..Self::new(number) };
+        let is_transaction = stored.get("c").is_some_and(ValueRef::is_truthy);
+        let mut page = Self { is_transaction, codes: codes_of(runs)?, ..Self::new(number) };
         if let Some(ids) = stored.get("u") {
             let ValueRef::Array(ids) = ids else { return None };
             for entry in ids.iter() {

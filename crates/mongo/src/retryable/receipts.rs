@@ -14,16 +14,14 @@ use document::{DocBuf, Document, Value};
 use engine::{Effect, Engine, Kind, ReceiptPut, Receipts, StatementEffect};
 use parking_lot::Mutex;
 
-use super::page::{Page, STATEMENTS, StatementResult};
+use super::page::{FIRST_PAGE, Page, STATEMENTS, StatementResult};
 use crate::{
     errors::{Error, Result, TransactionTooOld, WriteConflict},
     limits::MAX_RECEIPT_BYTES,
     parsers::number::{RetryableWrite, StatementIds},
     session::SessionId,
+    transaction_table::converted_to_transaction,
 };
-
-/// Number of the first page, which has the transaction number and the first statements.
-const FIRST_PAGE: u32 = 0;
 
 /// The part of the reply of a `findAndModify` that a receipt stores, because a repeat cannot read
 /// the returned document again.
@@ -129,6 +127,9 @@ impl<'a> WriteReceipts<'a> {
         let stored = receipt.as_ref().map(|it| Page::decode(&it.body)).transpose()?;
         let ours = match &stored {
             Some(stored) if self.number < stored.number => return Err(self.too_old(stored.number)),
+            Some(stored) if stored.number == self.number && stored.is_transaction => {
+                return Err(converted_to_transaction());
+            }
             Some(stored) => stored.number == self.number,
             None => false,
         };

@@ -59,8 +59,8 @@ is not there yet answers an error that names it.
   0 there. `top` and `latencyStats` count up to 5,000 collections, and not the operations of `bulkWrite`;
   keys and documents that were examined include expired ones. `writeConflicts` is 0: writers that meet
   begin again by themselves.
-* `killSessions`, `killAllSessions` and `killAllSessionsByPattern` end the operations and close the cursors
-  of sessions; `endSessions` closes the cursors, and lets operations go on.
+* `killSessions`, `killAllSessions` and `killAllSessionsByPattern` end the operations, close the cursors and
+  abort the transactions of sessions; `endSessions` lets operations continue.
 * A validator has at most 1 MiB. A write that is decided before a `collMod` of the validator and committed
   after it is checked again. `errInfo` has at most 4 MiB, and those of one command about 8 MiB together;
   beyond that `errInfo` contains only the document's `_id` and a note. Log lines about failures (`warn`,
@@ -164,6 +164,37 @@ is not there yet answers an error that names it.
   batch and in its snapshot.
 ";
 
+/// The section on transactions of several statements.
+const TRANSACTIONS: &str = "
+## Transactions
+
+`startTransaction`, `commitTransaction` and `abortTransaction` work wherever `txnNumber` is accepted, except in
+a cluster (115). A transaction has snapshot isolation over any number of collections and databases: all its
+statements read the state at its first one and its own writes, and its commit is one commit.
+
+* A write conflicts (112) at the statement: with another open transaction that has written the document or the
+  unique value, or with a write since the snapshot. Writes outside of transactions wait until the transaction has
+  ended. `readConcern` local, majority and snapshot are the same.
+* Each statement judges which documents have expired at its own instant, so no statement returns an expired one.
+  If a document expires that an earlier statement has returned, a statement that would leave it out fails (112),
+  and so does the commit if a document that a write has matched expires before it. Such errors have the label
+  `TransientTransactionError`: the transaction repeated begins after the expiry. More in [docs/ttl.md](../ttl.md).
+* `_ts` and lifetimes count from the commit, also for documents that were written long before; `$$NOW` and
+  `$currentDate` are the instant of the statement.
+* A change of a collection's settings or indexes does not wait for transactions. A transaction that has
+  used the collection fails with 246. Indexes that become multikey do not count.
+* `create`, and writes that create a collection, do so at once and for everybody: an aborted transaction leaves
+  the collection, without documents. `createIndexes` works on such a collection until it is written.
+* A statement that fails aborts the transaction; one that is refused before it begins (263, 72) does not.
+* Refused (263): `count`, `explain`, changes of the catalog, `$out`, `$merge`, `$collStats`, `$currentOp`,
+  `$indexStats`, the databases `config` and `local`, and writes to capped collections.
+* The writes are kept in memory until the commit, and are charged to the memory of operations (365).
+  `transactionLifetimeLimitSeconds` (60) is by the machine's clock; 10,000 may be open (146). A repeated
+  `commitTransaction` is answered for half an hour, also after a restart.
+* An insert of an `_id` or a unique value that an open transaction has deleted is a duplicate (11000) until it
+  commits; MongoDB waits.
+";
+
 const NUMBERED: &str = "
 ## Numbered writes
 
@@ -176,7 +207,7 @@ it comes to: what its statements did is kept in the same commit.
 * A lower number than the session's last is error 225; a number of which nothing was done leaves no
   trace. Half an hour after the last numbered write nothing is known of a session.
 * An update with `multi: true` and a delete with `limit: 0` are error 72 with a number, and other
-  commands 50768. `startTransaction` and `autocommit` are error 115.
+  commands 50768.
 * A `findAndModify` is answered with the document that the first attempt answered.
 * Errors after which a write may be sent again have `RetryableWriteError` among their `errorLabels`,
   and are errors of the whole command.
@@ -204,7 +235,8 @@ in a collection.
 | account name and key as a login | works | with `--account-name` and `--key-file`, with any `authSource` or database in the string; read-only keys have the role `readAnyDatabase`, read-write keys `root` |
 | `replicaSet=globaldb` | works | standalone, for clients with `appName=@NAME@` of that account: `hello` returns the address to which the client has connected; behind a mapped port add `directConnection=true` |
 | `retrywrites=true` | not yet | `txnNumber` is error 20; a node of a cluster accepts it |
-| change streams, transactions | not yet | 40573, 115 |
+| transactions | works | where `txnNumber` is accepted |
+| change streams | not yet | 40573 |
 | `getLastError`, `getnonce`, `filemd5` | not there | 59, as in MongoDB |
 | `$geoNear`, `$planCacheStats` | not yet | 238 |
 | `$geoWithin`, `$geoIntersects`, `$near`, `$nearSphere` and their options | not yet | 238 |
@@ -238,6 +270,7 @@ fn text() -> String {
     let rows = mongo::table().iter().filter(|row| row.retryable);
     let names: Vec<String> = rows.map(|row| format!("`{}`", row.name)).collect();
     writeln!(out, "Commands with a number: {}.", names.join(", ")).unwrap();
+    out.push_str(TRANSACTIONS);
     out.push_str(AZURE);
     for (part, title) in [
         (LanguagePart::Filter, "Filters"),

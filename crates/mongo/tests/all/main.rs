@@ -49,6 +49,7 @@ mod stable_api;
 mod stored_documents;
 mod tailable;
 mod text_search;
+mod transactions;
 mod validators;
 mod versions;
 mod views;

@@ -14,6 +14,8 @@ mod absent;
 mod machine;
 mod work;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use document::{DocBuf, Document, Value, ValueRef, doc};
 
 use work::WorkCounts;
@@ -104,6 +106,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
             "opLatencies" => work.op_latencies(),
             "opcounters" => work.op_counters(),
             "storageEngine" => engine_section(),
+            "transactions" => transactions_section(call),
             "wiredTiger" => absent::wired_tiger(&work.tickets()),
             "mem" => machine::memory_section(&usage),
             "metrics" => metrics_section(call, &work),
@@ -126,6 +129,26 @@ fn engine_section() -> Document {
         "persistent": true,
         "backupCursorOpen": false,
     }
+}
+
+/// Returns the section `transactions` with their numbers.
+fn transactions_section(call: &Call<'_>) -> Document {
+    let table = &call.api.transactions;
+    let open = table.open_transactions();
+    let active = open.iter().filter(|open| open.is_active()).count() as u64;
+    let count = |count: &AtomicU64| long(count.load(Ordering::Relaxed));
+    let mut section = absent::absent_section("transactions");
+    for (name, value) in [
+        ("currentActive", long(active)),
+        ("currentInactive", long(open.len() as u64 - active)),
+        ("currentOpen", long(open.len() as u64)),
+        ("totalAborted", count(&table.counts.aborted)),
+        ("totalCommitted", count(&table.counts.committed)),
+        ("totalStarted", count(&table.counts.started)),
+    ] {
+        section.insert(name, value);
+    }
+    section
 }
 
 /// Returns the section `metrics`: counts of commands, cursors, documents and examined keys, and the

@@ -47,6 +47,8 @@ const COMMANDS: &[(&str, Empty)] = &[
     ("startSession", Own("makes a number up")),
     ("refreshSessions", Own(SESSIONS)),
     ("killSessions", Own(SESSIONS)),
+    ("commitTransaction", Own(SESSIONS)),
+    ("abortTransaction", Own(SESSIONS)),
     ("getLastRequestStatistics", Own("shows operations of the sender alone")),
     ("getMore", Own("finds cursors of the sender alone, whose needs are checked again")),
     ("killCursors", Own("finds cursors of the sender alone, or asks for killAnyCursor")),

@@ -1,0 +1,62 @@
+//! The receipt of a committed transaction: written in the same commit, so that a repeated
+//! `commitTransaction` is answered after a restart, too. It is the first page of the session's
+//! receipts, which has the session's highest number.
+
+use engine::{Effect, Engine, ReceiptPut, Receipts};
+
+use super::page::{FIRST_PAGE, Page};
+use crate::{
+    errors::Result, session::SessionId, session_set::SessionKey, transaction_table::too_old,
+};
+
+/// The highest number that the receipts of a session have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoredNumber {
+    pub(crate) number: i64,
+    /// Whether it is that of a committed transaction.
+    pub(crate) is_committed: bool,
+    /// Version of the receipt.
+    stamp: u64,
+}
+
+/// Returns the highest number in the receipts of a session.
+pub(crate) async fn stored_number(
+    engine: &Engine,
+    session: &SessionId,
+) -> Result<Option<StoredNumber>> {
+    let id = Page::id_of(session, FIRST_PAGE);
+    let Some(receipt) = engine.receipt(id.as_ref()).await? else { return Ok(None) };
+    let page = Page::decode(&receipt.body)?;
+    let (number, is_committed) = (page.number, page.is_transaction);
+    Ok(Some(StoredNumber { number, is_committed, stamp: receipt.stamp }))
+}
+
+/// The receipt of a transaction that is being committed.
+pub(crate) struct CommitReceipt {
+    session: SessionId,
+    number: i64,
+    expected_stamp: Option<u64>,
+}
+
+impl CommitReceipt {
+    /// Prepares the receipt. Fails with 225 if the session has used a higher number since the
+    /// transaction began.
+    pub(crate) async fn prepare(engine: &Engine, key: &SessionKey, number: i64) -> Result<Self> {
+        let stored = stored_number(engine, &key.0).await?;
+        if let Some(stored) = stored.filter(|stored| number < stored.number) {
+            return Err(too_old(number, stored.number));
+        }
+        let expected_stamp = stored.map(|stored| stored.stamp);
+        Ok(Self { session: key.0, number, expected_stamp })
+    }
+}
+
+impl Receipts for CommitReceipt {
+    fn receipts_for(&self, _: Effect<'_>) -> std::result::Result<Vec<ReceiptPut>, engine::Error> {
+        let id = Page::id_of(&self.session, FIRST_PAGE);
+        let body = Some(Page::of_transaction(self.number).encode(&id));
+        Ok(vec![ReceiptPut { id, expected_stamp: self.expected_stamp, body }])
+    }
+
+    fn record_commit(&self, _: u64) {}
+}
