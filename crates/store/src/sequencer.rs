@@ -198,6 +198,10 @@ impl Sequencer {
     /// Returns the instant of the next stamp. It is never before the last one, even if the clock
     /// goes back, and is after it where the numbers of cluster times start over. This happens once
     /// in a million commits; a clock that stands still is then left one millisecond behind.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the store waits for the clock, once in a million commits"
+    )]
     fn next_instant(&self, time: &dyn CommitClock) -> i64 {
         let now = time.now_ms();
         if self.seq % NUMBERS + 1 < NUMBERS || self.at_ms < now {
