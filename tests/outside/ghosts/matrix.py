@@ -6,6 +6,7 @@ from lib.paths import FILLERS, Strange
 from pymongo.errors import PyMongoError
 
 from ghosts.paths import READS, WRITES, Cell
+from ghosts.paths.kinds import COLLECTIONS, DATABASE
 
 INDEXES = [
     {"key": {"k": 1}, "name": "k_1"},
@@ -16,6 +17,7 @@ INDEXES = [
     {"key": {"pk": 1}, "name": "pk_1", "partialFilterExpression": {"g": 1}},
     {"key": {"h": "hashed", "g": 1}, "name": "hashed"},
     {"key": {"sub.$**": 1}, "name": "below_sub"},
+    {"key": {"g": 1, "sub.$**": 1}, "name": "g_below_sub"},
     {"key": {"h": "text"}, "name": "texts", "default_language": "none"},
     {"key": {"k": 1, "same": 1}, "name": "loose", "collation": {"locale": "en", "strength": 2}},
 ]
@@ -92,8 +94,10 @@ class Matrix(matrix.Matrix):
         keep = "restart" not in (self.then or "")
         return [path for path in READS if keep or not path.name.startswith("getMore")]
 
-    def make(self, database, collection, documents):
+    def make(self, database, collection, documents, **options):
         db = self.server.client[database]
+        if options:
+            db.command("create", collection, **options)
         indexes = [*INDEXES, *self.kind.indexes]
         db.command("createIndexes", collection, indexes=indexes)
         # The indexes are the same, so this keeps them.
@@ -110,7 +114,10 @@ class Matrix(matrix.Matrix):
     def fill(self):
         controls = [document(f"c{i}", 900, life) for i, life in enumerate(self.kind.controls)]
         fillers = [self.mortal(f"f{i}", 901 + i, "r") for i in range(FILLERS)]
-        self.make("r", "r", [*controls, *fillers, self.mortal("t", 999, only_t=True)])
+        documents = [*controls, *fillers, self.mortal("t", 999, only_t=True)]
+        self.make("r", "r", documents)
+        for collection, options in COLLECTIONS.items():
+            self.make(DATABASE, collection, documents, **options)
         self.server.client["r"]["l"].insert_one({"_id": "l", "ref": "t", "g": 1})
         control = document("c", 900, self.kind.controls[0])
         shared = [p for p in WRITES if not p.own]

@@ -5,6 +5,7 @@ from ghosts.paths import (  # noqa: F401
     counts,
     find,
     insert,
+    kinds,
     outputs,
     update,
     views,
