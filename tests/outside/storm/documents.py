@@ -1,5 +1,5 @@
-"""A client of the MongoDB API: collections that are created explicitly and by writes, renamed and
-dropped; indexes, TTL settings, validators and throughput."""
+"""A client of the MongoDB API: collections of several kinds that are created explicitly and by
+writes, renamed and dropped; views over them; indexes, TTL settings, validators and throughput."""
 
 from lib.ending import is_end
 from pymongo import InsertOne, UpdateOne
@@ -17,7 +17,18 @@ INDEXES = {
     "u": ([("_id", 1), ("n", 1)], {}),
     "_ts_1": ([("_ts", 1)], {"expireAfterSeconds": 9_000}),
     "at_1": ([("at", 1)], {"expireAfterSeconds": 8_000}),
+    "w_text": ([("w", "text")], {}),
 }
+#: Options of `create` by kind of collection.
+KINDS = {
+    "plain": {},
+    "capped": {"capped": True, "size": 1 << 20},
+    "clustered": {"clusteredIndex": {"key": {"_id": 1}, "unique": True}},
+}
+#: Views of one client, in the databases of its collections.
+VIEWS = ("x", "y")
+#: The pipeline of a view, and what its documents have.
+SELECTED = [{"$match": {"n": {"$gte": 50}}}]
 MOST = 60
 #: Validators that all documents of the storm match.
 VALIDATORS = ({}, {"n": {"$gte": 0}}, {"$jsonSchema": {"required": ["n", "t"]}})
@@ -65,6 +76,9 @@ class Documents(Client):
             self.provision: 2,
             self.put_invalid: 2,
             self.look: 3,
+            self.view: 4,
+            self.drop_view: 2,
+            self.look_through: 3,
             self.put: 8,
             self.carry: 3,
             self.clear: 2,
@@ -108,11 +122,17 @@ class Documents(Client):
         return None if key in self.world.held else key
 
     def row(self, id):
-        return {"_id": id, "n": self.random.randrange(100), "t": self.number}
+        return {
+            "_id": id,
+            "n": self.random.randrange(100),
+            "t": self.number,
+            "w": f"storm of {self.number}",
+        }
 
     @staticmethod
-    def holding(rows, indexes=()):
+    def holding(rows, indexes=(), kind="plain"):
         return {
+            "kind": kind,
             "rows": dict(rows),
             "indexes": dict(indexes),
             "validator": VALIDATORS[0],
@@ -121,11 +141,11 @@ class Documents(Client):
 
     def make(self):
         if key := self.free():
-            database = self.client[key[1]]
+            database, kind = self.client[key[1]], self.random.choice(sorted(KINDS))
             self.own(
-                f"create {key}",
-                lambda: self.ask(lambda: database.command("create", key[2])),
-                self.world.with_(key, self.holding({})),
+                f"create {kind} {key}",
+                lambda: self.ask(lambda: database.command("create", key[2], **KINDS[kind])),
+                self.world.with_(key, self.holding({}, kind=kind)),
             )
 
     def insert(self):
@@ -211,12 +231,48 @@ class Documents(Client):
 
     def drop_database(self):
         database = self.random.choice(self.databases)
-        if keys := [key for key in self.world.names("coll") if key[1] == database]:
+        keys = [*self.world.names("coll"), *self.world.names("view")]
+        if keys := [key for key in keys if key[1] == database]:
             self.own(
                 f"dropDatabase {database}",
                 lambda: self.ask(lambda: self.client.drop_database(database)),
                 *self.world.without_some(keys),
             )
+
+    # Views.
+
+    def view(self):
+        """Creates a view, or changes its source, which need not exist."""
+        key = "view", self.random.choice(self.databases), self.random.choice(VIEWS)
+        source = self.random.choice(NAMES)
+        command = "collMod" if key in self.world.held else "create"
+        self.own(
+            f"{command} {key} over {source}",
+            lambda: self.ask(
+                lambda: self.client[key[1]].command(
+                    command, key[2], viewOn=source, pipeline=SELECTED
+                )
+            ),
+            self.world.with_(key, {"source": source}),
+        )
+
+    def pick_view(self):
+        keys = self.world.names("view")
+        return self.random.choice(keys) if keys else None
+
+    def drop_view(self):
+        if key := self.pick_view():
+            self.own(f"drop {key}", lambda: self.ask(self.at(key).drop), self.world.without(key))
+
+    def look_through(self):
+        """Checks that a view shows the acknowledged documents of its source."""
+        if key := self.pick_view():
+            source = "coll", key[1], self.world.held[key]["source"]
+            rows = self.world.held.get(source, self.holding({}))["rows"].values()
+            wanted = sorted(row["_id"] for row in rows if row["n"] >= 50)
+            found = sorted(row["_id"] for row in self.ask(lambda: list(self.at(key).find())))
+            if found != wanted:
+                self.wrong.append(f"{key} shows {len(found)} documents of {len(wanted)} in {source}")
 
     # Indexes and TTL settings.
 
@@ -446,21 +502,31 @@ def throughput_of(client, name):
     return reply.get("provisionedThroughput")
 
 
+def kind_of(options):
+    """Returns the kind of a collection by the options that it is listed with."""
+    kinds = {"capped": "capped", "clusteredIndex": "clustered"}
+    return next((kind for option, kind in kinds.items() if options.get(option)), "plain")
+
+
 def world_of(server, client):
     """Returns the data in the databases of one client, as a world."""
     found = {}
     for database in client.databases:
         for listed in server.client[database].list_collections():
-            name = listed["name"]
+            name, options = listed["name"], listed["options"]
+            if listed["type"] == "view":
+                found["view", database, name] = {"source": options["viewOn"]}
+                continue
             collection = server.client[database][name]
             found["coll", database, name] = {
+                "kind": kind_of(options),
                 "rows": {row["_id"]: row for row in collection.find()},
                 "indexes": {
                     index["name"]: index.get("expireAfterSeconds")
                     for index in collection.list_indexes()
                     if index["name"] != "_id_"
                 },
-                "validator": listed["options"].get("validator", {}),
+                "validator": options.get("validator", {}),
                 "throughput": throughput_of(server.client, ("mongo", database, name)),
             }
     return found
