@@ -23,7 +23,8 @@ pub(super) const CLONE_FIELDS: &[&str] = &["toCollection", "size", "temp"];
 
 /// Runs `convertToCapped`. The collection keeps its documents, in the order of their creation, and
 /// its indexes; the oldest documents that exceed the size are removed. It is capped from one commit
-/// on, and converting a capped collection changes its size and removes its maximum of documents.
+/// on, and converting a capped collection changes its size and removes its maximum of documents. As
+/// in MongoDB, `max` is accepted without effect; Hangfire sends it.
 ///
 /// Fails with 26 if the collection does not exist, 72 without a size, and 115 on a node of a
 /// cluster.

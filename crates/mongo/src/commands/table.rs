@@ -153,7 +153,7 @@ rows! {
     "renameCollection" => catalog::rename_collection, &["to", "dropTarget", "stayTemp", "collectionUUID"],
         "renames a collection",
         CommandRow::writes(Rights::ByArguments(catalog::rename_needs)).on_admin().home(Home::Namespace);
-    "convertToCapped" => capped::convert, &["size"], "makes a collection capped",
+    "convertToCapped" => capped::convert, &["size", "max"], "makes a collection capped",
         CommandRow::writes(Rights::Collection(&[Action::ConvertToCapped]));
     "cloneCollectionAsCapped" => capped::clone_as_capped, capped::CLONE_FIELDS,
         "copies the last documents of a collection into a new capped one",

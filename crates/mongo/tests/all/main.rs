@@ -20,6 +20,7 @@ mod exporters;
 mod fail_points;
 mod fates;
 mod forwarded;
+mod frameworks;
 mod grouped_statements;
 mod hints;
 mod index_bounds;
