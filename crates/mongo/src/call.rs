@@ -6,6 +6,8 @@
 //!               name  namespace          database
 //! ```
 
+mod new_names;
+
 use std::sync::{Arc, OnceLock};
 
 use collation::Collation;
@@ -23,7 +25,6 @@ use crate::{
     names,
     operation::Operation,
     other_shards::OtherShards,
-    provisioning::recorded_databases,
     rights::CommandRequest,
     stored_view::{is_view, not_on_view},
     transaction_table::OpenTransaction,
@@ -223,34 +224,6 @@ impl<'a> Call<'a> {
         self.record_created(&ensured.0, ensured.1);
         // Another client may have created a view of this name since the first look.
         if is_view(&ensured.0) { Err(not_on_view(namespace)) } else { Ok(ensured) }
-    }
-
-    /// Checks the name of a new collection. Besides the errors of [`names::new_collection`], fails
-    /// with 13297 if the name of a created database differs only in case; the engine compares the
-    /// names of databases that have collections.
-    pub(crate) fn check_new(&self, namespace: &Namespace) -> Result<()> {
-        names::new_collection(&namespace.database, &namespace.collection)?;
-        self.check_database_case(namespace)
-    }
-
-    /// Checks the name of a collection that `create` makes, as [`check_new`](Self::check_new) does.
-    pub(crate) fn check_created(&self, namespace: &Namespace) -> Result<()> {
-        names::created_collection(&namespace.database, &namespace.collection)?;
-        self.check_database_case(namespace)
-    }
-
-    /// Fails with 13297 if the name of a created database differs only in case from that of
-    /// `namespace`.
-    fn check_database_case(&self, namespace: &Namespace) -> Result<()> {
-        let database = namespace.database.as_str();
-        let recorded = recorded_databases(&self.api.engine);
-        let differs = |name: &&String| name.eq_ignore_ascii_case(database);
-        match recorded.iter().find(differs) {
-            Some(other) if !recorded.iter().any(|name| name == database) => {
-                Err(Error::other_case(other, database))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Returns whether a write failed because its collection was dropped after the name was

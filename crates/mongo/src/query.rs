@@ -15,8 +15,8 @@ use crate::{
     rights::{Object, Requirement},
 };
 
-/// Starts a query of a command on the collection that the command has found under the name; `None`
-/// if there is none. The command looks its collection up once, so that its checks, the default
+/// Starts a query of a command on the collection that the command has found under the name, if it
+/// exists. The command looks its collection up once, so that its checks, the default
 /// collation and the query refer to the same one. The right to read the collection `namespace` has
 /// already been checked as a right that the command's row requires.
 ///

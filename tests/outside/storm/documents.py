@@ -27,7 +27,7 @@ KINDS = {
 }
 #: Views of one client, in the databases of its collections.
 VIEWS = ("x", "y")
-#: The pipeline of a view, and what its documents have.
+#: The pipeline of a view.
 SELECTED = [{"$match": {"n": {"$gte": 50}}}]
 MOST = 60
 #: Validators that all documents of the storm match.

@@ -116,8 +116,8 @@ impl Fields<'_, '_> {
         Some(out)
     }
 
-    /// Returns the score and the ranges that conditions on the fields before the wildcard allow,
-    /// whatever is at its paths: each document has at least one entry there.
+    /// Returns the score and the ranges that conditions on the fields before the wildcard allow, with
+    /// any values at its paths: each document has at least one entry there.
     fn ranges_before(&self) -> Option<(usize, Vec<KeyRange>)> {
         let mut out = Prefixes { prefixes: vec![keys::index_prefix(self.index.id)], score: 0 };
         let mut spans = None;

@@ -38,7 +38,7 @@ use super::{
     by_wildcard::wildcard_access,
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
     exact::Residual,
-    hinted::hinted_index,
+    hinted::{definition_of, hinted_index},
     implied::filter_implies,
     key_texts::KeyTexts,
 };
@@ -87,13 +87,13 @@ pub(crate) fn choose_access(
         },
         Hint::Between { index, min, max } => {
             let index = hinted_index(state, index)?.or_else(|| state.record.id_index());
-            let index = index.map(|index| state.definition_of(index));
+            let index = index.map(|index| definition_of(state, index));
             return between_access(index.as_ref(), min, max, &parts, sort, collation);
         }
     };
     if let Some(index) = hinted {
         // A hinted index is used even if it does not contain all matching documents.
-        let index = state.definition_of(index);
+        let index = definition_of(state, index);
         let access_path = scored_access(&index, None, &parts, sort, collation);
         if access_path.score == 0 && matches!(index.shape, IndexShape::Wildcard(_)) {
             let message = "the filter has no condition that the hinted wildcard index serves";
@@ -116,7 +116,7 @@ fn natural_access(state: &CollectionState) -> AccessPath {
     match state.record.insertion_order() {
         Some(index) => {
             let ranges = vec![KeyRange::with_prefix(&keys::index_prefix(index.id))];
-            AccessPath::Index { index: state.definition_of(index), ranges }
+            AccessPath::Index { index: definition_of(state, index), ranges }
         }
         None => AccessPath::Rows(vec![KeyRange::all()]),
     }

@@ -1,5 +1,7 @@
 //! Finds the index that a hint names.
 
+use std::sync::Arc;
+
 use document::{DocRef, Document};
 
 use super::Hint;
@@ -63,4 +65,11 @@ fn same_pattern(index: &IndexSpec, pattern: &Document) -> bool {
     let order =
         document::compare_documents(DocRef::Tree(&index.key_pattern()), DocRef::Tree(pattern));
     order.is_eq()
+}
+
+/// Returns the shared definition of an index of the record.
+pub(super) fn definition_of(state: &CollectionState, index: &IndexSpec) -> Arc<IndexSpec> {
+    let shared = state.definitions.iter().find(|shared| shared.id == index.id);
+    // The index of the primary key may be computed.
+    shared.map_or_else(|| Arc::new(index.clone()), Arc::clone)
 }

@@ -86,13 +86,6 @@ impl CollectionState {
         let definitions = record.indexes.iter().cloned().map(Arc::new).collect();
         Self { record, definitions, partial, rule, collation, record_key }
     }
-
-    /// Returns the shared definition of an index of the record.
-    pub(crate) fn definition_of(&self, index: &IndexSpec) -> Arc<IndexSpec> {
-        let shared = self.definitions.iter().find(|shared| shared.id == index.id);
-        // The index of the primary key may be computed.
-        shared.map_or_else(|| Arc::new(index.clone()), Arc::clone)
-    }
 }
 
 /// A collection, shared by all operations on it.

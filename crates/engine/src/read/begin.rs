@@ -37,7 +37,7 @@ impl Engine {
     }
 
     /// Starts a query as [`begin_query`](Self::begin_query) does, on the collection or stored view
-    /// that the caller has found under the name; `None` if there is none.
+    /// that the caller has found under the name, if it exists.
     ///
     /// # Errors
     ///

@@ -55,7 +55,7 @@ pub struct Pattern {
 enum Engine {
     /// Look-ahead after the start of the pattern, in linear time.
     Lookahead(LookaheadPattern),
-    /// All else, by backtracking.
+    /// All other patterns, by backtracking.
     Backtracking(BacktrackingPattern),
 }
 

@@ -13,7 +13,7 @@ use evaluation::Pattern;
 
 use crate::Error;
 
-/// Compiles a pattern.
+/// Compiles a pattern of a filter.
 ///
 /// Errors: 2 for a zero byte, and the evaluator's errors for a wrong pattern.
 pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, Error> {

@@ -103,11 +103,8 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
             return Err(Error::new(NamespaceExists, message));
         }
         let collation = collation.or_default(None);
-        let mut definition =
+        let definition =
             views::parse_definition(call, &args, &namespace, collation.as_deref()).await?;
-        if let Some(collation) = collation {
-            definition.push("collation", collation.to_document());
-        }
         return create_or_compare(call, &namespace, definition, (None, None), None).await;
     }
     if args.get(PIPELINE).is_some() {

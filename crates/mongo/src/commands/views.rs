@@ -74,7 +74,7 @@ pub(super) fn allow_only(args: &Args<'_>, allowed: &[&str], fields: &[&str]) -> 
 }
 
 /// Checks the definition of the view `namespace` in the arguments, whose texts compare by
-/// `collation`, and returns the options that store source and pipeline.
+/// `collation`, and returns the options that store it.
 ///
 /// # Errors
 ///
@@ -109,7 +109,11 @@ pub(super) async fn parse_definition(
     let mut graph =
         Graph { call, defined: namespace, collation, context: &context, known: BTreeMap::new() };
     graph.measure(&source_name, &stages, bytes, 1)?;
-    Ok(view_options(source, pipeline))
+    let mut options = view_options(source, pipeline);
+    if let Some(collation) = collation {
+        options.push("collation", collation.to_document());
+    }
+    Ok(options)
 }
 
 /// The nesting of a view, and the size of its pipelines.

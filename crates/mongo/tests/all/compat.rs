@@ -16,7 +16,7 @@ const HEAD: &str = "\
 Printed from the tables of commands and operators; a test keeps it true. The server answers as
 version 8.0 (wire version 0..25) and as a standalone. *Works* means as in MongoDB; what differs says how; what
 is not there yet answers an error that names it. [frameworks.md](frameworks.md) lists what frameworks and
-applications send when they start, and what they get.
+applications send when they start, and the replies.
 
 ## Rules of time to live
 

@@ -320,7 +320,7 @@ async fn a_view_compares_texts_by_its_own_collation() {
     good(client, doc! { "insert": "d", "documents": array![doc! { "_id": 1, "t": "A" }] }).await;
     create(client, "over", "d", array![doc! { "$match": doc! { "t": "a" } }]).await;
     assert_eq!(ids(client, doc! { "find": "over" }).await, [] as [i64; 0]);
-    // The collation can be repeated, and no other one asked for.
+    // The collation can be repeated, and no other one can be given.
     let given = |name: &str, collation: Document| doc! { "find": name, "collation": collation };
     let stored = || doc! { "locale": "en", "strength": 2, "caseLevel": false };
     assert_eq!(ids(client, given("v", stored())).await, [1, 2, 3, 4]);

@@ -16,7 +16,7 @@ const COMPARED: usize = 16;
 pub(super) struct Machine<'a> {
     program: &'a Program,
     text: &'a str,
-    /// Where the search started.
+    /// The position at which the search started.
     from: usize,
     /// The position in the text, always between two characters.
     at: usize,
@@ -59,7 +59,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Reports the remaining steps.
+    /// Reports the steps since the last report as work.
     pub(super) fn finish(mut self) -> Result<(), Error> {
         self.steps.report()
     }
@@ -147,7 +147,7 @@ impl<'a> Machine<'a> {
         Ok(true)
     }
 
-    /// Continues with the last alternative that remains; returns false if there is none.
+    /// Continues with the last alternative that remains; returns false if none remains.
     fn go_back(&mut self) -> Result<bool, Error> {
         while let Some(frame) = self.stack.pop() {
             match frame {

@@ -25,7 +25,7 @@ impl GroupRegisters {
     }
 }
 
-/// A set of characters.
+/// A set of characters, tested one at a time.
 #[derive(Clone, Debug)]
 pub(super) struct CharSet {
     /// The ASCII characters of the set as a bitmap.
@@ -55,15 +55,15 @@ impl CharSet {
     }
 }
 
-/// An operation. Those that do not say otherwise continue at the next one.
+/// An operation. Most operations continue at the next one.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    /// Reads this text.
+    /// Reads this text, in UTF-8.
     Literal(Box<[u8]>),
     /// Reads a character of the set.
     Set(CharSet),
-    /// Reads at least and at most so many characters of the set: as many as possible first, or as
-    /// few as possible.
+    /// Reads from `least` to `most` characters of the set: as many as possible first, or as few as
+    /// possible.
     Run {
         set: CharSet,
         least: u32,
@@ -113,12 +113,12 @@ pub(super) enum Op {
     Match,
 }
 
-/// A compiled pattern.
+/// A pattern compiled to operations.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) registers: usize,
-    /// Number of capture groups.
+    /// Number of capture groups of the pattern.
     pub(super) groups: usize,
 }
 

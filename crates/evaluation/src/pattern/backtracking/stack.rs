@@ -4,7 +4,7 @@ use memory::{Account, Share};
 
 use crate::error::Error;
 
-/// Maximum number of frames.
+/// Maximum number of frames of one search.
 const MAX_FRAMES: usize = 1 << 21;
 /// Number of frames of the first allocation.
 const FIRST: usize = 64;
@@ -14,7 +14,7 @@ const FIRST: usize = 64;
 pub(super) enum Frame {
     /// Continues at an operation and a position.
     Branch { op: u32, at: u32 },
-    /// Restores a register.
+    /// Restores the value of a register.
     Undo { register: u32, value: u32 },
     /// Continues at an operation after a run of characters that ends one character before `at`,
     /// but not before `least`.
@@ -46,7 +46,7 @@ impl Stack {
         Ok(true)
     }
 
-    /// Doubles the room.
+    /// Doubles the room, and reserves its memory.
     fn grow(&mut self) -> Result<bool, Error> {
         let frames = self.frames.len();
         if MAX_FRAMES <= frames {

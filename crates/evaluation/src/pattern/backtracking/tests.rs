@@ -134,7 +134,7 @@ fn a_search_is_bounded_and_its_work_is_counted() {
     }
     // What the operation's budget refuses ends a search at once.
     let compiled = Pattern::perl(r"(a+)+\1b", "").unwrap();
-    let ended = |_: usize| Err(Error::new(Kind::Stopped, 50, "its time is over"));
+    let ended = |_: usize| Err(Error::new(Kind::Stopped, 50, "its time has ended"));
     assert_eq!(compiled.is_match(&"a".repeat(5000), &ended).unwrap_err().kind, Kind::Stopped);
 }
 

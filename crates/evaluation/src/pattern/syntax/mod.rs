@@ -54,7 +54,7 @@ pub(super) fn translate_lookaheads(
 #[derive(Debug)]
 pub(super) struct MarkedPattern {
     pub(super) text: String,
-    /// Number of capture groups.
+    /// Number of capture groups of the pattern.
     pub(super) groups: usize,
     /// The references back, in the order of the text.
     pub(super) references: Vec<Reference>,
@@ -68,9 +68,9 @@ pub(super) fn translate_marked(source: &str, flags: Flags) -> Result<MarkedPatte
     Ok(MarkedPattern { text: rewrite.text.out, groups: rewrite.groups, references })
 }
 
-/// The form of a rewritten pattern, which determines what it can express.
+/// The form of a rewritten pattern, which determines the constructs that it can have.
 enum Form {
-    /// One pattern without look-around.
+    /// One pattern, which has no look-around.
     Linear,
     /// One pattern, and a list of the look-aheads taken out of it.
     Extracted(Vec<Lookahead>),
@@ -91,7 +91,7 @@ struct Item {
     start: usize,
 }
 
-/// An open group.
+/// A group whose closing parenthesis was not read yet.
 struct OpenGroup {
     /// The flags that were in effect before the group.
     flags: Flags,
@@ -110,7 +110,7 @@ struct Rewrite<'a> {
     groups: usize,
     /// Names of capture groups, with their numbers.
     names: Vec<(String, usize)>,
-    /// The last element.
+    /// The element that was read last.
     item: Item,
     /// Whether nothing but flag settings has been read so far; these apply to the whole pattern.
     begins: bool,
@@ -176,7 +176,7 @@ impl<'a> Rewrite<'a> {
         self.open(start, matches!(mark, Mark::Lookahead(_) | Mark::Lookbehind(_)))
     }
 
-    /// Opens a capture group.
+    /// Opens a capture group, which may have a name.
     fn open_capture(&mut self, name: Option<String>) -> Result<(), Error> {
         let start = self.text.out.len();
         self.groups += 1;

@@ -286,7 +286,7 @@ fn azure() -> Vec<Step> {
             },
         ),
         step_with(
-            "what was created",
+            "its settings",
             doc! { "customAction": "GetCollection", "collection": "products" },
             [
                 ("provisionedThroughput", 400.into()),

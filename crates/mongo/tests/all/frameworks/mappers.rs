@@ -55,7 +55,7 @@ fn mongoose() -> Vec<Step> {
         step("indexes", indexes("users", [mail(), text(), expiring])),
         step("again", indexes("users", [mail()])),
         step_with(
-            "what is there",
+            "present indexes",
             doc! { "listIndexes": "users" },
             [
                 ("cursor.firstBatch.1.unique", true.into()),
@@ -143,7 +143,7 @@ fn beanie() -> Vec<Step> {
         ),
         step("indexes", indexes("products", [key])),
         step_with(
-            "what is there",
+            "present indexes",
             doc! { "listIndexes": "products" },
             [("cursor.firstBatch.1.key.price", (-1).into())],
         ),

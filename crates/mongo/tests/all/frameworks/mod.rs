@@ -13,10 +13,10 @@ use test_kit::{Kit, Setup};
 
 use crate::{client::Client, replies::run};
 
-/// What a framework sends.
+/// A framework, and the commands that it sends.
 struct Framework {
     name: &'static str,
-    /// What it is, and what is special about it here.
+    /// Sentences about its needs, and about its limits here.
     about: &'static str,
     /// The commands, in their order, on an empty server.
     steps: fn() -> Vec<Step>,
