@@ -7,22 +7,36 @@
 //! ```
 
 use document::{DocRef, Number, Path, Rounding, ValueRef, shell};
-use pipeline::sort::{MAX_SORT_PARTS, Sort, SortPart};
+use pipeline::{
+    SCORE_FIELD,
+    sort::{MAX_SORT_PARTS, Sort, SortPart},
+};
 
 use crate::{
     Error,
     field_path::check_path,
-    text_score::{is_score, score_path},
+    text_score::{is_score, no_score},
 };
 
 /// Parses a sort document: at most 32 keys, with distinct paths.
 ///
-/// Errors: 7472500 a repeated path, 13103 too many keys, and the errors of paths.
+/// Errors: 7472500 a repeated path, 13103 too many keys, 40218 the score of a search, and the errors
+/// of paths.
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
+    match sort.iter().any(|(_, value)| is_score(value)) {
+        true => Err(no_score()),
+        false => parse_scored(sort),
+    }
+}
+
+/// Parses a sort of documents that have the score of a search.
+///
+/// Errors: those of [`parse`], but for 40218.
+pub fn parse_scored(sort: DocRef<'_>) -> Result<Sort, Error> {
     let mut parts: Vec<SortPart> = Vec::new();
     for (name, value) in sort.iter() {
         if is_score(value) {
-            parts.push(SortPart { path: score_path()?, descending: true });
+            parts.push(SortPart { path: Path::new(SCORE_FIELD), descending: true });
             continue;
         }
         let descending = is_descending(name, value)?;

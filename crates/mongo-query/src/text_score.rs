@@ -7,43 +7,24 @@
 //!     ──▶ set $textScore    sort by $textScore, descending    score: "$$textScore"    unset $textScore
 //! ```
 
-use std::{cell::Cell, sync::Arc};
+use std::sync::Arc;
 
-use document::{Path, ValueRef};
+use document::ValueRef;
 use full_text::TextQuery;
 use pipeline::{
-    Expr,
+    Expr, SCORE_FIELD,
     exec::{Fields, Stage},
     project::{Item, Mode, Node, Projection},
 };
 
 use crate::Error;
 
-/// Name of the field. A path in a request cannot begin with a dollar.
-const FIELD: &str = "$textScore";
 /// Nesting at which the search for uses of the score ends; no valid request is deeper.
 const MAX_DEPTH: usize = 200;
 
-thread_local! {
-    /// Whether documents of the request that is being parsed have a score.
-    static AVAILABLE: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Parses a part of a request whose documents have a score, or not.
-pub fn with_score<T>(available: bool, parse: impl FnOnce() -> T) -> T {
-    let before = AVAILABLE.replace(available);
-    let parsed = parse();
-    AVAILABLE.set(before);
-    parsed
-}
-
-/// Returns the path of the score. Fails with 40218 if documents have none.
-pub(crate) fn score_path() -> Result<Path, Error> {
-    if !AVAILABLE.get() {
-        let text = "query requires text score metadata, but it is not available";
-        return Err(Error::new(40218, text));
-    }
-    Ok(Path::new(FIELD))
+/// Returns the error (40218) of a request that uses the score without a search.
+pub fn no_score() -> Error {
+    Error::new(40218, "query requires text score metadata, but it is not available")
 }
 
 /// Returns whether a value is `{$meta: "textScore"}`.
@@ -84,13 +65,13 @@ fn any_value(value: ValueRef<'_>, depth: usize, wanted: &dyn Fn(ValueRef<'_>) ->
 pub fn score_stage(query: &Arc<TextQuery>) -> Stage {
     let mut fields = Fields::new();
     // An empty set of fields has no conflict.
-    let _ = fields.set_at(&[FIELD], Expr::TextScore(Arc::clone(query)));
+    let _ = fields.set_at(&[SCORE_FIELD], Expr::TextScore(Arc::clone(query)));
     Stage::AddFields(fields)
 }
 
 /// Returns the stage that removes the score.
 pub fn removal_stage() -> Stage {
     let mut node = Node::default();
-    let _ = node.insert(&[FIELD], Item::Named);
+    let _ = node.insert(&[SCORE_FIELD], Item::Named);
     Stage::Project(Projection::new(Mode::Exclusion, node, Vec::new()))
 }

@@ -49,6 +49,10 @@ pub(crate) fn type_mismatch(number: i32, message: impl Into<String>) -> Error {
 /// Name of the field that identifies the row of a document in a result (`showRecordId`).
 pub const RECORD_ID: &str = "$recordId";
 
+/// Name of the field in which rows have the score of a search, between the stage that computes it
+/// and the last one that uses it. A path in a request cannot begin with a dollar.
+pub const SCORE_FIELD: &str = "$textScore";
+
 /// Formats the result of an expression, `MISSING` if it has no value.
 pub(crate) fn shown_or_missing(got: &Evaluated<'_>) -> String {
     got.value().map_or_else(|| "MISSING".to_owned(), |value| shown(value))

@@ -27,7 +27,7 @@ use super::{
     reference::parse_reference,
     variable_name,
 };
-use crate::{Error, text_score::score_path};
+use crate::Error;
 
 /// Parses `$and`, which stops at the first argument that is false.
 pub(super) fn parse_and(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
@@ -46,10 +46,10 @@ pub(super) fn parse_literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Ex
 
 /// Parses `{$meta: "textScore"}`: the score of the document in a search.
 ///
-/// Errors: 17307 not a string, 17308 an unknown name, 238 a known one, 40218 no search.
+/// Errors: 17307 not a string, 17308 an unknown name, 238 a known one.
 pub(super) fn parse_meta(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
     match value.as_str() {
-        Some("textScore") => Ok(Expr::Field(score_path()?)),
+        Some("textScore") => Ok(Expr::RowScore),
         Some("indexKey" | "recordId" | "sortKey" | "randVal" | "searchScore") => {
             Err(Error::unsupported(name))
         }

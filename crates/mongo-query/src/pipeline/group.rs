@@ -190,7 +190,7 @@ fn parse_top(
     for (option, value) in fields.iter() {
         match (option, value) {
             ("output", value) => output = Some(expression::parse(value)?),
-            ("sortBy", ValueRef::Document(fields)) => by = Some(sort::parse(fields)?),
+            ("sortBy", ValueRef::Document(fields)) => by = Some(sort::parse_scored(fields)?),
             ("sortBy", _) => {
                 let text = "invalid parameter: expected an object (sortBy)";
                 return Err(Error::new(10065, text));

@@ -54,12 +54,15 @@ pub(crate) struct Scope<'c> {
     in_facet: bool,
     /// The order of texts in the command.
     collation: Option<&'c Collation>,
+    /// Whether the documents have the score of a search.
+    scored: bool,
 }
 
 impl<'c> Scope<'c> {
     /// Returns the scope of the stages in a command's own pipeline.
     fn top(collation: Option<&'c Collation>) -> Self {
-        Self { enclosing: EnclosingStage::Top, depth: 0, in_facet: false, collation }
+        let enclosing = EnclosingStage::Top;
+        Self { enclosing, depth: 0, in_facet: false, scored: false, collation }
     }
 
     /// Returns the scope of a pipeline that belongs to a stage in this scope, such as the pipeline
@@ -70,7 +73,7 @@ impl<'c> Scope<'c> {
             return Err(Error::new(5_107_300, text));
         }
         let in_facet = self.in_facet || enclosing == EnclosingStage::Facet;
-        Ok(Self { enclosing, depth: self.depth + 1, in_facet, ..self })
+        Ok(Self { enclosing, depth: self.depth + 1, in_facet, scored: false, ..self })
     }
 }
 
@@ -165,6 +168,14 @@ pub fn parse_collated(
     collation: Option<&Collation>,
 ) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_stages(pipeline, Scope::top(collation)))
+}
+
+/// Parses the pipeline of a command whose documents have the score of a search.
+pub fn parse_scored(
+    pipeline: ArrayRef<'_>,
+    collation: Option<&Collation>,
+) -> Result<Vec<Stage>, Error> {
+    as_program(|| parse_stages(pipeline, Scope { scored: true, ..Scope::top(collation) }))
 }
 
 /// Parses a pipeline in its context.

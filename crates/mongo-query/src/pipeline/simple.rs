@@ -23,14 +23,19 @@ pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<
 /// Parses `$sort`: at least one key.
 ///
 /// Errors: 15973 not an object, 15976 an empty one, and those of sorts.
-pub(super) fn parse_sort(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
+pub(super) fn parse_sort(
+    _: &str,
+    value: ValueRef<'_>,
+    scope: Scope<'_>,
+) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15973, "the $sort key specification must be an object"));
     };
     if fields.is_empty() {
         return Err(Error::new(15976, "$sort stage must have at least one sort key"));
     }
-    Ok(vec![Stage::Sort { sort: sorts::parse(fields)?, limit: None }])
+    let sort = if scope.scored { sorts::parse_scored(fields)? } else { sorts::parse(fields)? };
+    Ok(vec![Stage::Sort { sort, limit: None }])
 }
 
 /// Parses a nonnegative integer; `code` is the stage's error.

@@ -12,7 +12,7 @@ use document::{Number, ValueRef};
 use pipeline::{Expr, project::Computed};
 
 use super::build::{Builder, Leaf};
-use crate::{Error, field_path::check_path, filter, text_score::score_path};
+use crate::{Error, field_path::check_path, filter};
 
 /// Parses an operator at a path. Returns `None` if the operator is to be parsed as an expression,
 /// such as a `$slice` with other operands.
@@ -100,7 +100,7 @@ fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
         "searchHighlights",
     ];
     match operand.as_str() {
-        Some("textScore") => Ok(Some(Leaf::Score(Computed::Expr(Expr::Field(score_path()?))))),
+        Some("textScore") => Ok(Some(Leaf::Score(Computed::Expr(Expr::RowScore)))),
         Some(name) if !KNOWN.contains(&name) => {
             Err(Error::new(17308, format!("Unsupported argument to $meta: {name}")))
         }

@@ -21,7 +21,11 @@ use pipeline::{
     project::{Computed, Projection},
 };
 
-use crate::{Error, expression, field_path::check_path};
+use crate::{
+    Error, expression,
+    field_path::check_path,
+    text_score::{no_score, uses_score},
+};
 use build::{Builder, Leaf};
 
 #[cfg(test)]
@@ -45,8 +49,12 @@ pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
 /// Parses the projection of a find with this filter.
 ///
 /// Errors: 224 for a positional `$` with a filter that has an `$expr`, since an `$expr` does not
-/// match at an array element; and those of projections.
+/// match at an array element; 40218 for the score of a search with a filter that has none; and those
+/// of projections.
 pub fn parse_find_over(projection: DocRef<'_>, filter: &Filter) -> Result<Projection, Error> {
+    if filter.text_query().is_none() && uses_score(ValueRef::Document(projection)) {
+        return Err(no_score());
+    }
     let projection = parse_find(projection)?;
     if projection.needs_filter() && filter.has_expression() {
         return Err(Error::new(224, "$expr is not allowed in this context"));

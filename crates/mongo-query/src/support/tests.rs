@@ -7,7 +7,6 @@ use crate::{
     shell_text::document,
     sort,
     support::{LanguagePart, Row, Support, TABLE},
-    text_score::with_score,
     update,
 };
 
@@ -56,7 +55,7 @@ fn parse(row: &Row) -> Result<(), Error> {
     match row.part {
         LanguagePart::Filter => filter::parse(text).map(drop),
         LanguagePart::Projection => projection::parse_find(text).map(drop),
-        LanguagePart::Sort => sort::parse(text).map(drop),
+        LanguagePart::Sort => sort::parse_scored(text).map(drop),
         LanguagePart::Update | LanguagePart::UpdateModifier => {
             let filters = document("{f: [{x: 1}]}");
             let filters = filters.get("f").and_then(|filters| filters.as_ref().as_array());
@@ -69,7 +68,7 @@ fn parse(row: &Row) -> Result<(), Error> {
 #[test]
 fn rows_say_what_parsers_do() {
     for row in TABLE {
-        let parsed = with_score(true, || parse(row));
+        let parsed = parse(row);
         // `find` takes `$natural` as the direction of the scan and does not pass it to the parser.
         if (row.part, row.name) == (LanguagePart::Sort, "$natural") {
             assert!(parsed.is_err(), "{row:?}");

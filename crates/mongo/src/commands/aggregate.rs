@@ -302,17 +302,13 @@ fn scored_plan(
             return Err(Error::new(NotImplemented, message));
         }
     }
-    let parse = || mongo_query::pipeline::parse_collated(ArrayRef::Tree(head), collation);
-    let parsed = text_score::with_score(true, parse);
+    let parsed = mongo_query::pipeline::parse_scored(ArrayRef::Tree(head), collation);
     let mut parsed = parsed?.into_iter();
     let filter = match parsed.next() {
         Some(Stage::Match(filter)) => filter,
         _ => Filter::always(),
     };
-    let Some(query) = filter.text_query() else {
-        let message = "query requires text score metadata, but it is not available";
-        return Err(Error::new(40218, message));
-    };
+    let Some(query) = filter.text_query() else { return Err(text_score::no_score().into()) };
     let mut all = vec![text_score::score_stage(query)];
     all.extend(parsed);
     all.push(text_score::removal_stage());

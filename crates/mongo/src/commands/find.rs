@@ -109,7 +109,7 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     if args.strict_bool("returnKey")?.unwrap_or(false) {
         return Err(Error::new(BadValue, "text and returnKey not allowed in same query"));
     }
-    let mut plan = text_score::with_score(true, || plan_of(args, filter))?;
+    let mut plan = plan_of(args, filter)?;
     let scored = ["sort", "projection"].into_iter().filter_map(|name| args.get(name));
     if scored.into_iter().any(text_score::uses_score) {
         plan.stages.insert(0, text_score::score_stage(&query));
@@ -132,7 +132,10 @@ fn plan_of(args: &Args<'_>, filter: Filter) -> Result<Plan> {
                 return finish_plan(args, plan, stages, skip, limit);
             }
             None => {
-                let sort = mongo_query::sort::parse(sort)?;
+                let sort = match filter.text_query() {
+                    Some(_) => mongo_query::sort::parse_scored(sort)?,
+                    None => mongo_query::sort::parse(sort)?,
+                };
                 // The evaluator makes the sort use the skip and limit after it.
                 stages.push(Stage::Sort { sort, limit: None });
             }

@@ -259,6 +259,19 @@ async fn searches_that_cannot_be_made_are_refused() {
             { 17308 },
         ),
         (aggregate(array![doc! { "$project": doc! { "s": score() } }]), 40218),
+        (doc! { "findAndModify": "c", "remove": true, "fields": doc! { "s": score() } }, 40218),
+        (doc! { "findAndModify": "c", "remove": true, "sort": doc! { "s": score() } }, 40218),
+        (
+            doc! { "update": "c", "updates": array![doc! {
+                "q": doc! { "_id": 1 }, "u": array![doc! { "$set": doc! { "s": score() } }],
+            }] },
+            40218,
+        ),
+        (
+            doc! { "create": "v", "viewOn": "c", "pipeline": array![doc! { "$sort": doc! { "s": score() } }] },
+            40218,
+        ),
+        (find(doc! { "$expr": doc! { "$gt": array![score(), 1] } }), 40218),
         (aggregate(array![doc! { "$match": doc! {} }, doc! { "$match": search("a") }]), 17313),
         (
             aggregate(array![

@@ -52,8 +52,10 @@ pub enum Expr {
     Now,
     /// `$$CLUSTER_TIME`: the time of `$$NOW` as a BSON timestamp.
     ClusterTime,
-    /// The score of the document in a search for texts.
+    /// The score of a stored document in a search for texts.
     TextScore(Arc<TextQuery>),
+    /// The score that an earlier stage has computed for the row; fails with 40218 if none has.
+    RowScore,
     /// `$$REMOVE`: a missing value, so that the field which has this expression is omitted.
     Remove,
     /// A document of computed fields.
@@ -128,6 +130,10 @@ impl Expr {
                 let score = query.score(env.root, env.context)?;
                 Ok(Evaluated::Owned(Value::Double(score)))
             }
+            Self::RowScore => {
+                let score = env.root.get(crate::SCORE_FIELD).ok_or_else(no_score)?;
+                Ok(Evaluated::Ref(score))
+            }
             Self::Remove => Ok(Evaluated::Missing),
             Self::Call(function, args) => function.call_with(args, env),
             _ => form::evaluate_form(self, env).map(without_spare_room),
@@ -147,4 +153,10 @@ fn checked_found<'e>(got: Evaluated<'e>, env: &Env<'_>) -> Result<Evaluated<'e>,
         env.context.budget.spend_bounded(Size::of_value(value.as_ref()).memory)?;
     }
     Ok(got)
+}
+
+/// Returns the error of a row without the score of a search.
+fn no_score() -> Error {
+    let text = "query requires text score metadata, but it is not available";
+    crate::invalid_request(40218, text.to_owned())
 }

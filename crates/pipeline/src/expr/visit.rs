@@ -18,6 +18,7 @@ impl Expr {
                 | Self::Now
                 | Self::ClusterTime
                 | Self::TextScore(_)
+                | Self::RowScore
                 | Self::Remove => false,
                 Self::Object(parts) => parts.iter().any(|(_, part)| any(part)),
                 Self::Array(parts)
@@ -45,6 +46,8 @@ impl Expr {
     /// Returns whether the expression contains `$$ROOT` or a field path, whose values depend on the
     /// document. Variables are not considered.
     pub fn reads_document(&self) -> bool {
-        self.any_part(&|part| matches!(part, Self::Root | Self::Field(_) | Self::TextScore(_)))
+        self.any_part(&|part| {
+            matches!(part, Self::Root | Self::Field(_) | Self::TextScore(_) | Self::RowScore)
+        })
     }
 }
