@@ -382,11 +382,9 @@ impl From<engine::Error> for Failure {
             Kind::Precondition => return Self::precondition_failed(),
             Kind::Conflict | Kind::SnapshotUnavailable => Fault::RetryWith,
             Kind::TooLarge => return Self::too_large(),
-            Kind::Unsupported | Kind::TransactionEnded | Kind::OutsideTransactions => {
-                Fault::NotImplemented
-            }
-            // Only cursors of the MongoDB API lose a position.
-            Kind::Gone | Kind::PositionLost => Fault::Gone,
+            Kind::Unsupported | Kind::OutsideTransactions => Fault::NotImplemented,
+            // Only the MongoDB API has cursors that lose a position, and transactions.
+            Kind::Gone | Kind::PositionLost | Kind::TransactionEnded => Fault::Gone,
             Kind::Stopped(why) if why.number == STOPPING => Fault::Unavailable,
             Kind::Stopped(_) => Fault::Timeout,
             Kind::Busy => return Self::out_of_memory(),
