@@ -257,6 +257,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "api",
             "utf8",
             "call",
+            "call_context",
             "transaction_call",
             "first_user",
             "slow",

@@ -23,6 +23,8 @@ mod audited;
 mod authorize;
 /// A command that a client called.
 mod call;
+/// The evaluation context of a command.
+mod call_context;
 /// The cost of commands in request units.
 mod charges;
 /// The state of a connected client.
