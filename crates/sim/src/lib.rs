@@ -10,8 +10,8 @@
 //!
 //! A seed determines a history completely, so that a failure can be reproduced by the number of its
 //! seed. Operations are polled by hand, so that they can be held between stamp and publication, or
-//! stopped during their reads, at chosen points (`world.rs`). Names of collections have separate
-//! histories (`names.rs`). Stored filters of partial indexes are in the MongoDB API's language.
+//! stopped during their reads, at chosen points (`world.rs`). Names of collections and transactions
+//! have separate histories (`names.rs`, `transactions.rs`). Stored filters of partial indexes are in the MongoDB API's language.
 
 mod cursor;
 mod history;
@@ -19,10 +19,12 @@ mod model;
 mod names;
 mod op;
 mod path;
+mod transactions;
 mod world;
 
 pub use history::{run_caught, run_history};
 pub use names::run_names;
+pub use transactions::run_transactions;
 
 use document::DocRef;
 use engine::{Dialect, Model};

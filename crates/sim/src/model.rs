@@ -138,6 +138,28 @@ impl Model {
         live.flat_map(|doc| doc.expiry_instants(self)).filter(|ms| self.now_ms < *ms).collect()
     }
 
+    /// Returns the instant at which a live document expires under the current settings.
+    pub(crate) fn expiry_of(&self, id: i32) -> Option<i64> {
+        self.live_document(id)?.expiry_instants(self).into_iter().min()
+    }
+
+    /// Returns whether a version of a document has expired and was not overwritten.
+    pub(crate) fn has_died(&self, id: i32, version: u32) -> bool {
+        self.docs.get(&id).is_some_and(|doc| doc.version == version && doc.died)
+    }
+
+    /// Returns the version of a document, live or expired, that is stored.
+    pub(crate) fn version_of(&self, id: i32) -> Option<u32> {
+        self.docs.get(&id).map(|doc| doc.version)
+    }
+
+    /// Writes a document even if nothing changes, as a transaction does.
+    pub(crate) fn rewrite(&mut self, body: Document) {
+        self.remember_expired();
+        self.write_body(body);
+        self.remember_expired();
+    }
+
     /// Returns the live documents by id.
     pub(crate) fn live_documents(&self) -> impl Iterator<Item = (&i32, &Doc)> {
         self.docs.iter().filter(|(_, doc)| !doc.died)

@@ -130,7 +130,11 @@ impl Op {
     }
 
     /// Runs the operation in the collection. The caller converts errors to outcomes.
-    async fn run_in(self, engine: &Engine, collection: &Arc<Collection>) -> Result<Outcome, Error> {
+    pub(crate) async fn run_in(
+        self,
+        engine: &Engine,
+        collection: &Arc<Collection>,
+    ) -> Result<Outcome, Error> {
         match self {
             Self::Insert(body) => {
                 let inserted = insert_one(engine.clone(), Arc::clone(collection), body).await?;

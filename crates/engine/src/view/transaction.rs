@@ -24,7 +24,7 @@ use super::{
     transaction_errors::{expired_meanwhile, snapshot_unavailable},
 };
 use crate::{
-    catalog::{Collection, CounterState, Record, decode_record},
+    catalog::{Collection, CounterState, ID_INDEX, Record, decode_record},
     error::{Error, Kind},
     intents::{IntentHolder, IntentTable},
     rules::Rules,
@@ -86,11 +86,14 @@ impl Drop for Transaction {
 }
 
 /// Returns whether a record describes the same documents and indexes as another. Flags that only
-/// record what writers have met do not count.
+/// record what writers have met do not count, nor do dropped indexes, which the reaper forgets.
 fn is_same_epoch(one: &Record, other: &Record) -> bool {
     let plain = |record: &Record| {
         let mut record = record.clone();
         record.indexes.iter_mut().for_each(|index| index.multikey = false);
+        let is_present = |id| id == ID_INDEX || record.indexes.iter().any(|index| index.id == id);
+        record.settings.dates.retain(|rule| is_present(rule.index));
+        record.dropped.clear();
         record.counters = CounterState::Off;
         record
     };
@@ -197,8 +200,9 @@ impl Transaction {
             self.judged.begin_at(view.instant);
             Base { snapshot: Arc::clone(&view.snapshot) }
         });
-        self.check_relied(view.instant)?;
+        // Settings first: expiries that the transaction relied on are those of its settings.
         self.check_touched().await?;
+        self.check_relied(view.instant)?;
         self.touch(&view).await?;
         let (newest, snapshot) = self.overlay.snapshot(Arc::clone(&base.snapshot));
         (view.seq, view.snapshot) = (newest, snapshot);

@@ -42,6 +42,18 @@ fn what_is_seen_is_what_the_matrix_says_in_odd_histories() {
     half(1);
 }
 
+/// Transactions and other writers run while documents expire and settings change.
+#[test]
+fn transactions_keep_the_law_of_expiry() {
+    if let Some(seed) = number("SIM_SEED") {
+        return sim::run_transactions(seed, Rules::default())
+            .unwrap_or_else(|failure| panic!("{failure}"));
+    }
+    for seed in 0..number("SIM_HISTORIES").unwrap_or(4_000) {
+        sim::run_transactions(seed, Rules::default()).unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
 /// Collections are created, dropped and renamed while documents are inserted, in random order.
 #[test]
 fn what_was_acknowledged_is_there_under_its_last_name() {

@@ -29,3 +29,27 @@ rules! {
     without_read_guards_the_law_breaks: read_guards,
     without_floors_the_law_breaks: floors,
 }
+
+/// Checks that histories of transactions fail without a rule.
+fn check_transactions(name: &str, rules: Rules) {
+    let failed = (0..HISTORIES).any(|seed| sim::run_transactions(seed, rules).is_err());
+    assert!(failed, "without {name}, nothing fails");
+}
+
+macro_rules! transaction_rules {
+    ($($test:ident: $rule:ident,)*) => {$(
+        #[test]
+        fn $test() {
+            let rules = Rules { $rule: false, ..Rules::default() };
+            check_transactions(stringify!($rule), rules);
+        }
+    )*};
+}
+
+transaction_rules! {
+    without_the_interval_transactions_break_the_law: interval,
+    without_a_look_for_renewals_transactions_break_the_law: renewals,
+    without_reliance_transactions_break_the_law: reliance,
+    without_epochs_transactions_break_the_law: transaction_epochs,
+    without_own_lifetimes_transactions_break_the_law: own_lifetimes,
+}
