@@ -300,8 +300,24 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("test-kit", &["build", "pausing", "kit"]),
-    ("fuzz-targets", &["documents", "texts", "searches", "queries", "requests", "logins", "stored"]),
-    ("sim", &["op", "model", "cursor", "path", "world", "history", "names"]),
+    (
+        "fuzz-targets",
+        &["documents", "texts", "searches", "queries", "requests", "logins", "stored"],
+    ),
+    (
+        "sim",
+        &[
+            "op",
+            "model",
+            "cursor",
+            "path",
+            "world",
+            "history",
+            "names",
+            "open_transaction",
+            "transactions",
+        ],
+    ),
 ];
 
 /// A crate, modules of it that may import each other, and the reason.

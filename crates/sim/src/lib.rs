@@ -18,6 +18,7 @@ mod history;
 mod model;
 mod names;
 mod op;
+mod open_transaction;
 mod path;
 mod transactions;
 mod world;

@@ -1,11 +1,11 @@
 //! Random histories of transactions: several are open while other writers, changes of settings,
-//! moves of the clock and the reaper run. What each statement returns is checked against the laws
+//! moves of the clock and the reaper run. The results of each statement are checked against the laws
 //! of `docs/ttl.md`, and the committed documents against the model.
 //!
 //! ```text
 //!  a statement returns no document that has expired at its instant
 //!  all that a transaction was shown is true together at one instant
-//!  what it left out had expired, and was not prolonged
+//!  the documents that it left out had expired, and were not prolonged
 //!  its own writes are live for it
 //!  a commit finds all that its writes matched live and unchanged, under unchanged settings
 //!  a failure has a reason
@@ -14,21 +14,21 @@
 //! Nothing is held between stamp and publication here, so an operation completes when it is called.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fmt::Write as _,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
-use document::Document;
-use engine::{CounterState, Engine, Error, Kind, Plan, Record, Rules, Transaction};
+use engine::{CounterState, Engine, Error, Kind, Plan, Record, Rules};
 use pipeline::Filter;
 use test_kit::{Kit, START_MS, Setup, equal, find_all, ready};
 
 use crate::{
     ParsedDialect,
     model::Model,
-    op::{self, Index, Op, Outcome, id_of},
+    op::{self, Index, Op, Outcome},
+    open_transaction::{Base, Checked, Committed, Open},
 };
 
 /// Number of steps of a history.
@@ -41,48 +41,10 @@ const MAX_OPEN: usize = 3;
 const INDEXES: [(&str, &str, bool); 3] =
     [("v_1", "v", false), ("d_1", "d", false), ("e_1", "e", true)];
 
-/// The result of a check; the error describes the broken law.
-type Checked = Result<(), String>;
-
-/// The live documents at the first statement of a transaction.
-#[derive(Debug)]
-struct Base {
-    first_ms: i64,
-    /// Version and body by id.
-    docs: BTreeMap<i32, (u32, Document)>,
-    /// The stored versions, live or expired.
-    versions: BTreeMap<i32, Option<u32>>,
-    /// Number of changes of settings before.
-    epoch: usize,
-}
-
-/// An open transaction, and what it was shown.
-struct Open {
-    transaction: Arc<Transaction>,
-    engine: Engine,
-    base: Option<Base>,
-    /// Versions that statements have returned.
-    shown: BTreeSet<u32>,
-    /// Latest death of a version that a statement has left out.
-    left_out_ms: i64,
-    /// Ids and versions that its writes have matched, and whether they have changed them.
-    relied: Vec<(i32, u32, bool)>,
-    /// Earliest expiry of these versions, by the settings at the writes.
-    relied_until_ms: i64,
-    /// The documents that it has written; `None` for removed ones.
-    own: BTreeMap<i32, Option<Document>>,
-    /// Ids of documents that it has removed and may have inserted again.
-    reborn: BTreeSet<i32>,
-}
-
 struct World {
     kit: Kit,
-    model: Model,
-    /// Instant of the death of each version that has expired.
-    deaths: BTreeMap<u32, i64>,
+    committed: Committed,
     open: Vec<Open>,
-    /// Number of changes of settings.
-    epoch: usize,
     passes: u64,
     log: String,
 }
@@ -96,10 +58,8 @@ pub fn run_transactions(seed: u64, rules: Rules) -> Result<(), String> {
     let setup = Setup { rules, dialect: Arc::new(ParsedDialect), ..Setup::default() };
     let mut world = World {
         kit: Kit::new(setup),
-        model: Model::new(START_MS),
-        deaths: BTreeMap::new(),
+        committed: Committed { model: Model::new(START_MS), deaths: BTreeMap::new(), epoch: 0 },
         open: Vec::new(),
-        epoch: 0,
         passes: 0,
         log: String::new(),
     };
@@ -107,11 +67,6 @@ pub fn run_transactions(seed: u64, rules: Rules) -> Result<(), String> {
     let ran = catch_unwind(AssertUnwindSafe(|| world.run_steps(&mut rng)));
     let ran = ran.unwrap_or_else(|_| Err("a panic".to_owned()));
     ran.map_err(|failure| format!("seed {seed}: {failure}\n{}", world.log))
-}
-
-/// Returns whether a document may expire by a date of its own.
-fn is_dated(body: &Document) -> bool {
-    ["d", "e"].iter().any(|name| body.get(name).is_some())
 }
 
 /// Returns the record without what writers and the reaper record in passing.
@@ -136,7 +91,7 @@ impl World {
     }
 
     fn record(&mut self, what: &dyn std::fmt::Debug) {
-        let ms = self.model.now_ms - START_MS;
+        let ms = self.committed.model.now_ms - START_MS;
         let _ = writeln!(self.log, "  at {ms}: {what:?}");
     }
 
@@ -147,7 +102,7 @@ impl World {
             10..=15 if !self.open.is_empty() => self.write_in_transaction(rng),
             16..=18 if !self.open.is_empty() => self.end_transaction(rng),
             19..=23 => self.move_clock(rng),
-            24 => self.change_settings(&random_settings(&self.model, rng)),
+            24 => self.change_settings(&random_settings(&self.committed.model, rng)),
             25 => self.reap(),
             26 if rng.u8(0..4) == 0 => self.restart(),
             _ => self.write_outside(rng),
@@ -159,41 +114,31 @@ impl World {
         let transaction = self.kit.engine.begin_transaction(Default::default());
         let engine = self.kit.engine.in_transaction(&transaction);
         self.record(&("begin", self.open.len()));
-        self.open.push(Open {
-            transaction,
-            engine,
-            base: None,
-            shown: BTreeSet::new(),
-            left_out_ms: i64::MIN,
-            relied: Vec::new(),
-            relied_until_ms: i64::MAX,
-            own: BTreeMap::new(),
-            reborn: BTreeSet::new(),
-        });
+        self.open.push(Open::new(transaction, engine));
         None
     }
 
     /// Applies a change to the model and records which versions die by it.
     fn change_model(&mut self, change: impl FnOnce(&mut Model)) {
         let before: Vec<_> = self
+            .committed
             .model
             .live_documents()
-            .map(|(id, held)| (*id, held.version, self.model.expiry_of(*id)))
+            .map(|(id, held)| (*id, held.version, self.committed.model.expiry_of(*id)))
             .collect();
-        change(&mut self.model);
-        let now_ms = self.model.now_ms;
+        change(&mut self.committed.model);
+        let now_ms = self.committed.model.now_ms;
         for (id, version, expiry) in before {
-            if self.model.has_died(id, version) {
+            if self.committed.model.has_died(id, version) {
                 let at = expiry.filter(|expiry| *expiry <= now_ms).unwrap_or(now_ms);
-                self.deaths.insert(version, at);
+                self.committed.deaths.insert(version, at);
             }
         }
-        // What is dead on arrival has never lived.
     }
 
     fn move_clock(&mut self, rng: &mut fastrand::Rng) -> Option<String> {
-        let coming = self.model.coming_expirations();
-        let now_ms = self.model.now_ms;
+        let coming = self.committed.model.coming_expirations();
+        let now_ms = self.committed.model.now_ms;
         let to = match coming.get(rng.usize(0..=coming.len())) {
             Some(at) if now_ms < at + 1 => (at + rng.i64(-1..2)).max(now_ms),
             _ => now_ms + [1, 400, 1_000, 2_500][rng.usize(0..4)],
@@ -210,7 +155,7 @@ impl World {
         let engine = self.kit.engine.clone();
         let outcome = ready(change.clone().run_op(engine, self.kit.namespace()));
         self.change_model(|model| drop(model.apply_op(change)));
-        self.epoch += usize::from(settings_of(&self.kit) != before);
+        self.committed.epoch += usize::from(settings_of(&self.kit) != before);
         (outcome != Outcome::Done).then(|| format!("{change:?}: {outcome:?}"))
     }
 
@@ -232,18 +177,20 @@ impl World {
         None
     }
 
-    /// Returns whether a transaction can no longer commit because of an expiry.
-    fn is_doomed(&self, open: &Open) -> bool {
-        open.relied_until_ms <= self.model.now_ms
+    /// Returns whether a transaction other than this one has written a document and may commit.
+    fn is_held(&self, id: i32, except: Option<usize>) -> bool {
+        let now_ms = self.committed.model.now_ms;
+        self.open.iter().enumerate().any(|(at, open)| {
+            Some(at) != except && open.own.contains_key(&id) && !open.is_doomed(now_ms)
+        })
     }
 
     fn write_outside(&mut self, rng: &mut fastrand::Rng) -> Option<String> {
         let id = rng.i32(0..IDS);
-        let is_held = |open: &Open| open.own.contains_key(&id) && !self.is_doomed(open);
-        if self.open.iter().any(is_held) {
+        if self.is_held(id, None) {
             return None;
         }
-        let write = random_write(&self.model, rng, id);
+        let write = random_write(&self.committed.model, rng, id);
         self.record(&write);
         let outcome = ready(write.clone().run_op(self.kit.engine.clone(), self.kit.namespace()));
         let mut want = Outcome::Done;
@@ -254,44 +201,12 @@ impl World {
     /// Takes the base of a transaction with its first statement.
     fn take_base(&mut self, at: usize) {
         if self.open[at].base.is_none() {
-            let docs = self.model.live_documents();
+            let docs = self.committed.model.live_documents();
             let docs = docs.map(|(id, held)| (*id, (held.version, held.body.clone()))).collect();
-            let versions = (0..IDS).map(|id| (id, self.model.version_of(id))).collect();
-            let (first_ms, epoch) = (self.model.now_ms, self.epoch);
+            let versions = (0..IDS).map(|id| (id, self.committed.model.version_of(id))).collect();
+            let (first_ms, epoch) = (self.committed.model.now_ms, self.committed.epoch);
             self.open[at].base = Some(Base { first_ms, docs, versions, epoch });
         }
-    }
-
-    /// Removes a transaction whose statement has failed, and returns an error unless there was a
-    /// reason.
-    fn failed(&mut self, at: usize, error: &Error, key: Option<i32>) -> Option<String> {
-        let open = self.open.swap_remove(at);
-        open.transaction.abort();
-        let Some(base) = &open.base else { return Some(format!("it failed first: {error:?}")) };
-        let died = |(version, _): &(u32, Document)| {
-            self.deaths.get(version).is_some_and(|at| base.first_ms < *at)
-        };
-        let is_current = |id: &i32, version: u32| {
-            self.model.live_document(*id).is_some_and(|held| held.version == version)
-        };
-        let is_gone = |(id, (version, _)): (&i32, &(u32, Document))| !is_current(id, *version);
-        let is_contended = key.is_some_and(|id| {
-            let before = base.versions.get(&id).copied().flatten();
-            self.model.version_of(id) != before
-                || self.open.iter().any(|other| other.own.contains_key(&id))
-        });
-        let has_reason = match error.kind {
-            Kind::SnapshotUnavailable => base.epoch != self.epoch,
-            // Something expired, or was replaced, that a statement may have read.
-            Kind::Conflict => {
-                is_contended
-                    || base.docs.values().any(died)
-                    || base.docs.iter().any(is_gone)
-                    || open.relied.iter().any(|(id, version, _)| !is_current(id, *version))
-            }
-            _ => false,
-        };
-        (!has_reason).then(|| format!("a statement failed without a reason: {error:?}"))
     }
 
     fn read_in_transaction(&mut self, rng: &mut fastrand::Rng) -> Option<String> {
@@ -304,58 +219,14 @@ impl World {
         let found = ready(find_all(engine, name, Plan::new(filter)));
         let ended = ready(self.kit.engine.end_statement(&self.open[at].transaction));
         match found.and_then(|found| ended.map(|()| found)) {
-            Ok(found) => self.check_read(at, only, &found).err(),
-            Err(error) => self.failed(at, &error, None),
+            Ok(found) => self.open[at].check_read(&self.committed, 0..IDS, only, &found).err(),
+            Err(error) => self.open.swap_remove(at).failed(&self.committed, &error, None, false),
         }
-    }
-
-    /// Checks the documents that a statement has returned; `only` limits the read to one id.
-    fn check_read(&mut self, at: usize, only: Option<i32>, found: &[Document]) -> Checked {
-        let now_ms = self.model.now_ms;
-        let open = &mut self.open[at];
-        let Some(base) = &open.base else { return Ok(()) };
-        let found: BTreeMap<i32, &Document> = found.iter().map(|it| (id_of(it), it)).collect();
-        for id in (0..IDS).filter(|id| only.is_none_or(|only| only == *id)) {
-            let seen = found.get(&id).copied();
-            if let Some(own) = open.own.get(&id) {
-                let is_same = match (own, seen) {
-                    (Some(own), Some(seen)) => own == seen,
-                    (Some(own), None) => is_dated(own),
-                    (None, seen) => seen.is_none(),
-                };
-                if !is_same {
-                    return Err(format!("its own {id} was {own:?} and is {seen:?}"));
-                }
-                continue;
-            }
-            match (base.docs.get(&id), seen) {
-                (None, None) => {}
-                (None, Some(seen)) => return Err(format!("{seen:?} is not in its snapshot")),
-                (Some((version, body)), Some(seen)) => {
-                    if body != seen {
-                        return Err(format!("{body:?} of its snapshot became {seen:?}"));
-                    }
-                    if self.deaths.get(version).is_some_and(|death| *death <= now_ms) {
-                        return Err(format!("{seen:?} has expired"));
-                    }
-                    open.shown.insert(*version);
-                }
-                (Some((version, body)), None) => match self.deaths.get(version) {
-                    Some(death) => open.left_out_ms = open.left_out_ms.max(*death),
-                    None => return Err(format!("{body:?} was left out and has not expired")),
-                },
-            }
-        }
-        let deaths = open.shown.iter().filter_map(|version| self.deaths.get(version));
-        if deaths.min().is_some_and(|first| *first <= open.left_out_ms) {
-            return Err("at no instant was all that it was shown true".to_owned());
-        }
-        Ok(())
     }
 
     fn write_in_transaction(&mut self, rng: &mut fastrand::Rng) -> Option<String> {
         let (at, id) = (rng.usize(0..self.open.len()), rng.i32(0..IDS));
-        let write = random_write(&self.model, rng, id);
+        let write = random_write(&self.committed.model, rng, id);
         self.record(&("write", at, &write));
         self.take_base(at);
         let (engine, name) = (self.open[at].engine.clone(), self.kit.namespace());
@@ -367,64 +238,14 @@ impl World {
                 self.open.swap_remove(at).transaction.abort();
                 return None;
             }
-            Err(error) => return self.failed(at, &error, Some(id)),
-        };
-        self.note_write(at, id, &write, &outcome).err()
-    }
-
-    /// Checks and records a write of a transaction that has succeeded.
-    fn note_write(&mut self, at: usize, id: i32, write: &Op, outcome: &Outcome) -> Checked {
-        let is_effective = match outcome {
-            Outcome::Inserted | Outcome::Upserted => true,
-            Outcome::Updated { modified, .. } => 0 < *modified,
-            Outcome::Removed(count) => 0 < *count,
-            _ => false,
-        };
-        let is_match = matches!(outcome, Outcome::Updated { matched: 1.., .. })
-            || matches!(outcome, Outcome::Removed(1..));
-        let current = self.model.live_document(id).map(|held| held.version);
-        let is_held = |(other, open): (usize, &Open)| {
-            other != at && open.own.contains_key(&id) && !self.is_doomed(open)
-        };
-        if is_effective && self.open.iter().enumerate().any(is_held) {
-            return Err(format!("{write:?} took a document of another transaction"));
-        }
-        let open = &mut self.open[at];
-        let Some(base) = &open.base else { return Ok(()) };
-        if !open.own.contains_key(&id) {
-            let before = base.docs.get(&id).map(|(version, _)| *version);
-            let lives = before.filter(|version| !self.deaths.contains_key(version));
-            if is_effective && lives != current {
-                return Err(format!("{write:?} has overwritten the write of another"));
+            Err(error) => {
+                let open = self.open.swap_remove(at);
+                let is_held = self.open.iter().any(|other| other.own.contains_key(&id));
+                return open.failed(&self.committed, &error, Some(id), is_held);
             }
-            if is_match {
-                let Some(version) = lives else {
-                    return Err(format!("{write:?} has matched an expired document"));
-                };
-                open.relied.push((id, version, is_effective));
-                let until = self.model.expiry_of(id).unwrap_or(i64::MAX);
-                open.relied_until_ms = open.relied_until_ms.min(until);
-            }
-        }
-        if !is_effective {
-            return Ok(());
-        }
-        // The new body follows from the previous one, which the model of the operation edits.
-        let mut scratch = Model::new(self.model.now_ms);
-        let held = match open.own.get(&id) {
-            Some(own) => own.clone(),
-            None => base.docs.get(&id).map(|(_, body)| body.clone()),
         };
-        if let Some(held) = held.filter(|_| is_match) {
-            scratch.apply_op(&Op::Insert(held));
-        }
-        scratch.apply_op(write);
-        let after = scratch.live_document(id).map(|held| held.body.clone());
-        if after.is_none() {
-            open.reborn.insert(id);
-        }
-        open.own.insert(id, after);
-        Ok(())
+        let place = (id, self.is_held(id, Some(at)));
+        self.open[at].note_write(&self.committed, place, &write, &outcome).err()
     }
 
     fn end_transaction(&mut self, rng: &mut fastrand::Rng) -> Option<String> {
@@ -438,13 +259,14 @@ impl World {
         }
         let committed = ready(self.kit.engine.commit_transaction(&open.transaction, None));
         let Some(base) = &open.base else { return None };
-        // What was matched and left unchanged may be changed by others, but must not expire.
+        let is_doomed = open.is_doomed(self.committed.model.now_ms);
+        // Others may change a document that was matched and left unchanged, but it must not expire.
         let is_changed = |(id, version, is_written): &(i32, u32, bool)| {
-            let held = self.model.live_document(*id).map(|held| held.version);
-            held != Some(*version) && (*is_written || self.deaths.contains_key(version))
+            let held = self.committed.model.live_document(*id).map(|held| held.version);
+            held != Some(*version) && (*is_written || self.committed.deaths.contains_key(version))
         };
         let changed: Vec<_> = open.relied.iter().filter(|relied| is_changed(relied)).collect();
-        let others = base.epoch != self.epoch;
+        let others = base.epoch != self.committed.epoch;
         match committed {
             Ok(_) if open.own.is_empty() => None,
             Ok(_) if !changed.is_empty() => Some(format!("it relied on {changed:?}")),
@@ -462,7 +284,7 @@ impl World {
                 });
                 None
             }
-            Err(_) if others || !changed.is_empty() || self.is_doomed(&open) => None,
+            Err(_) if others || !changed.is_empty() || is_doomed => None,
             Err(error) => Some(format!("its commit failed without a reason: {error:?}")),
         }
     }
@@ -473,12 +295,12 @@ impl World {
         let found = ready(find_all(engine, name, Plan::new(Filter::always())));
         let found = found.map_err(|error| format!("{error:?}"))?;
         let wanted: Vec<_> =
-            self.model.live_documents().map(|(_, held)| held.body.clone()).collect();
+            self.committed.model.live_documents().map(|(_, held)| held.body.clone()).collect();
         if found != wanted {
             return Err(format!("{found:?} instead of {wanted:?}"));
         }
         let amount = self.kit.live_amount();
-        match (amount.documents, amount.bytes) == self.model.live_amount() {
+        match (amount.documents, amount.bytes) == self.committed.model.live_amount() {
             true => Ok(()),
             false => Err(format!("{amount:?} are counted")),
         }

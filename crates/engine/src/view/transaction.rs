@@ -63,7 +63,7 @@ pub struct Transaction {
     /// Keeps what the snapshot contains from being reaped, in all collections.
     guard: Mutex<Option<TransactionGuard>>,
     pub(super) touched: Mutex<BTreeMap<u32, Touched>>,
-    /// What its views have shown and left out.
+    /// The documents that its views have shown and left out.
     pub(super) judged: Judged,
     pub(super) holder: Arc<IntentHolder>,
     pub(super) intents: Arc<IntentTable>,
