@@ -38,6 +38,9 @@ const TICK_EVERY: Duration = Duration::from_millis(500);
 /// day.
 const PATHS_EVERY: Duration = Duration::from_secs(60);
 
+/// Interval at which receipts of sessions that have timed out are removed.
+const RECEIPTS_EVERY: Duration = Duration::from_secs(60);
+
 /// The clock's dedicated thread. Dropping it stops the thread and waits for a write in progress.
 pub(crate) struct Timekeeper {
     stop: Arc<AtomicBool>,
@@ -249,7 +252,7 @@ async fn run_housekeeping(
     api: Option<Arc<MongoApi>>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut api_due = Duration::ZERO;
+    let (mut api_due, mut receipts_due) = (Duration::ZERO, Duration::ZERO);
     loop {
         let now = monotonic_time();
         let due = match engine.reap_once(now).await {
@@ -264,6 +267,14 @@ async fn run_housekeeping(
         {
             // Cursors are checked only when the reaper is due, about once a second.
             api_due = api.tick(now);
+        }
+        if let Some(api) = &api
+            && receipts_due <= now
+        {
+            receipts_due = now + RECEIPTS_EVERY;
+            if let Err(error) = api.forget_receipts(clock::wall_ms()).await {
+                log_failure(error.kind == Kind::Moved, &error, "cannot remove old receipts");
+            }
         }
         // At least 10 ms, so that a reaper that is always due leaves time for requests. The API's
         // due time does not shorten the wait: cursors may time out a little late.

@@ -8,14 +8,17 @@
 //!                  +--> Receipts: its outcome +   a receipt written since: Kind::Precondition
 //! ```
 //!
-//! They are in a collection of their own with a default TTL, and so expire like other documents.
+//! They are in a collection of their own with a default TTL, and so expire like other documents. A
+//! manual clock does not measure how long a client has been silent: there receipts never expire, and
+//! the API removes the old ones by the machine's clock.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
+use clock::ClockMode;
 use document::{DocBuf, Value, ValueRef};
 use expiry::{DefaultTtl, Lifetime};
-use store::{Commit, Stamp};
+use store::{Commit, KeyRange, Outcome, Stamp};
 
 use super::{WriteDraft, draft::row_key, intent_waits::OnIntent, unit::as_one};
 use crate::{
@@ -28,7 +31,7 @@ use crate::{
     limits::RECEIPT_SECONDS,
     names::{Model, Namespace},
     retry::read_in_view,
-    view::LiveView,
+    view::{LiveView, Pages},
 };
 
 /// A stored receipt of an earlier write.
@@ -170,14 +173,49 @@ impl Engine {
         Ok(stamp)
     }
 
+    /// Removes the receipts whose content is old according to `is_old`, and returns their number. A
+    /// receipt that is written concurrently stays.
+    pub async fn forget_receipts(
+        &self,
+        is_old: &(dyn Fn(&[u8]) -> bool + Sync),
+    ) -> Result<usize, Error> {
+        let Some(collection) = self.collection(Model::Receipts, &receipts_name()) else {
+            return Ok(0);
+        };
+        let (mut pages, mut count) = (Pages::of(KeyRange::all()), 0);
+        let mut attempts = Attempts::to_write();
+        loop {
+            attempts.begin_next()?;
+            let (view, before) = (self.view(&collection).await?, pages.clone());
+            match draft_removals(&view, &mut pages, is_old).await {
+                Ok(None) => return Ok(count),
+                Ok(Some(commits)) if commits.is_empty() => attempts.start_over(),
+                Ok(Some(commits)) => {
+                    let outcomes = self.inner.store().commit(commits).await?;
+                    let gone = |outcome: &&Outcome| matches!(outcome, Outcome::Committed(_));
+                    count += outcomes.iter().filter(gone).count();
+                    attempts.start_over();
+                }
+                Err(halt) => {
+                    pages = before;
+                    self.resolve(&view, halt, &mut attempts).await?;
+                }
+            }
+        }
+    }
+
     /// Returns a commit for each receipt.
     pub(super) async fn receipt_commits(&self, puts: &[ReceiptPut]) -> Result<Vec<Commit>, Error> {
         let collection = self.ensure_receipts().await?;
+        let lifetime = match self.clock().mode() {
+            ClockMode::System => Lifetime::Inherit,
+            ClockMode::Manual => Lifetime::Never,
+        };
         let mut attempts = Attempts::to_write();
         loop {
             attempts.begin_next()?;
             let view = self.view(&collection).await?;
-            match draft_receipts(&view, puts).await {
+            match draft_receipts(&view, puts, lifetime).await {
                 Ok(commits) => return Ok(commits),
                 Err(halt) => self.resolve(&view, halt, &mut attempts).await?,
             }
@@ -207,7 +245,11 @@ impl Engine {
 
 /// Returns the commits of receipts, conditional on the required versions being current in the view
 /// and unchanged since.
-async fn draft_receipts(view: &LiveView, puts: &[ReceiptPut]) -> Result<Vec<Commit>, Halt> {
+async fn draft_receipts(
+    view: &LiveView,
+    puts: &[ReceiptPut],
+    lifetime: Lifetime,
+) -> Result<Vec<Commit>, Halt> {
     let draft = WriteDraft::of(view);
     let mut commits = Vec::with_capacity(puts.len());
     for ReceiptPut { id, expected_stamp, body } in puts {
@@ -226,7 +268,22 @@ async fn draft_receipts(view: &LiveView, puts: &[ReceiptPut]) -> Result<Vec<Comm
             Some(row) => Some(draft.previous_version(row).await?),
             None => None,
         };
-        commits.push(draft.put_document(key, body.clone(), Lifetime::Inherit, previous).await?);
+        commits.push(draft.put_document(key, body.clone(), lifetime, previous).await?);
     }
     Ok(commits)
+}
+
+/// Returns the commits that remove the old receipts of the next page; `None` after the last page.
+async fn draft_removals(
+    view: &LiveView,
+    pages: &mut Pages,
+    is_old: &(dyn Fn(&[u8]) -> bool + Sync),
+) -> Result<Option<Vec<Commit>>, Halt> {
+    let Some(page) = view.next_rows(pages).await? else { return Ok(None) };
+    let draft = WriteDraft::of(view);
+    let mut commits = Vec::new();
+    for row in page.items.into_iter().filter(|row| is_old(row.body())) {
+        commits.push(draft.remove_document(draft.previous_version(row).await?));
+    }
+    Ok(Some(commits))
 }

@@ -58,7 +58,7 @@ pub(super) async fn open_receipts<'a>(
         Some(retryable) => {
             let key = (retryable.session, user_digest(call.connection.sender().user.as_ref()));
             call.api.begin_write(&key, retryable.number)?;
-            Ok(Some(WriteReceipts::open(&call.api.engine, retryable).await?))
+            Ok(Some(WriteReceipts::open(&call.api.engine, key, retryable).await?))
         }
         None => Ok(None),
     }

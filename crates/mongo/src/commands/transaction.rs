@@ -120,7 +120,7 @@ async fn start(
     number: i64,
 ) -> Result<std::sync::Arc<OpenTransaction>> {
     // Numbers of writes and of earlier runs are known from the receipts.
-    if let Some(stored) = stored_number(&call.api.engine, &key.0).await?
+    if let Some(stored) = stored_number(&call.api.engine, &key).await?
         && number <= stored.number
     {
         return Err(too_old(number, stored.number));
@@ -198,7 +198,7 @@ pub(super) async fn commit(call: &Call<'_>) -> Result<DocBuf> {
         _ => {}
     }
     // A commit of an earlier run, or one whose outcome was unknown.
-    match stored_number(&call.api.engine, &key.0).await? {
+    match stored_number(&call.api.engine, &key).await? {
         Some(stored) if stored.number == number && stored.is_committed => ok(doc! {}),
         Some(stored) if number < stored.number => Err(too_old(number, stored.number)),
         _ => Err(no_such_transaction(number, newest.map(|(newest, _)| newest))),

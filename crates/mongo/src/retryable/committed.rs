@@ -4,10 +4,11 @@
 
 use engine::{Effect, Engine, ReceiptPut, Receipts};
 
-use super::page::{FIRST_PAGE, Page};
-use crate::{
-    errors::Result, session::SessionId, session_set::SessionKey, transaction_table::too_old,
+use super::{
+    forget::written_at,
+    page::{FIRST_PAGE, Page},
 };
+use crate::{errors::Result, session_set::SessionKey, transaction_table::too_old};
 
 /// The highest number that the receipts of a session have.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct StoredNumber {
 /// Returns the highest number in the receipts of a session.
 pub(crate) async fn stored_number(
     engine: &Engine,
-    session: &SessionId,
+    session: &SessionKey,
 ) -> Result<Option<StoredNumber>> {
     let id = Page::id_of(session, FIRST_PAGE);
     let Some(receipt) = engine.receipt(id.as_ref()).await? else { return Ok(None) };
@@ -33,8 +34,10 @@ pub(crate) async fn stored_number(
 
 /// The receipt of a transaction that is being committed.
 pub(crate) struct CommitReceipt {
-    session: SessionId,
+    session: SessionKey,
     number: i64,
+    /// What the receipt has to contain of the machine's clock.
+    wall_ms: Option<i64>,
     expected_stamp: Option<u64>,
 }
 
@@ -42,19 +45,19 @@ impl CommitReceipt {
     /// Prepares the receipt. Fails with 225 if the session has used a higher number since the
     /// transaction began.
     pub(crate) async fn prepare(engine: &Engine, key: &SessionKey, number: i64) -> Result<Self> {
-        let stored = stored_number(engine, &key.0).await?;
+        let stored = stored_number(engine, key).await?;
         if let Some(stored) = stored.filter(|stored| number < stored.number) {
             return Err(too_old(number, stored.number));
         }
         let expected_stamp = stored.map(|stored| stored.stamp);
-        Ok(Self { session: key.0, number, expected_stamp })
+        Ok(Self { session: *key, number, wall_ms: written_at(engine), expected_stamp })
     }
 }
 
 impl Receipts for CommitReceipt {
     fn receipts_for(&self, _: Effect<'_>) -> std::result::Result<Vec<ReceiptPut>, engine::Error> {
         let id = Page::id_of(&self.session, FIRST_PAGE);
-        let body = Some(Page::of_transaction(self.number).encode(&id));
+        let body = Some(Page::of_transaction(self.number).encode(&id, self.wall_ms));
         Ok(vec![ReceiptPut { id, expected_stamp: self.expected_stamp, body }])
     }
 

@@ -16,6 +16,8 @@
 
 /// The receipts of committed transactions.
 mod committed;
+/// Removal of old receipts.
+mod forget;
 /// Error labels on which a driver repeats a write.
 pub(crate) mod label;
 /// The stored format of receipts.

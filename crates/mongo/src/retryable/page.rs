@@ -3,11 +3,12 @@
 //! a small receipt.
 //!
 //! ```text
-//! {_id: <session, page>, t: 7, r: <runs>, u: [{s: 3, id: ..}], a: {..}}
+//! {_id: <session, user, page>, t: 7, r: <runs>, u: [{s: 3, id: ..}], a: {..}, w: ..}
 //!     r   run-length encoded results of statements: length minus one and result; two bytes a run
 //!     u   ids of upserted documents, by statement
 //!     a   the reply of `findAndModify`
 //!     c   whether the number is that of a committed transaction
+//!     w   when it was written, by the machine's clock in milliseconds; on a manual clock only
 //! ```
 
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef};
 use super::receipts::StoredReply;
 use crate::{
     errors::{DataCorruptionDetected, Error, Result},
-    session::SessionId,
+    session_set::SessionKey,
 };
 
 /// Number of the first page, which has the transaction number and the first statements.
@@ -75,8 +76,14 @@ impl Page {
     }
 
     /// Returns the `_id` of the receipt that stores this page of a session.
-    pub(super) fn id_of(session: &SessionId, page: u32) -> Value {
-        Value::Binary { subtype: 0, bytes: [&session[..], &page.to_be_bytes()].concat() }
+    pub(super) fn id_of((session, user): &SessionKey, page: u32) -> Value {
+        let bytes = [&session[..], &user[..], &page.to_be_bytes()].concat();
+        Value::Binary { subtype: 0, bytes }
+    }
+
+    /// Returns whether a stored page was written at this time of the machine's clock or before it.
+    pub(super) fn was_written_by(bytes: &[u8], wall_ms: i64) -> bool {
+        matches!(DocRef::Raw(bytes).get("w"), Some(ValueRef::Int64(at)) if at <= wall_ms)
     }
 
     /// Returns the result of the statement at this position in the page; `None` if it was not
@@ -97,8 +104,9 @@ impl Page {
         }
     }
 
-    /// Returns the page in stored form.
-    pub(super) fn encode(&self, id: &Value) -> DocBuf {
+    /// Returns the page in stored form. `wall_ms` is the time of the machine's clock, if it decides
+    /// how long the page is kept.
+    pub(super) fn encode(&self, id: &Value, wall_ms: Option<i64>) -> DocBuf {
         let mut builder = DocBuilder::new();
         builder.append("_id", id.as_ref());
         builder.append("t", ValueRef::Int64(self.number));
@@ -126,6 +134,9 @@ impl Page {
                     to.append("value", ValueRef::Document(DocRef::Raw(value)));
                 }
             });
+        }
+        if let Some(at) = wall_ms {
+            builder.append("w", ValueRef::Int64(at));
         }
         builder.finish()
     }
@@ -213,7 +224,7 @@ mod tests {
 
     #[test]
     fn pages_round_trip_and_are_small() {
-        let id = Page::id_of(&[9; 16], 3);
+        let id = Page::id_of(&([9; 16], [8; 32]), 3);
         let hit = StatementResult::hit;
         let upsert = |id: i32| StatementResult { upserted: Some(id.into()), ..hit() };
         let edit = StatementResult { modified: true, ..hit() };
@@ -227,20 +238,30 @@ mod tests {
         let answer =
             StoredReply { removed: false, new: true, existing: true, value: Some(image.into()) };
         for (page, bytes) in [
-            (page_of(&[]), 54),
-            (page_of(&[(0, hit())]), 56),
-            (page_of(&[(127, hit())]), 58),
-            (page_of(&all(hit())), 56),
-            (page_of(&all(edit.clone())), 56),
+            (page_of(&[]), 86),
+            (page_of(&[(0, hit())]), 88),
+            (page_of(&[(127, hit())]), 90),
+            (page_of(&all(hit())), 88),
+            (page_of(&all(edit.clone())), 88),
             // The longest encoding of results without ids of upserted documents.
-            (page_of(&(0..STATEMENTS).map(|at| (at, odd(at))).collect::<Vec<_>>()), 310),
-            (page_of(&[(5, upsert(7)), (6, StatementResult::default()), (9, edit.clone())]), 95),
-            (Page { answer: Some(answer), ..page_of(&[(0, edit.clone())]) }, 120),
+            (page_of(&(0..STATEMENTS).map(|at| (at, odd(at))).collect::<Vec<_>>()), 342),
+            (page_of(&[(5, upsert(7)), (6, StatementResult::default()), (9, edit.clone())]), 127),
+            (Page { answer: Some(answer), ..page_of(&[(0, edit.clone())]) }, 152),
         ] {
-            let stored = page.encode(&id);
+            let stored = page.encode(&id, None);
             assert_eq!(stored.bytes().len(), bytes, "{page:?}");
             assert_eq!(Page::decode(stored.bytes()).unwrap(), page);
+            assert!(!Page::was_written_by(stored.bytes(), i64::MAX));
+            let timed = page.encode(&id, Some(5));
+            assert_eq!(Page::decode(timed.bytes()).unwrap(), page);
+            assert_eq!([4, 5].map(|at| Page::was_written_by(timed.bytes(), at)), [false, true]);
         }
+    }
+
+    #[test]
+    fn sessions_of_two_users_have_different_receipts() {
+        let id = |user| Page::id_of(&([9; 16], user), 3);
+        assert_ne!(id([1; 32]), id([2; 32]));
     }
 
     #[test]

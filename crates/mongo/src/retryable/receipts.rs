@@ -14,12 +14,15 @@ use document::{DocBuf, Document, Value};
 use engine::{Effect, Engine, Kind, ReceiptPut, Receipts, StatementEffect};
 use parking_lot::Mutex;
 
-use super::page::{FIRST_PAGE, Page, STATEMENTS, StatementResult};
+use super::{
+    forget::written_at,
+    page::{FIRST_PAGE, Page, STATEMENTS, StatementResult},
+};
 use crate::{
     errors::{Error, Result, TransactionTooOld, WriteConflict},
     limits::MAX_RECEIPT_BYTES,
     parsers::number::{RetryableWrite, StatementIds},
-    session::SessionId,
+    session_set::SessionKey,
     transaction_table::converted_to_transaction,
 };
 
@@ -94,7 +97,7 @@ struct State {
 /// The receipts of one retryable write.
 pub(crate) struct WriteReceipts<'a> {
     engine: &'a Engine,
-    session: SessionId,
+    session: SessionKey,
     number: i64,
     ids: StatementIds,
     state: Mutex<State>,
@@ -110,8 +113,12 @@ fn page_of(statement: i32) -> (u32, usize) {
 impl<'a> WriteReceipts<'a> {
     /// Opens the receipts of a command. Fails with 225 if the session has already used a higher
     /// transaction number.
-    pub(crate) async fn open(engine: &'a Engine, retryable: RetryableWrite) -> Result<Self> {
-        let RetryableWrite { session, number, ids } = retryable;
+    pub(crate) async fn open(
+        engine: &'a Engine,
+        session: SessionKey,
+        retryable: RetryableWrite,
+    ) -> Result<Self> {
+        let RetryableWrite { number, ids, .. } = retryable;
         let receipts = Self { engine, session, number, ids, state: Mutex::default() };
         receipts.read_page(FIRST_PAGE).await?;
         Ok(receipts)
@@ -334,11 +341,12 @@ impl Receipts for WriteReceipts<'_> {
                 .entry(FIRST_PAGE)
                 .or_insert_with(|| first_page.unwrap_or_else(|| Page::new(self.number)));
         }
+        let wall_ms = written_at(self.engine);
         let mut puts = Vec::with_capacity(pages.len() + 1);
         let expected_stamp = |at: u32| state.pages.get(&at).and_then(|held| held.stamp);
         for (at, page) in &pages {
             let id = Page::id_of(&self.session, *at);
-            let body = Some(checked_size(page.encode(&id))?);
+            let body = Some(checked_size(page.encode(&id, wall_ms))?);
             puts.push(ReceiptPut { id, expected_stamp: expected_stamp(*at), body });
         }
         if !pages.contains_key(&FIRST_PAGE) {

@@ -25,7 +25,7 @@ pub(crate) async fn open(
         Options::new(Arc::clone(&clock), Arc::new(MongoDialect), Arc::new(DiscardCheckpoints));
     let engine = Engine::open(Arc::new(store), options).await.unwrap();
     engine.resume_builds().await.unwrap();
-    let settings = Settings { topology, ..Settings::default() };
+    let settings = Settings { topology, in_cluster: true, ..Settings::default() };
     (Client::of(MongoApi::new(engine, settings)), clock)
 }
 
