@@ -14,7 +14,7 @@ use std::{
 };
 
 use document::{Number, ObjectId};
-use engine::Engine;
+use engine::{ClusterTime, Engine};
 use memory::Account;
 use metrics::{Distribution, Latencies};
 use parking_lot::Mutex;
@@ -33,9 +33,11 @@ use crate::{
     peer::Peer,
     profiler::Profiler,
     protocol_error_log::ProtocolErrorLog,
+    replica_set::ReplicaSet,
     session_set::{SessionKey, SessionSet},
     settings::Settings,
     timestamps::Timestamps,
+    topology::Topology,
     transaction_table::{
         OpenTransaction, TransactionState, TransactionTable, converted_to_transaction, too_old,
     },
@@ -88,6 +90,8 @@ pub struct MongoApi {
     /// Random id of this server start. Drivers compare it (`topologyVersion.processId`) to detect a
     /// restart.
     pub(crate) process: ObjectId,
+    /// The replica set that the server presents itself as, if it does.
+    pub(crate) replica_set: Option<ReplicaSet>,
     /// Source of the timestamps that replace empty ones in stored documents.
     pub(crate) timestamps: Timestamps,
     /// The throughput limits of collections and databases; `None` if they are not enforced.
@@ -134,6 +138,10 @@ impl MongoApi {
     ) -> Arc<Self> {
         let cursors = Arc::new(Cursors::with_room(settings.max_cursors));
         settings.memory.relieved_by(&cursors);
+        let replica_set = match &settings.topology {
+            Topology::ReplicaSet(set) => Some(ReplicaSet::new(set.clone(), &settings.host)),
+            Topology::Standalone | Topology::Router => None,
+        };
         Arc::new(Self {
             users: Users::new(engine.clone(), settings.first_shard.clone()),
             throttle: settings.enforce_throughput.then(Throttle::default),
@@ -154,6 +162,7 @@ impl MongoApi {
             parameters: Mutex::default(),
             requires_api_version: AtomicBool::new(false),
             process: new_process_id(),
+            replica_set,
             timestamps: Timestamps::default(),
             fail_points: Mutex::default(),
             has_fail_point: AtomicBool::new(false),
@@ -187,6 +196,21 @@ impl MongoApi {
     /// Returns the engine under this API.
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// Prepares the replica set that the server presents itself as, if it does. Called before
+    /// clients are accepted.
+    pub async fn prepare_replica_set(&self) {
+        if let Some(set) = &self.replica_set {
+            set.begin_term(&self.engine).await;
+        }
+    }
+
+    /// Returns the cluster time of the newest commit, if replies report it: not on a standalone
+    /// server, and not on a node of a cluster, since clients cannot compare times of several nodes.
+    pub(crate) fn cluster_time(&self) -> Option<ClusterTime> {
+        let reports = self.settings.topology.accepts_numbers() && !self.settings.in_cluster;
+        reports.then(|| self.engine.cluster_time())
     }
 
     /// Returns whether a document's own `ttl` is currently interpreted.

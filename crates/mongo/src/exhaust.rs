@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, ValueRef};
+use document::{DocBuf, Number, ValueRef};
 use tokio::{
     io::{AsyncBufRead, AsyncWrite},
     sync::watch,
@@ -27,10 +27,12 @@ const SHORTEST_WAIT_MS: u64 = 100;
 
 /// Returns whether further replies to the same request follow this one: it is a batch of a cursor
 /// that is not exhausted, or answers a handshake by which a client waits for changes of the
-/// server's state. Drivers take the end of a handshake stream for the loss of the server, so these
-/// streams do not end.
+/// server's state. Such a stream ends only after a change, because the request has the state before
+/// it; the client then asks again with the new state. Drivers take any other end for the loss of the
+/// server.
 pub(crate) fn is_followed(api: &MongoApi, message: &Message, reply: &DocBuf) -> bool {
-    has_open_cursor(reply) || (waits_for_state_change(api, message) && has_topology_version(reply))
+    has_open_cursor(reply)
+        || (waits_for_state_change(api, message) && has_same_state(message, reply))
 }
 
 /// Returns whether the reply is a `getMore` batch of an open cursor. First batches are not
@@ -55,10 +57,15 @@ fn waits_for_state_change(api: &MongoApi, message: &Message) -> bool {
         && matches!(args.count("maxAwaitTimeMS"), Ok(Some(ms)) if SHORTEST_WAIT_MS <= ms)
 }
 
-/// Returns whether the reply to a handshake has a `topologyVersion`, with which the client can wait
-/// for the next change of the server's state.
-fn has_topology_version(reply: &DocBuf) -> bool {
-    reply.get("topologyVersion").is_some()
+/// Returns whether the reply to a handshake has the `topologyVersion` of its request, with which the
+/// client waits for the next change of the server's state.
+fn has_same_state(message: &Message, reply: &DocBuf) -> bool {
+    let counter = |version: Option<ValueRef<'_>>| {
+        let counter = version.and_then(ValueRef::as_document)?.get("counter")?;
+        Number::of(counter).and_then(Number::to_i64_exact)
+    };
+    let replied = counter(reply.get("topologyVersion"));
+    replied.is_some() && replied == counter(message.body().get("topologyVersion"))
 }
 
 /// Sends replies until the stream ends; the command runs again for each of them. Each reply but the

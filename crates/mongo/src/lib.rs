@@ -106,6 +106,8 @@ mod refuse_login;
 mod relay;
 /// Messages that may be sent to another server.
 mod repeatable;
+/// The replica set that the server presents itself as.
+mod replica_set;
 /// Parts of replies that several commands share.
 mod replies;
 mod reserved_property;
@@ -122,6 +124,7 @@ mod slow;
 mod stored_view;
 /// Timestamps set by the server.
 mod timestamps;
+mod topology;
 mod transaction_call;
 /// The error labels of commands in transactions.
 mod transaction_label;
@@ -158,5 +161,6 @@ pub use other_shards::{OtherShards, OtherShardsTransport, ShardReplies};
 pub use peer::Peer;
 pub use recent_log::RecentLog;
 pub use relay::{NoReply, Right, Sender, home_of_command};
-pub use settings::{Settings, Topology};
+pub use settings::Settings;
+pub use topology::{ReplicaSetSettings, Topology};
 pub use usage::Usage;

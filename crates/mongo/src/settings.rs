@@ -18,27 +18,9 @@ use crate::{
     machine::{Machine, MachineFigures},
     other_shards::OtherShards,
     recent_log::RecentLog,
+    topology::Topology,
     usage::Usage,
 };
-
-/// How the server presents itself to drivers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Topology {
-    /// The server presents itself as a standalone `mongod`.
-    #[default]
-    Standalone,
-    /// A `mongos` router, one of possibly several in front of a cluster. Drivers number their
-    /// writes (`txnNumber`) and may repeat an unacknowledged write, even through another router.
-    Router,
-}
-
-impl Topology {
-    /// Returns whether the server accepts commands with a `txnNumber`. Drivers number the writes
-    /// that they send to anything but a standalone server.
-    pub(crate) fn accepts_numbers(self) -> bool {
-        self != Self::Standalone
-    }
-}
 
 /// Settings of the API, fixed before the server listens.
 ///

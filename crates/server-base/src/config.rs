@@ -21,12 +21,19 @@ pub enum ClockMode {
 }
 
 /// How the MongoDB API of a server outside a cluster presents itself to drivers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MongoTopology {
     /// A router of a sharded cluster: drivers number their writes and use transactions.
     Router,
     /// A standalone server: drivers refuse transactions and do not number their writes.
     Standalone,
+    /// The only member of a replica set.
+    ReplicaSet {
+        /// Name of the set.
+        name: String,
+        /// Address to which drivers connect; `None` for the configured or the bound address.
+        advertise: Option<String>,
+    },
 }
 
 /// Whether a listener speaks TLS.

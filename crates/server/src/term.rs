@@ -11,7 +11,7 @@ use admin::{
 };
 use axum::Router;
 use engine::Engine;
-use mongo::{FirstShard, IsHome, MongoApi, OtherShards, Topology};
+use mongo::{FirstShard, IsHome, MongoApi, OtherShards, ReplicaSetSettings, Topology};
 use parking_lot::Mutex;
 use server_base::{
     config::MongoTopology,
@@ -101,6 +101,7 @@ impl ServingTerm {
             let root = context.config.root_user.as_ref();
             let root = root.map(|root| (root.name.as_str(), &root.password));
             api.prepare_access(root).await.map_err(failed)?;
+            api.prepare_replica_set().await;
         }
         let cosmos = match &context.nosql {
             Some(settings) => {
@@ -244,9 +245,13 @@ fn mongo_settings(context: &ServerContext, host: String, features: &Features) ->
             .map(|name| mongo::Account::new(name, context.account.clone())),
         enforce_throughput: context.config.enforce_throughput,
         audit: context.audit.clone(),
-        topology: match (&context.config.cluster, context.config.mongo_topology) {
+        topology: match (&context.config.cluster, &context.config.mongo_topology) {
             (Some(_), _) | (None, MongoTopology::Router) => Topology::Router,
             (None, MongoTopology::Standalone) => Topology::Standalone,
+            (None, MongoTopology::ReplicaSet { name, advertise }) => {
+                let (name, advertise) = (name.clone(), advertise.clone());
+                Topology::ReplicaSet(ReplicaSetSettings { name, advertise })
+            }
         },
         in_cluster: context.config.cluster.is_some(),
         tracer: context.traces.tracer(),

@@ -117,6 +117,9 @@ def bodies(database):
         (admin, {"getDefaultRWConcern": 1}),
         (admin, {"setFeatureCompatibilityVersion": "7.0", "confirm": True}),
         (admin, {"replSetGetStatus": 1}),
+        (admin, {"replSetGetConfig": 1}),
+        (admin, {"replSetInitiate": {}}),
+        (admin, {"replSetReconfig": {}}),
         (admin, {"currentOp": 1}),
         (admin, {"killOp": 1, "op": 2147483647}),
         (admin, {"killAllSessions": []}),
@@ -183,11 +186,11 @@ DB_OWNER = READ_WRITE | DB_ADMIN | USER_ADMIN
 
 CLUSTER_MONITOR = _STATS | names("""
     serverStatus hostInfo getLog getCmdLineOpts getParameter getDefaultRWConcern replSetGetStatus
-    currentOp getDiagnosticData top
+    replSetGetConfig currentOp getDiagnosticData top
 """)
 CLUSTER_MANAGER = names("""
-    getDefaultRWConcern setFeatureCompatibilityVersion replSetGetStatus enableSharding
-    shardCollection
+    getDefaultRWConcern setFeatureCompatibilityVersion replSetGetStatus replSetGetConfig
+    replSetInitiate replSetReconfig enableSharding shardCollection
 """)
 HOST_MANAGER = names("""
     setParameter killOp killAllSessions killAllSessionsByPattern fsync invalidateUserCache

@@ -337,6 +337,9 @@ COMMANDS = {
     "killOp": ("admin", {"op": 1}, "@:any op:number"),
     "fsync": ("admin", {}, "@:any lock:bool async:any"),
     "replSetGetStatus": ("admin", {}, "@:any initialSync:any"),
+    "replSetGetConfig": ("admin", {}, "@:any commitmentStatus:any includeNewlyAdded:any"),
+    "replSetInitiate": ("admin", {"@": {}}, "@:any"),
+    "replSetReconfig": ("admin", {"@": {}}, "@:any force:any maxTimeMS:any"),
     "configureFailPoint": (
         "admin",
         {"@": "failCommand", "mode": "off"},

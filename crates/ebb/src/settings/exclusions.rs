@@ -25,6 +25,14 @@ impl Settings {
                 self.is_set("mongo-topology") && in_cluster,
                 "--mongo-topology is for a stand-alone server: a node of a cluster is a router",
             ),
+            (
+                given.repl_set.0.is_some() && (in_cluster || self.is_set("mongo-topology")),
+                "--repl-set excludes --mongo-topology, and a node of a cluster is a router",
+            ),
+            (
+                given.advertise.0.is_some() && given.repl_set.0.is_none(),
+                "--advertise needs --repl-set",
+            ),
             (given.in_memory && in_cluster, "--in-memory and --store cassandra exclude each other"),
             (
                 given.max_forward_jump.0.is_some() && in_cluster,

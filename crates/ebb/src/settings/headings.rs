@@ -19,6 +19,8 @@ const HEADINGS: &[(&str, &[&str])] = &[
         &[
             "mongo-addr",
             "mongo-topology",
+            "repl-set",
+            "advertise",
             "cosmos-addr",
             "admin-addr",
             "cosmos-host",

@@ -201,6 +201,27 @@ pub(super) fn parse_old_views(text: &str) -> Result<OldViewsBound, String> {
     percent.map(OldViewsBound::Percent).ok_or_else(wrong)
 }
 
+/// Parses the name of a replica set. Connection strings contain it as the value of an option.
+pub(super) fn parse_set_name(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    match text.bytes().all(is_plain) {
+        true => Ok(text.to_owned()),
+        false => Err("it has other characters than letters, digits, '-', '_' and '.'".to_owned()),
+    }
+}
+
+/// Parses an address that clients connect to: a host, which may not be left out, and a port.
+pub(super) fn parse_reached_address(text: &str) -> Result<String, String> {
+    let parts = text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
+    let is_host = |host: &str| {
+        !host.is_empty() && !matches!(host, "0.0.0.0" | "[::]") && !host.contains(['/', ' ', ','])
+    };
+    match parts {
+        Some((host, Ok(1..))) if is_host(host) => Ok(text.to_owned()),
+        _ => Err("it is not HOST:PORT of one host that clients can connect to".to_owned()),
+    }
+}
+
 pub(super) fn parse_topology(text: &str) -> Result<MongoTopology, String> {
     match text {
         "router" => Ok(MongoTopology::Router),

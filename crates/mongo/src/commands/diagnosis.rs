@@ -142,8 +142,15 @@ pub(super) async fn validate_metadata(call: &Call<'_>) -> Result<DocBuf> {
 }
 
 /// Runs `getCmdLineOpts`. The real command line may contain secrets and is not shown.
-pub(super) async fn command_line(_: &Call<'_>) -> Result<DocBuf> {
-    ok(doc! { "argv": array!["ebb", "serve"], "parsed": doc! {} })
+/// The name of a replica set is part of it, by which test harnesses find the set.
+pub(super) async fn command_line(call: &Call<'_>) -> Result<DocBuf> {
+    let Some(set) = &call.api.replica_set else {
+        return ok(doc! { "argv": array!["ebb", "serve"], "parsed": doc! {} });
+    };
+    ok(doc! {
+        "argv": array!["ebb", "serve", "--repl-set", set.name()],
+        "parsed": doc! { "replication": doc! { "replSet": set.name() } },
+    })
 }
 
 /// Runs `listCommands`: returns the rows of the command table.

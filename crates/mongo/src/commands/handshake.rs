@@ -1,6 +1,7 @@
 //! `hello` and its former names: the server's role and capabilities. Drivers decide by the reply
 //! how to use the server: batch sizes, wire versions, compressors, sessions. The server reports
-//! itself as a standalone server or a router, both of which always accept writes.
+//! itself as a standalone server, a router or the primary of a replica set, and always accepts
+//! writes.
 //!
 //! ```text
 //! {hello: 1, client: {application: {name: ..}, driver: {..}}, compression: ["zstd"]}
@@ -20,7 +21,7 @@ use std::{net::IpAddr, sync::atomic::Ordering, time::Duration};
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 
-use super::{sasl, x509};
+use super::{replica_set, sasl, x509};
 use crate::{
     account::SET_NAME,
     arguments::Args,
@@ -31,9 +32,10 @@ use crate::{
     },
     limits::{MAX_CLIENT_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH, SESSION_MINUTES},
     pause::sleep,
+    replica_set::ReplicaSet,
     replies::ok,
-    settings::Topology,
-    wire::Compressor,
+    topology::Topology,
+    wire::{Compressor, Shape},
 };
 
 /// Arguments of a handshake. Any name is accepted, since drivers add new ones with every version.
@@ -65,7 +67,13 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         record_client(call, client)?;
     }
     if let Some(wait) = await_change(call)? {
-        sleep(wait).await;
+        match &call.api.replica_set {
+            // A change ends the wait; the timeout is no error.
+            Some(set) => {
+                let _ = tokio::time::timeout(wait, set.until_changed(set.changes())).await;
+            }
+            None => sleep(wait).await,
+        }
     }
     let now = call.api.engine.now().await?;
     let primary = if call.name == "hello" { "isWritablePrimary" } else { "ismaster" };
@@ -80,7 +88,9 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     if router {
         reply.push("msg", "isdbgrid");
     } else if of_account {
-        push_set(call, &mut reply);
+        push_account_set(call, &mut reply);
+    } else if let Some(set) = &call.api.replica_set {
+        replica_set::push_set(call, set, &mut reply);
     }
     let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
     for (name, value) in doc! {
@@ -108,7 +118,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     // with old servers.
     if !in_cluster {
         let process = Value::ObjectId(call.api.process);
-        reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
+        let counter = call.api.replica_set.as_ref().map_or(0, ReplicaSet::changes);
+        reply.push("topologyVersion", doc! { "processId": process, "counter": counter });
     }
     ok(reply)
 }
@@ -124,7 +135,7 @@ fn names_account(call: &Call<'_>) -> bool {
 
 /// Adds the fields of the only member of the account's replica set to a reply. The member's address
 /// is the one to which the client has connected, since drivers connect to the addresses in `hosts`.
-fn push_set(call: &Call<'_>, reply: &mut Document) {
+fn push_account_set(call: &Call<'_>, reply: &mut Document) {
     let own = call.api.settings.host.as_str();
     let (own_host, port) = own.rsplit_once(':').unwrap_or((own, "27017"));
     let reached = call.connection.reached_at.map(|reached| match reached {
@@ -133,24 +144,23 @@ fn push_set(call: &Call<'_>, reply: &mut Document) {
     });
     let host = call.connection.reached_name.clone().or(reached);
     let address = format!("{}:{port}", host.unwrap_or_else(|| own_host.to_owned()));
-    reply.push("setName", SET_NAME);
-    reply.push("setVersion", 1);
-    reply.push("secondary", false);
-    reply.push("hosts", Value::Array(vec![address.as_str().into()]));
-    reply.push("primary", address.as_str());
-    reply.push("me", address);
+    replica_set::push_member(reply, SET_NAME, 1, &address);
 }
 
 /// Returns how long the client wants to wait for a change of the state that it last received;
-/// `None` if it gets its reply at once. The state of a server never changes, so a client with the
-/// current state is answered at the timeout. A client with the state of another process is answered
-/// at once. The errors are those of the specification of `hello`.
+/// `None` if it gets its reply at once. The state changes with the configuration of a replica set
+/// only. A client with the state of another process, or with an earlier one, is answered at once.
+/// The errors are those of the specification of `hello`.
 ///
-/// Fails with 31368 for `topologyVersion` without `maxAwaitTimeMS` or vice versa, and with 31372
-/// and 51764 for an invalid counter.
+/// Fails with 31368 for `topologyVersion` without `maxAwaitTimeMS` or vice versa, with 51756 for a
+/// request of a stream without both, and with 31372, 31382 and 51764 for an invalid counter.
 fn await_change(call: &Call<'_>) -> Result<Option<Duration>> {
     let args = call.args();
     let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {
+        (None, None) if matches!(call.message.shape, Shape::Msg { exhaust_allowed: true, .. }) => {
+            let message = "A stream of replies needs 'topologyVersion' and 'maxAwaitTimeMS'";
+            return Err(Error::new(51756, message));
+        }
         (None, None) => return Ok(None),
         (Some(wait), Some(known)) => (wait, known),
         (None, Some(_)) => {
@@ -178,12 +188,17 @@ fn await_change(call: &Call<'_>) -> Result<Option<Duration>> {
     if process != call.api.process {
         return Ok(None);
     }
-    if 0 < counter {
+    let set = call.api.replica_set.as_ref();
+    let current = set.map_or(0, ReplicaSet::changes);
+    if current < counter {
         let message = format!(
             "Received a topology version with counter: {counter} which is greater than the server \
-             topology version counter: 0"
+             topology version counter: {current}"
         );
-        return Err(Error::new(51764, message));
+        return Err(Error::new(if set.is_some() { 31382 } else { 51764 }, message));
+    }
+    if counter < current {
+        return Ok(None);
     }
     Ok(Some(Duration::from_millis(wait).min(LONGEST_WAIT)))
 }

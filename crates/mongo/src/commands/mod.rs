@@ -46,7 +46,7 @@ mod list;
 /// The stages `$listLocalSessions` and `$listSessions`.
 mod list_sessions;
 mod merge;
-/// The commands `currentOp`, `killOp`, `fsync` and `replSetGetStatus`.
+/// The commands `currentOp`, `killOp` and `fsync`.
 mod operations;
 /// The stages `$out` and `$merge` of `aggregate`.
 mod output;
@@ -56,6 +56,8 @@ mod parameters;
 mod plan_cache;
 /// The command `profile`, and the entries of `system.profile`.
 mod profile;
+/// The commands on the replica set, and its fields in handshakes.
+mod replica_set;
 mod request_statistics;
 /// `createRole` and the other commands on roles.
 mod roles;
@@ -90,6 +92,7 @@ use std::{
 };
 
 use document::{DocBuf, Document, ValueRef};
+use engine::ClusterTime;
 
 use self::{table::run_at, transaction::run_in_transaction};
 use crate::{
@@ -105,8 +108,12 @@ use crate::{
     limits::MAX_RETRYABLE_RESTARTS,
     namespace_work::CountedCommand,
     operation::Running,
-    parsers::{api_version, shared_arguments::check_shared, transaction::parse_transaction},
+    parsers::{
+        api_version, concern::with_concern_error, shared_arguments::check_shared,
+        transaction::parse_transaction,
+    },
     pause::sleep,
+    replies::cluster_time::with_cluster_time,
     retryable::label,
     slow::{CounterSnapshot, report_end},
     transaction_label,
@@ -130,7 +137,7 @@ pub(crate) async fn run(call: &Call<'_>) -> Response {
     match planned {
         fail_point::Action::Go => {}
         fail_point::Action::CloseConnection => return Response::CloseConnection,
-        fail_point::Action::Fail(reply) => return Response::Reply(labelled(call, reply.to_buf())),
+        fail_point::Action::Fail(reply) => return Response::Reply(finished(call, reply.to_buf())),
     }
     let ran = run_command(call).await;
     if let Some(known) = call.known {
@@ -140,7 +147,19 @@ pub(crate) async fn run(call: &Call<'_>) -> Response {
         Ok(reply) => reply,
         Err(error) => error.to_reply().to_buf(),
     };
-    Response::Reply(labelled(call, fail_point::add_concern_error(call, reply)))
+    Response::Reply(finished(call, fail_point::add_concern_error(call, reply)))
+}
+
+/// Adds to a reply the label by which a driver repeats a failed retryable write or transaction, and
+/// the cluster time. The time is read after the command has run, so that it covers the command's own
+/// commits.
+fn finished(call: &Call<'_>, reply: DocBuf) -> DocBuf {
+    let reply = labelled(call, reply);
+    match call.api.cluster_time() {
+        // Drivers would read after a time of 0, which is an error; nothing was ever committed.
+        None | Some(ClusterTime::MIN) => reply,
+        Some(time) => with_cluster_time(reply, time),
+    }
 }
 
 /// Adds the label by which a driver repeats a failed retryable write or transaction.
@@ -175,7 +194,8 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
         let message = format!("{} may only be run against the admin database.", row.name);
         return Err(Error::new(crate::errors::Unauthorized, message));
     }
-    let deadline = check_shared(&args, row, call.api.settings.topology)?;
+    let time = call.api.cluster_time();
+    let deadline = check_shared(&args, row, &call.api.settings.topology, time)?;
     let began = clock::monotonic_time();
     // The default limit applies only to commands that end with their client, which only read:
     // stopping a write could leave half of it.
@@ -206,6 +226,9 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
         && restarts.next().is_some()
     {
         reply = run(call).await;
+    }
+    if time.is_some() && !call.api.commands.changes_nothing(call.body) {
+        reply = reply.map(|reply| with_concern_error(reply, call.body));
     }
     if reply.is_err()
         && let Some(failed) = call.api.failed.get(position)

@@ -1,5 +1,5 @@
 //! Running operations: `currentOp` and `$currentOp` list them, `killOp` stops them. Also `fsync`
-//! and `replSetGetStatus`, which have little effect here.
+//! which has little effect here.
 //!
 //! ```text
 //! {currentOp: 1, $all: true, secs_running: {$gt: 3}}
@@ -20,10 +20,7 @@ use crate::{
     client::{Connection, Sender},
     command_row::CommandRow,
     cursor_description::{Clocks, CursorSnapshot, session_document, shown_command},
-    errors::{
-        BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
-        Unauthorized,
-    },
+    errors::{BadValue, Error, InvalidNamespace, NoSuchKey, Result, TypeMismatch, Unauthorized},
     limits::{MAX_WHOLE_COMMANDS, SHOWN_BYTES},
     operation::{Running, StopReason},
     other_shards::OtherShards,
@@ -377,9 +374,4 @@ pub(super) async fn fsync(call: &Call<'_>) -> Result<DocBuf> {
         return Err(Error::new(crate::errors::CommandNotSupported, message));
     }
     ok(doc! { "numFiles": 1 })
-}
-
-/// Runs `replSetGetStatus`: fails with 76, by which tools detect a standalone server.
-pub(super) async fn replica_set_status(_: &Call<'_>) -> Result<DocBuf> {
-    Err(Error::new(NoReplicationEnabled, "not running with --replSet"))
 }

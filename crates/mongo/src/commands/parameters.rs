@@ -21,7 +21,7 @@ use crate::{
     errors::{BadValue, CommandNotSupported, Error, InvalidOptions, Result, TypeMismatch},
     limits::{COMPATIBILITY_VERSION, TRANSACTION_LIFETIME},
     replies::ok,
-    settings::Topology,
+    topology::Topology,
 };
 
 /// Name and initial value of a parameter, and whether it may be set.

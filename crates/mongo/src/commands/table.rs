@@ -13,8 +13,8 @@ use super::{
     aggregate, bulk_write, capped, catalog, coll_mod, count, create_indexes, custom_action, delete,
     diagnosis, diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find,
     find_and_modify, get_more, handshake, insert, kill_cursors, list, operations, parameters,
-    plan_cache, profile, request_statistics, roles, sasl, server_status, sessions, sharding, stats,
-    top, transaction, update, users, x509,
+    plan_cache, profile, replica_set, request_statistics, roles, sasl, server_status, sessions,
+    sharding, stats, top, transaction, update, users, x509,
 };
 use crate::{
     access::Action,
@@ -307,8 +307,14 @@ rows! {
         CommandRow::writes(Rights::Login).on_admin().no_write_concern().without_documents().home(Home::First);
     "fsync" => operations::fsync, &["lock", "async", ANY_ARGUMENT], "everything acknowledged is durable already; with `lock` refused (115)",
         CommandRow::writes(Rights::Server(&[Action::Fsync])).on_admin().without_documents();
-    "replSetGetStatus" => operations::replica_set_status, &["initialSync", ANY_ARGUMENT], "fails with 76: the server is not a replica set",
+    "replSetGetStatus" => replica_set::status, &["initialSync", ANY_ARGUMENT], "shows the replica set of one (`--repl-set`); 76 without one",
         CommandRow::reads(Rights::Server(&[Action::ReplSetGetStatus])).on_admin().without_documents().home(Home::Any);
+    "replSetGetConfig" => replica_set::config, &["commitmentStatus", "includeNewlyAdded"], "shows the configuration of the replica set of one",
+        CommandRow::reads(Rights::Server(&[Action::ReplSetGetConfig])).on_admin().without_documents().home(Home::Any);
+    "replSetInitiate" => replica_set::initiate, &[], "initiates the replica set of one, once",
+        CommandRow::writes(Rights::Server(&[Action::ReplSetConfigure])).on_admin().without_documents().home(Home::Any);
+    "replSetReconfig" => replica_set::reconfigure, replica_set::RECONFIG_FIELDS, "changes the address of the only member of the replica set",
+        CommandRow::writes(Rights::Server(&[Action::ReplSetConfigure])).on_admin().without_documents().home(Home::Any);
     "configureFailPoint" => fail_point::run, &["mode", "data"],
         "sets failCommand, maxTimeAlwaysTimeOut or maxTimeNeverTimeOut, for tests of applications",
         CommandRow::writes(Rights::Server(&[Action::ConfigureFailPoint])).on_admin().without_documents();
@@ -322,8 +328,10 @@ rows! {
 /// MongoDB commands that are known but not implemented, with the feature that they belong to.
 pub static NOT_YET: &[NotYet] = &[
     not_yet("mapReduce", "server-side JavaScript"),
-    not_yet("replSetInitiate", "replica sets"),
-    not_yet("replSetGetConfig", "replica sets"),
+    not_yet("replSetStepDown", "replica sets of several members"),
+    not_yet("replSetFreeze", "replica sets of several members"),
+    not_yet("replSetMaintenance", "replica sets of several members"),
+    not_yet("replSetSyncFrom", "replica sets of several members"),
     not_yet("compact", "operations"),
     not_yet("dbHash", "operations"),
     not_yet("fsyncUnlock", "operations"),

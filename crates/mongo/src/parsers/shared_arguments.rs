@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use document::{DocRef, Number, ValueRef};
+use engine::ClusterTime;
 
 use super::{
     concern,
@@ -13,18 +14,19 @@ use crate::{
     arguments::Args,
     command_row::{CommandRow, Work},
     errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
-    settings::Topology,
+    topology::Topology,
 };
 
 /// Checks the arguments that all commands share. Returns the command's deadline, on the machine's
-/// monotonic clock.
+/// monotonic clock. `time` is the server's cluster time; `None` if it has none.
 ///
 /// Transaction numbers fail with 20 on a standalone server, as in mongod: drivers then disable
 /// retryable writes.
 pub(crate) fn check_shared(
     args: &Args<'_>,
     row: &CommandRow,
-    topology: Topology,
+    topology: &Topology,
+    time: Option<ClusterTime>,
 ) -> Result<Option<Duration>> {
     let retryable = args.get("txnNumber").is_some() || args.get("startTransaction").is_some();
     if !topology.accepts_numbers() && retryable {
@@ -40,7 +42,7 @@ pub(crate) fn check_shared(
             if topology.accepts_numbers() {
                 check_number(args, row)?;
             }
-            concern::check_read(args, row)?;
+            concern::check_read(args, row, time)?;
         }
     }
     // mongod parses `maxTimeMS` of these commands among the command's own arguments, and so checks
@@ -62,7 +64,7 @@ pub(crate) fn check_shared(
         let message = "Command does not support writeConcern";
         return Err(Error::new(InvalidOptions, message));
     }
-    concern::check_write(args)?;
+    concern::check_write(args, time.is_some())?;
     Ok(deadline)
 }
 

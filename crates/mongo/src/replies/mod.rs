@@ -1,5 +1,6 @@
 //! Parts of replies that several commands share. A command's own reply format is in its own file.
 
+pub(crate) mod cluster_time;
 pub(crate) mod collection;
 /// Replies with batches, and the cursors that stay open after them.
 pub(crate) mod cursor;

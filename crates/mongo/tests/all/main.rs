@@ -41,6 +41,7 @@ mod profile;
 mod refused_commands_change_nothing;
 mod relay;
 mod removed_together;
+mod replica_set;
 mod replies;
 mod request_charges;
 mod routers;

@@ -36,10 +36,10 @@ async fn hello_says_which() {
         "minWireVersion",
         "maxWireVersion",
     ];
-    for (settings, begins, ends) in [
-        (Settings::default(), &[][..], &["readOnly", "topologyVersion"][..]),
-        (router(), &["msg"][..], &["topologyVersion"][..]),
-        (node(), &["msg"][..], &[][..]),
+    for (settings, begins, ends, reported) in [
+        (Settings::default(), &[][..], &["readOnly", "topologyVersion"][..], 1),
+        (router(), &["msg"][..], &["topologyVersion"][..], 3),
+        (node(), &["msg"][..], &[][..], 1),
     ] {
         let mut client = Client::with(settings);
         for (command, primary) in
@@ -47,7 +47,8 @@ async fn hello_says_which() {
         {
             let asked = named(command, 1.into(), doc! { "helloOk": true, "$db": "admin" });
             let reply = client.run(asked).await;
-            let wanted = [&["helloOk", primary][..], begins, &shared, ends, &["ok"]];
+            let times = &["ok", "$clusterTime", "operationTime"][..reported];
+            let wanted = [&["helloOk", primary][..], begins, &shared, ends, times];
             assert_eq!(names(&reply), wanted.concat(), "{command}");
             assert_eq!(reply.get(primary), Some(&true.into()));
             assert_eq!(number(&reply, "logicalSessionTimeoutMinutes"), 30);
@@ -173,7 +174,7 @@ async fn numbers_are_checked_as_a_router_does() {
         (&ping, doc! { "lsid": session() }, 0, 0),
     ] {
         for (settings, code) in [(Settings::default(), standalone), (router(), routed)] {
-            let topology = settings.topology;
+            let topology = settings.topology.clone();
             let mut client = Client::with(settings);
             let reply = client.run(with(command, fields.clone())).await;
             let found = reply.get("code").map_or(0, |_| number(&reply, "code"));

@@ -20,6 +20,7 @@ use document::{DocBuf, Document, Value, ValueRef, doc};
 
 use work::WorkCounts;
 
+use super::replica_set;
 use crate::{arguments::Args, call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
 /// The sections that a command may exclude or select by name, in the order of the reply.
@@ -34,6 +35,7 @@ pub(super) const SECTIONS: &[&str] = &[
     "opLatencies",
     "opcounters",
     "opcountersRepl",
+    "repl",
     "security",
     "storageEngine",
     "transactions",
@@ -111,6 +113,10 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
             "mem" => machine::memory_section(&usage),
             "metrics" => metrics_section(call, &work),
             "ebbClock" => clock_section(call),
+            "repl" => match &api.replica_set {
+                Some(set) => replica_set::status_section(call, set),
+                None => continue,
+            },
             name => absent::absent_section(name),
         };
         reply.push(*section, content);
