@@ -1,7 +1,12 @@
-//! The settings of fail points: `failCommand`, with the commands it applies to and its effect, and
-//! `maxTimeAlwaysTimeOut` and `maxTimeNeverTimeOut` for time limits. Applications and drivers' test
-//! suites test their retries with them. Whether a fail point applies to a command is decided in
-//! `commands/fail_point.rs`.
+//! The settings of fail points. Applications and drivers' test suites test their retries with them.
+//! Whether a fail point applies to a command is decided in `commands/fail_point.rs`.
+//!
+//! ```text
+//! failCommand                              the named commands fail, wait or lose their connection
+//! maxTimeAlwaysTimeOut, maxTimeNeverTimeOut    time limits have always or never passed
+//! onPrimaryTransactionalWrite              a retryable write fails, or loses its connection when done
+//! failGetMoreAfterCursorCheckout           a `getMore` fails and closes its cursor
+//! ```
 
 use std::time::Duration;
 
@@ -20,6 +25,40 @@ pub(crate) struct FailPoints {
     pub(crate) always_time_out: FailPoint<()>,
     /// Commands run as if they had no time limit.
     pub(crate) never_time_out: FailPoint<()>,
+    /// Retryable writes fail before or after their commit.
+    pub(crate) retryable_write: FailPoint<WriteFailure>,
+    /// A `getMore` fails with this code, if there is one, after it has taken its cursor.
+    pub(crate) get_more: FailPoint<Option<i32>>,
+}
+
+/// How a commit of a retryable write fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WriteFailure {
+    /// Whether the connection is closed without a reply.
+    pub(crate) closes: bool,
+    /// Whether the write fails before the commit, so that it is not made.
+    pub(crate) before_commit: bool,
+}
+
+impl WriteFailure {
+    /// Reads the argument `data` of `configureFailPoint`.
+    pub(crate) fn parse(data: Option<DocRef<'_>>) -> Result<Self> {
+        let Some(data) = data else { return Ok(Self { closes: true, before_commit: false }) };
+        let args = Args::new("data", data);
+        args.allow_only(&["closeConnection", "failBeforeCommitExceptionCode"])?;
+        Ok(Self {
+            closes: args.lax_bool("closeConnection")?.unwrap_or(true),
+            before_commit: args.int("failBeforeCommitExceptionCode")?.is_some(),
+        })
+    }
+}
+
+/// Reads `errorCode` from the argument `data` of `failGetMoreAfterCursorCheckout`.
+pub(crate) fn parse_error_code(data: Option<DocRef<'_>>) -> Result<Option<i32>> {
+    let Some(data) = data else { return Ok(None) };
+    let args = Args::new("data", data);
+    args.allow_only(&["errorCode", "closeConnection"])?;
+    Ok(args.int("errorCode")?.and_then(|code| i32::try_from(code).ok()))
 }
 
 impl FailPoints {
@@ -28,6 +67,8 @@ impl FailPoints {
         self.fail_command.set.is_some()
             || self.always_time_out.set.is_some()
             || self.never_time_out.set.is_some()
+            || self.retryable_write.set.is_some()
+            || self.get_more.set.is_some()
     }
 }
 
@@ -55,6 +96,12 @@ impl<T> FailPoint<T> {
     /// Returns the fail point's setting if it is enabled.
     pub(crate) fn planned(&self) -> Option<&T> {
         self.set.as_ref().map(|(_, planned)| planned)
+    }
+
+    /// Returns the setting if the fail point triggers now. Each call counts as in
+    /// [`triggers`](Self::triggers).
+    pub(crate) fn triggered(&mut self) -> Option<&T> {
+        if self.triggers() { self.planned() } else { None }
     }
 
     /// Returns whether the fail point triggers now. Each call counts toward `times` and `skip`.
@@ -175,6 +222,7 @@ impl FailCommand {
             "blockTimeMS",
             "appName",
             "failInternalCommands",
+            "failLocalClients",
             "namespace",
         ])?;
         // Without the argument `failCommands` the fail point applies to no command.

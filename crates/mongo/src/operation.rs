@@ -61,6 +61,8 @@ pub(crate) struct Operation {
     pub(crate) stats: ExecutionStats,
     /// Cost of the documents of an `insert`, in hundredths of request units.
     insert_units: AtomicU64,
+    /// Whether the connection is closed instead of replying, by a fail point.
+    loses_reply: AtomicBool,
     /// Notified when the operation is requested to stop.
     stop_requested: Notify,
     /// Whether the operation waits for documents, so that nothing is lost if it stops at once.
@@ -77,6 +79,7 @@ impl Default for Operation {
             needs: Mutex::default(),
             stats: ExecutionStats::default(),
             insert_units: AtomicU64::new(0),
+            loses_reply: AtomicBool::new(false),
             stop_requested: Notify::new(),
             is_waiting: AtomicBool::new(false),
             waited: AtomicU64::new(0),
@@ -113,6 +116,16 @@ impl Operation {
     /// Returns the cost of the documents of an `insert`, in hundredths of request units.
     pub(crate) fn insert_units(&self) -> u64 {
         self.insert_units.load(Relaxed)
+    }
+
+    /// Closes the connection when the operation ends, without a reply.
+    pub(crate) fn lose_reply(&self) {
+        self.loses_reply.store(true, Relaxed);
+    }
+
+    /// Returns whether the connection is closed without a reply.
+    pub(crate) fn loses_reply(&self) -> bool {
+        self.loses_reply.load(Relaxed)
     }
 
     /// Sets the deadline on the machine's monotonic clock; `None`: no limit.

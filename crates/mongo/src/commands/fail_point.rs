@@ -14,7 +14,7 @@ use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef, doc};
 use crate::{
     call::Call,
     errors::{BadValue, Error, FailPointSetFailed, MaxTimeMSExpired, Result},
-    fail_point::{FailCommand, Mode},
+    fail_point::{FailCommand, Mode, WriteFailure, parse_error_code},
     replies::ok,
 };
 
@@ -94,12 +94,18 @@ pub(super) fn add_concern_error(call: &Call<'_>, reply: DocBuf) -> DocBuf {
         return reply;
     }
     let struck = trigger(call, |point| point.concern_error.is_some() && point.code.is_none());
-    let Some(error) = struck.and_then(|point| point.concern_error) else { return reply };
+    let Some((error, labels)) = struck.and_then(|point| Some((point.concern_error?, point.labels)))
+    else {
+        return reply;
+    };
     let mut builder = DocBuilder::new();
     for (name, value) in reply.as_ref().iter() {
         builder.append(name, value);
     }
     builder.append("writeConcernError", Value::Document(error).as_ref());
+    if let Some(labels) = labels {
+        builder.append("errorLabels", labels.as_ref());
+    }
     builder.finish()
 }
 
@@ -131,28 +137,58 @@ pub(super) fn check_time_limit(call: &Call<'_>) -> Result<bool> {
     Ok(true)
 }
 
+/// Fails a `getMore` that has taken its cursor if `failGetMoreAfterCursorCheckout` triggers.
+pub(super) fn check_get_more(call: &Call<'_>) -> Result<()> {
+    if !call.api.has_fail_point.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    match call.api.fail_points.lock().get_more.triggered() {
+        Some(Some(code)) => {
+            let message = "Hit 'failGetMoreAfterCursorCheckout' failpoint";
+            Err(Error::new(*code, message))
+        }
+        Some(None) | None => Ok(()),
+    }
+}
+
+/// The fail points that may be set.
+const NAMES: [&str; 5] = [
+    "failCommand",
+    "maxTimeAlwaysTimeOut",
+    "maxTimeNeverTimeOut",
+    "onPrimaryTransactionalWrite",
+    "failGetMoreAfterCursorCheckout",
+];
+
 /// Runs `configureFailPoint`. The reply has the number of times that this fail point triggered.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let name = args.need_str("configureFailPoint")?;
-    if !matches!(name, "failCommand" | "maxTimeAlwaysTimeOut" | "maxTimeNeverTimeOut") {
-        let message = format!(
-            "{name} not found: there are failCommand, maxTimeAlwaysTimeOut and maxTimeNeverTimeOut"
-        );
+    if !NAMES.contains(&name) {
+        let message = format!("{name} not found: the fail points are {}", NAMES.join(", "));
         return Err(Error::new(FailPointSetFailed, message));
     }
     let mode = args.get("mode").ok_or_else(|| Error::new(BadValue, "'mode' is missing"))?;
     let (mode, data) = (Mode::parse(mode)?, args.document("data")?);
-    let planned = match mode {
-        Some(mode) if name == "failCommand" => Some((mode, FailCommand::parse(data)?)),
-        _ => None,
-    };
-    let without_data = mode.map(|mode| (mode, ()));
     let mut held = call.api.fail_points.lock();
-    let total = match name {
-        "failCommand" => held.fail_command.set(planned),
-        "maxTimeAlwaysTimeOut" => held.always_time_out.set(without_data),
-        _ => held.never_time_out.set(without_data),
+    let total = match (name, mode) {
+        ("failCommand", Some(mode)) => {
+            let planned = FailCommand::parse(data)?;
+            held.fail_command.set(Some((mode, planned)))
+        }
+        ("failCommand", None) => held.fail_command.set(None),
+        ("maxTimeAlwaysTimeOut", mode) => held.always_time_out.set(mode.map(|mode| (mode, ()))),
+        ("maxTimeNeverTimeOut", mode) => held.never_time_out.set(mode.map(|mode| (mode, ()))),
+        ("onPrimaryTransactionalWrite", Some(mode)) => {
+            let failure = WriteFailure::parse(data)?;
+            held.retryable_write.set(Some((mode, failure)))
+        }
+        ("onPrimaryTransactionalWrite", None) => held.retryable_write.set(None),
+        (_, Some(mode)) => {
+            let code = parse_error_code(data)?;
+            held.get_more.set(Some((mode, code)))
+        }
+        (_, None) => held.get_more.set(None),
     };
     call.api.has_fail_point.store(held.is_any_on(), Ordering::Relaxed);
     drop(held);

@@ -78,6 +78,10 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         cursors.close(id);
         return Err(error);
     }
+    if let Err(error) = fail_point::check_get_more(call) {
+        cursors.close(id);
+        return Err(error);
+    }
     let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
     let batch = next_batch(&mut taken, limit, wait).await;
     // The operation may have been stopped after the batch was read.

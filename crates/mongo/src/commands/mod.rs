@@ -143,6 +143,9 @@ pub(crate) async fn run(call: &Call<'_>) -> Response {
     if let Some(known) = call.known {
         record_command(call, known.row, &ran);
     }
+    if call.operation.loses_reply() {
+        return Response::CloseConnection;
+    }
     let reply = match ran {
         Ok(reply) => reply,
         Err(error) => error.to_reply().to_buf(),

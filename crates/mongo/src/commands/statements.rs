@@ -6,7 +6,7 @@
 //! unordered:  s0 ok, s1 fails, s2 runs                writeErrors: [{index: 1}]
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 use document::{DocRef, Document, Value};
 use engine::{Receipts, WriteGroup};
@@ -18,7 +18,7 @@ use crate::{
     errors::{Error, InvalidLength, InvalidOptions, Result, TransactionTooOld, WriteConflict},
     limits::{GROUP_STATEMENTS, MAX_WRITE_BATCH},
     parsers::number::parse_retryable_write,
-    retryable::{ReceiptSlot, WriteReceipts, label::may_repeat},
+    retryable::{ReceiptSlot, WriteFailures, WriteReceipts, label::may_repeat},
     session_set::user_digest,
     transaction_label::is_transient,
     utf8,
@@ -48,7 +48,7 @@ pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
 /// Opens the receipts, which store the results of executed statements, if a command is a retryable
 /// write; returns `None` for other commands.
 pub(super) async fn open_receipts<'a>(
-    call: &Call<'a>,
+    call: &'a Call<'_>,
     statements: usize,
 ) -> Result<Option<WriteReceipts<'a>>> {
     if !call.is_retryable_write() {
@@ -58,7 +58,12 @@ pub(super) async fn open_receipts<'a>(
         Some(retryable) => {
             let key = (retryable.session, user_digest(call.connection.sender().user.as_ref()));
             call.api.begin_write(&key, retryable.number)?;
-            Ok(Some(WriteReceipts::open(&call.api.engine, key, retryable).await?))
+            let failures = call.api.has_fail_point.load(Relaxed).then(|| WriteFailures {
+                points: &call.api.fail_points,
+                operation: &call.operation,
+            });
+            let opened = WriteReceipts::open(&call.api.engine, key, retryable).await?;
+            Ok(Some(opened.failing_by(failures)))
         }
         None => Ok(None),
     }

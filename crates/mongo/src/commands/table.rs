@@ -316,7 +316,7 @@ rows! {
     "replSetReconfig" => replica_set::reconfigure, replica_set::RECONFIG_FIELDS, "changes the address of the only member of the replica set",
         CommandRow::writes(Rights::Server(&[Action::ReplSetConfigure])).on_admin().without_documents().home(Home::Any);
     "configureFailPoint" => fail_point::run, &["mode", "data"],
-        "sets failCommand, maxTimeAlwaysTimeOut or maxTimeNeverTimeOut, for tests of applications",
+        "sets failCommand, maxTimeAlwaysTimeOut, maxTimeNeverTimeOut, onPrimaryTransactionalWrite or failGetMoreAfterCursorCheckout, for tests of applications",
         CommandRow::writes(Rights::Server(&[Action::ConfigureFailPoint])).on_admin().without_documents();
     "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
         CommandRow::by_arguments(ebb::moves_clock, Rights::ByArguments(ebb::clock_needs)).on_admin().in_api(&[]).home(Home::First);

@@ -16,6 +16,7 @@
 
 /// The receipts of committed transactions.
 mod committed;
+mod failures;
 /// Removal of old receipts.
 mod forget;
 /// Error labels on which a driver repeats a write.
@@ -26,5 +27,6 @@ mod page;
 mod receipts;
 
 pub(crate) use committed::{CommitReceipt, stored_number};
+pub(crate) use failures::WriteFailures;
 pub(crate) use page::StatementResult;
 pub(crate) use receipts::{ReceiptSlot, ReplyOptions, StoredReply, WriteReceipts};

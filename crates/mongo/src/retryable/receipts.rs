@@ -15,6 +15,7 @@ use engine::{Effect, Engine, Kind, ReceiptPut, Receipts, StatementEffect};
 use parking_lot::Mutex;
 
 use super::{
+    failures::WriteFailures,
     forget::written_at,
     page::{FIRST_PAGE, Page, STATEMENTS, StatementResult},
 };
@@ -97,6 +98,8 @@ struct State {
 /// The receipts of one retryable write.
 pub(crate) struct WriteReceipts<'a> {
     engine: &'a Engine,
+    /// Fail points to check at each commit; `None` while none is enabled.
+    failures: Option<WriteFailures<'a>>,
     session: SessionKey,
     number: i64,
     ids: StatementIds,
@@ -119,9 +122,15 @@ impl<'a> WriteReceipts<'a> {
         retryable: RetryableWrite,
     ) -> Result<Self> {
         let RetryableWrite { number, ids, .. } = retryable;
-        let receipts = Self { engine, session, number, ids, state: Mutex::default() };
+        let state = Mutex::default();
+        let receipts = Self { engine, failures: None, session, number, ids, state };
         receipts.read_page(FIRST_PAGE).await?;
         Ok(receipts)
+    }
+
+    /// Makes commits fail by these fail points.
+    pub(crate) fn failing_by(self, failures: Option<WriteFailures<'a>>) -> Self {
+        Self { failures, ..self }
     }
 
     /// Reads a page of receipts unless it was read before.
@@ -316,6 +325,9 @@ impl Receipts for WriteReceipts<'_> {
         &self,
         effect: Effect<'_>,
     ) -> std::result::Result<Vec<ReceiptPut>, engine::Error> {
+        if let (Some(failures), false) = (self.failures, matches!(effect, Effect::Nothing)) {
+            failures.check_commit()?;
+        }
         let mut state = self.state.lock();
         let (results, mut answer) = results(&state, effect);
         let mut pages: BTreeMap<u32, Page> = BTreeMap::new();

@@ -1,7 +1,8 @@
 //! Fail points, as application tests and drivers' test suites set them.
 
-use crate::client::{Client, number};
-use document::{Document, array, doc};
+use crate::client::{Client, cursor_id, number};
+use document::{Document, Value, array, doc};
+use mongo::{Settings, Topology};
 
 async fn set(client: &mut Client, mode: Document, data: Document) {
     let command =
@@ -175,4 +176,77 @@ async fn a_wrong_fail_point_or_mode_is_refused() {
     }
     let reply = client.run(doc! { "ping": 1, "maxTimeMS": 100_000, "$db": "db" }).await;
     assert_eq!(number(&reply, "ok"), 1, "nothing was set: {reply:?}");
+}
+
+/// Returns a command that sets another fail point than `failCommand`.
+fn point(name: &str, data: Document) -> Document {
+    let mode = doc! { "times": 1 };
+    doc! { "configureFailPoint": name, "mode": mode, "data": data, "$db": "admin" }
+}
+
+#[tokio::test]
+async fn a_retryable_write_fails_before_its_commit_or_loses_its_reply() {
+    let insert = || {
+        let lsid = doc! { "id": Value::Binary { subtype: 4, bytes: vec![1; 16] } };
+        doc! {
+            "insert": "c", "documents": array![doc! { "_id": 1 }], "lsid": lsid,
+            "txnNumber": 1_i64, "$db": "db",
+        }
+    };
+    let failing =
+        |closes: bool| doc! { "closeConnection": closes, "failBeforeCommitExceptionCode": 1 };
+    for (data, closes, is_made) in [
+        (doc! {}, true, true),
+        (doc! { "failBeforeCommitExceptionCode": 1 }, true, false),
+        (failing(true), true, false),
+        (failing(false), false, false),
+        (doc! { "closeConnection": false }, false, true),
+    ] {
+        let settings = Settings { topology: Topology::Router, ..Settings::default() };
+        let mut client = Client::with(settings);
+        let reply = client.run(point("onPrimaryTransactionalWrite", data.clone())).await;
+        assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
+        let mut writer = client.beside();
+        writer.ask(insert(), &[]).await;
+        if closes {
+            writer.ended().await;
+        } else {
+            let reply = writer.reply().await;
+            assert_eq!(number(&reply, "ok") == 1, is_made, "{data:?}: {reply:?}");
+        }
+        assert_eq!(client.all("c").await.len(), usize::from(is_made), "{data:?}");
+        let reply = client.run(insert()).await;
+        assert_eq!(number(&reply, "n"), 1, "{reply:?}");
+        assert_eq!(reply.get("retriedStmtIds").is_some(), is_made, "{data:?}: {reply:?}");
+        assert_eq!(client.all("c").await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_batch_fails_after_its_cursor_was_taken() {
+    let mut client = Client::new();
+    let documents: Vec<Value> = (0..5).map(|id| doc! { "_id": id }.into()).collect();
+    client.run(doc! { "insert": "c", "documents": Value::Array(documents), "$db": "db" }).await;
+    let find = doc! { "find": "c", "batchSize": 1, "$db": "db" };
+    let id = cursor_id(&client.run(find).await);
+    let data = doc! { "errorCode": 91, "closeConnection": false };
+    client.run(point("failGetMoreAfterCursorCheckout", data)).await;
+    for code in [91, 43] {
+        let more = doc! { "getMore": id, "collection": "c", "$db": "db" };
+        assert_eq!(number(&client.run(more).await, "code"), code);
+    }
+}
+
+#[tokio::test]
+async fn a_concern_error_has_the_labels_of_its_fail_point() {
+    let mut client = Client::new();
+    let data = doc! {
+        "failCommands": array!["insert"], "writeConcernError": doc! { "code": 91 },
+        "errorLabels": array!["RetryableWriteError"],
+    };
+    set(&mut client, doc! { "times": 1 }, data).await;
+    let insert = doc! { "insert": "c", "documents": array![doc! { "_id": 1 }], "$db": "db" };
+    let reply = client.run(insert).await;
+    assert_eq!(reply.get("errorLabels"), Some(&array!["RetryableWriteError"]), "{reply:?}");
+    assert_eq!((number(&reply, "n"), number(&reply, "ok")), (1, 1));
 }
