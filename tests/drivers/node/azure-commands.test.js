@@ -9,7 +9,13 @@ const { setup, refused } = require('./setup');
 
 const at = setup();
 
-const action = (name, more = {}) => at.db.command({ customAction: name, ...more });
+/** Runs an action; returns the reply without the times that every reply has. */
+async function action(name, more = {}) {
+  const reply = await at.db.command({ customAction: name, ...more });
+  const { $clusterTime, operationTime, ...rest } = reply;
+  assert.ok($clusterTime.clusterTime.equals(operationTime));
+  return rest;
+}
 
 /** Returns the charge of the last operation of a session. */
 async function charge(session) {

@@ -10,7 +10,10 @@ from pymongo.errors import BulkWriteError, OperationFailure, PyMongoError
 
 
 def action(db, name, **arguments):
-    return db.command(SON([("customAction", name), *arguments.items()]))
+    """Returns the reply without the times that every reply has."""
+    reply = db.command(SON([("customAction", name), *arguments.items()]))
+    times = ("$clusterTime", "operationTime")
+    return {name: value for name, value in reply.items() if name not in times}
 
 
 def charge(db, **options):

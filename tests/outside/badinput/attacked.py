@@ -3,7 +3,7 @@
 from lib import attacked
 from lib.server import Server
 
-from badinput.wire import Wire, msg
+from badinput.wire import Wire, msg, timeless
 
 SENTINELS = [{"_id": i, "text": "kept", "n": [i, i + 1]} for i in range(3)]
 
@@ -50,7 +50,7 @@ class AttackedServer(attacked.AttackedServer):
             [("listCollections", 1), ("nameOnly", True), ("$db", db)],
         ]
         wire.send(b"".join(msg(body) for body in asked))
-        return [wire.reply_bytes() for _ in asked]
+        return [timeless(wire.reply_bytes()) for _ in asked]
 
 
 def well_formed_error(reply):

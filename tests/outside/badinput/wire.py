@@ -51,6 +51,11 @@ def compressed(message, compressor, packed, size=None, code=None):
     return frame(OP_COMPRESSED, struct.pack("<iiB", inner, size, compressor) + packed)
 
 
+def timeless(reply):
+    """Returns the bytes of a reply before the cluster time, which any write advances."""
+    return reply.partition(b"\x03$clusterTime\0")[0]
+
+
 #: Maximum size of the first message of a connection.
 FIRST_MESSAGE = 64 * 1024
 

@@ -8,7 +8,7 @@ import urllib.parse
 import badinput.wire
 import badinput_nosql.wire
 from access.guarded import Guarded
-from badinput.wire import msg
+from badinput.wire import msg, timeless
 from badinput_nosql.wire import A, request
 from lib import attacked
 from lib.server import Server
@@ -155,7 +155,7 @@ class Attacked(attacked.AttackedServer):
     def sentinel(self):
         asked = [("find", KEPT), ("sort", {"_id": 1}), ("singleBatch", True), ("$db", DATABASE)]
         self.reader.send(msg(asked))
-        documents = self.reader.reply_bytes()
+        documents = timeless(self.reader.reply_bytes())
         read = self.witness.ask(request("GET", ITEMS))
         assert read.status == 200, read
         return documents + read.body

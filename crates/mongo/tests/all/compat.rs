@@ -14,9 +14,9 @@ const HEAD: &str = "\
 # MongoDB compatibility
 
 Printed from the tables of commands and operators; a test keeps it true. The server answers as
-version 8.0 (wire version 0..25) and as a standalone. *Works* means as in MongoDB; what differs says how; what
-is not there yet answers an error that names it. [frameworks.md](frameworks.md) lists what frameworks and
-applications send when they start, and the replies.
+version 8.0 (wire version 0..25), and as a router unless a [topology](../replica-set.md) is chosen. *Works* means as in
+MongoDB; what differs says how; what is not there yet answers an error that names it.
+[frameworks.md](frameworks.md) lists what frameworks and applications send when they start, and the replies.
 
 ## Rules of time to live
 
@@ -145,8 +145,9 @@ applications send when they start, and the replies.
   texts as they are.
 * A view compares texts by its own collation, not by that of its source. Queries with another one are refused (167),
   and so are views that read a view with another one.
-* A connection string that names a `replicaSet` reaches no server, since the driver looks for a member of that
-  set. The connection string of an Azure account works, see [below](#azure-cosmos-db-for-mongodb).
+* A connection string that names a `replicaSet` reaches a server with `--repl-set` of that name only, since the
+  driver looks for a member of that set; see [Topology](../replica-set.md). The connection string of an Azure
+  account works, see [below](#azure-cosmos-db-for-mongodb).
 * A database whose name differs from another one's in ASCII case only is refused (13297), as in MongoDB.
 * Operations hold half of `--memory` together. One that needs more than is left is error 365
   (`TemporarilyUnavailable`) and may be tried again; idle cursors that hold much are closed before
@@ -159,8 +160,8 @@ applications send when they start, and the replies.
   Files take 16 GB together at most and leave a part of the device free (14031); 64 operations have
   one at the same time (365). Other stages, and a server with `--in-memory`, refuse with 292.
 * The first message of a connection has 64 KB at most.
-* `txnNumber` is refused with 20, as by a standalone mongod, so that drivers do not send writes twice. What
-  a node of a cluster does with it stands below.
+* With `--mongo-topology standalone` a `txnNumber` is refused with 20, as by a standalone mongod. What it does
+  otherwise stands [below](#numbered-writes).
 * `$lookup`, `$graphLookup` and `$unionWith` read the other collection at the instant of the pipeline's
   batch and in its snapshot.
 ";
@@ -199,14 +200,15 @@ statements read the state at its first one and its own writes, and its commit is
 const NUMBERED: &str = "
 ## Numbered writes
 
-What a node of a cluster does, which looks like a router (`msg: \"isdbgrid\"`) to drivers. A write with `lsid` and `txnNumber` is done once, however often it is sent and whichever node
-it comes to: what its statements did is kept in the same commit.
+Drivers number their writes if the server looks like a router (`msg: \"isdbgrid\"`), as it does by default and in a
+cluster, or like a replica set. A write with `lsid` and `txnNumber` is done once, however often it is sent and
+whichever node it comes to: what its statements did is kept in the same commit.
 
 * A repeat does the statements that were not done and answers for all, with `retriedStmtIds` (of
   `findAndModify`: `retriedStmtId`). `stmtId` and `stmtIds` are understood. A statement that failed is
   not done, and is tried again.
 * A lower number than the session's last is error 225; a number of which nothing was done leaves no
-  trace. Half an hour after the last numbered write nothing is known of a session.
+  trace. Half an hour after the last numbered write, by the machine's clock, nothing is known of a session.
 * An update with `multi: true` and a delete with `limit: 0` are error 72 with a number, and other
   commands 50768.
 * A `findAndModify` is answered with the document that the first attempt answered.
@@ -234,8 +236,8 @@ in a collection.
 | throughput and error 16500 | works | with `--enforce-throughput`, for collections and databases with a throughput of their own; a refused statement is an entry of `writeErrors`, any other refused command fails, both with `RetryAfterMs`; a `bulkWrite` is charged to its first collection |
 | server-side retry | not yet | 16500 reaches the client |
 | account name and key as a login | works | with `--account-name` and `--key-file`, with any `authSource` or database in the string; read-only keys have the role `readAnyDatabase`, read-write keys `root` |
-| `replicaSet=globaldb` | works | standalone, for clients with `appName=@NAME@` of that account: `hello` returns the address to which the client has connected; behind a mapped port add `directConnection=true` |
-| `retrywrites=true` | not yet | `txnNumber` is error 20; a node of a cluster accepts it |
+| `replicaSet=globaldb` | works | outside a cluster, for clients with `appName=@NAME@` of that account: `hello` returns the address to which the client has connected; behind a mapped port add `directConnection=true` |
+| `retrywrites=true` | works | error 20 with `--mongo-topology standalone` |
 | transactions | works | where `txnNumber` is accepted |
 | change streams | not yet | 40573 |
 | `getLastError`, `getnonce`, `filemd5` | not there | 59, as in MongoDB |
