@@ -80,6 +80,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     ),
     ("cosmos-sql", &["error", "ast", "bind", "token", "lexer", "parser", "printer", "plan"]),
     ("hybrid-row", &["cursor", "types", "schema", "row", "record_io", "batch"]),
+    ("rntbd", &["token", "frame", "request", "response", "context"]),
     ("expiry", &["class", "dates", "header", "floors", "settings"]),
     (
         "auth",

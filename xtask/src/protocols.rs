@@ -52,6 +52,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("select", Speech::NoSql),
     ("cosmos-sql", Speech::NoSql),
     ("hybrid-row", Speech::NoSql),
+    ("rntbd", Speech::NoSql),
     ("cosmos", Speech::NoSql),
     ("auth", Speech::NoSql),
     ("portal", Speech::Both),
