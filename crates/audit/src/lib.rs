@@ -25,6 +25,8 @@ pub enum Api {
     Mongo,
     /// The Cosmos DB NoSQL REST API.
     NoSql,
+    /// The Cosmos DB NoSQL API in direct mode.
+    NoSqlDirect,
     /// The admin address and the portal.
     Admin,
     /// The server itself, without a request.
@@ -36,6 +38,7 @@ impl Api {
         match self {
             Self::Mongo => "mongodb",
             Self::NoSql => "nosql",
+            Self::NoSqlDirect => "nosql-direct",
             Self::Admin => "admin",
             Self::Server => "server",
         }

@@ -61,6 +61,14 @@ impl Shard {
     }
 }
 
+/// Settings of direct mode, in which clients send requests about items as frames over TLS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DirectMode {
+    /// Host and port that clients are given for frames; `None` for those of the endpoint that they
+    /// know, which accepts frames and HTTP at the same port.
+    pub advertise: Option<String>,
+}
+
 /// Settings of the API. The server provides them; nothing here reads files or flags.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -85,6 +93,8 @@ pub struct Settings {
     pub certificate: Option<CurrentCertificate>,
     /// Whether plain-text requests are refused.
     pub needs_tls: bool,
+    /// Direct mode; `None` if it is off.
+    pub direct: Option<DirectMode>,
     /// The account from which requests reserve memory.
     pub memory: Account,
     /// A separate account for clients that have not completed a request head yet, so that they
@@ -118,6 +128,8 @@ pub struct Settings {
 pub(crate) struct Counters {
     /// Requests with a complete head and any outcome.
     pub(crate) requests: AtomicU64,
+    /// Requests in direct mode; also counted as requests.
+    pub(crate) direct_requests: AtomicU64,
     pub(crate) failures: AtomicU64,
     /// Requests without a valid signature or token; also counted as failures.
     pub(crate) denied: AtomicU64,
@@ -190,6 +202,7 @@ impl NoSqlApi {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         vec![
             ("requests", "Requests", read(&counters.requests)),
+            ("direct_requests", "Requests in direct mode", read(&counters.direct_requests)),
             ("failures", "Requests rejected or failed", read(&counters.failures)),
             ("denied", "Requests without a valid signature", read(&counters.denied)),
             ("throttled", "Requests throttled", read(&counters.throttled)),

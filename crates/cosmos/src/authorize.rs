@@ -168,7 +168,7 @@ fn check_signature(
         date: request.headers.date(),
     };
     let kind = request.link.kind;
-    let checked = match signed(kind.path_word()).check(keys, authorization, now_ms) {
+    let checked = match signed(request.link.signed_word()).check(keys, authorization, now_ms) {
         // Some SDKs sign this operation with the container's kind.
         Err(Denied::Signature) if kind == Resource::PartitionKey => {
             signed(Resource::Containers.path_word()).check(keys, authorization, now_ms)

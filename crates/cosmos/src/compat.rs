@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use select::functions;
 
-use crate::{failure::Fault, headers::READ};
+use crate::{failure::Fault, headers::READ, transport::Transport};
 
 /// Title of the page, and the rules for time to live (TTL).
 const RULES: &str = r#"# Azure Cosmos DB for NoSQL compatibility
@@ -268,8 +268,16 @@ pub fn compat() -> String {
     }
     out.push_str("\n## Errors\n\n| status | sub-status | code |\n|--:|--:|---|\n");
     for fault in Fault::ALL {
-        let (status, sub_status) = (fault.status(), fault.sub_status());
-        push_line(&mut out, format_args!("| {status} | {sub_status} | {} |", fault.code()));
+        let (status, sub_status, code) = fault.on(Transport::Http);
+        push_line(&mut out, format_args!("| {status} | {sub_status} | {code} |"));
+    }
+    out.push_str("\nIn direct mode:\n\n| status | sub-status | instead of |\n|--:|--:|---|\n");
+    for fault in Fault::ALL {
+        let (status, sub_status, _) = fault.on(Transport::Direct);
+        let (of_http, sub, _) = fault.on(Transport::Http);
+        if (status, sub_status) != (of_http, sub) {
+            push_line(&mut out, format_args!("| {status} | {sub_status} | {of_http}/{sub} |"));
+        }
     }
     out.push_str("\n## Functions of the query language\n\nWork: ");
     let mut names: Vec<&str> = functions::all_functions().map(|function| function.name).collect();

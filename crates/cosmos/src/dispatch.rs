@@ -22,7 +22,7 @@ use crate::{
     reply::{ParentHeaders, Reply, StoredHeaders},
     request::Request,
     routes::{
-        account, batches, change_feed, client_keys, containers, databases, items, offers,
+        account, addresses, batches, change_feed, client_keys, containers, databases, items, offers,
         partition_delete,
         permissions::{self, replace_permission},
         queries, ranges, read_feed, scripts,
@@ -147,6 +147,7 @@ async fn route(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> 
     match request.operation {
         Op::ReadAccount => account::read_account(api, request),
         Op::ReadCertificate => account::read_certificate(&api.settings),
+        Op::ReadAddresses => addresses::read_addresses(api, request),
 
         Op::CreateDatabase => Box::pin(databases::create_database(api, request, body)).await,
         Op::QueryDatabases => shared_feed(api, request, Some(body), SharedFeed::Databases).await,
@@ -210,7 +211,7 @@ async fn route(api: &NoSqlApi, request: &Request, body: &[u8]) -> Result<Reply> 
         Op::ReadOffer => offers::read_offer(api, request),
         Op::ReplaceOffer => Box::pin(offers::replace_offer(api, request, body)).await,
 
-        Op::NotAllowed(kind, _) => Err(refuse_method(kind, request)),
+        Op::NotAllowed(..) => Err(refuse_method(request)),
     }
 }
 
@@ -236,18 +237,8 @@ async fn shared_feed(
     Box::pin(list_all(api, request, query_body, feed)).await
 }
 
-/// Returns the failure for a method that a resource does not have. A client in direct mode requests
-/// addresses of replicas, which do not exist here; for such a request the text names the setting of
-/// each SDK that selects gateway mode.
-fn refuse_method(kind: Resource, request: &Request) -> Failure {
-    match kind {
-        Resource::Addresses => Failure::bad_request(
-            "This server is reached through its gateway only: set the connection mode Gateway in \
-             the client's options (.NET: ConnectionMode.Gateway, Java: gatewayMode()).",
-        ),
-        _ => {
-            let text = format!("The method {} is not allowed for this resource.", request.method);
-            Failure::new(Fault::MethodNotAllowed, text)
-        }
-    }
+/// Returns the failure for a method that a resource does not have.
+fn refuse_method(request: &Request) -> Failure {
+    let text = format!("The method {} is not allowed for this resource.", request.method);
+    Failure::new(Fault::MethodNotAllowed, text)
 }

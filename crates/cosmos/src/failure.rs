@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use document::json;
 use engine::{ErrorSubject, Kind};
 
-use crate::interrupt::STOPPING;
+use crate::{interrupt::STOPPING, transport::Transport};
 
 /// Kinds of failures, classified by the client's reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,8 @@ pub(crate) enum Fault {
     Conflict,
     /// The partition key range does not exist. SDKs reload the list of ranges.
     Gone,
+    /// Another node of the cluster owns the data. Clients in direct mode read the addresses again.
+    Elsewhere,
     /// The version of the item is not the requested one, or the item does not match the condition
     /// of a patch.
     PreconditionFailed,
@@ -79,7 +81,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// All faults, for the table in the documentation.
-    pub(crate) const ALL: [Self; 28] = [
+    pub(crate) const ALL: [Self; 29] = [
         Self::BadRequest,
         Self::PartitionKey,
         Self::Recreated,
@@ -95,6 +97,7 @@ impl Fault {
         Self::Timeout,
         Self::Conflict,
         Self::Gone,
+        Self::Elsewhere,
         Self::PreconditionFailed,
         Self::TooLarge,
         Self::AnswerTooLarge,
@@ -130,6 +133,7 @@ impl Fault {
             Self::Timeout => (408, 0, "RequestTimeout"),
             Self::Conflict => (409, 0, "Conflict"),
             Self::Gone => (410, 1002, "Gone"),
+            Self::Elsewhere => (410, 0, "Gone"),
             Self::PreconditionFailed => (412, 0, "PreconditionFailed"),
             Self::TooLarge => (413, 0, "RequestEntityTooLarge"),
             Self::AnswerTooLarge => (413, 3402, "RequestEntityTooLarge"),
@@ -156,9 +160,15 @@ impl Fault {
         self.table_row().1
     }
 
-    /// Returns the code in the response body.
-    pub(crate) const fn code(self) -> &'static str {
-        self.table_row().2
+    /// Returns status, sub-status and name of the fault in an answer of this transport. A client in
+    /// direct mode keeps a cache of containers and ranges, and reads each again on a sub-status of
+    /// its own.
+    pub(crate) const fn on(self, transport: Transport) -> (u16, u32, &'static str) {
+        match (transport, self) {
+            (Transport::Direct, Self::Recreated) => (410, 1000, "Gone"),
+            (Transport::Direct, Self::Gone) => (410, 1007, "Gone"),
+            _ => self.table_row(),
+        }
     }
 }
 
@@ -312,7 +322,7 @@ impl Failure {
 
     /// Returns the response body in Azure Cosmos DB's form: an object with a code and a message;
     /// the message is a string that contains the list of errors, the activity id and the path.
-    pub(crate) fn error_body(&self, activity: &str, uri: &str) -> Vec<u8> {
+    pub(crate) fn error_body(&self, code: &str, activity: &str, uri: &str) -> Vec<u8> {
         let mut message = b"Message: ".to_vec();
         match &self.errors {
             Some(errors) => message.extend_from_slice(errors.as_bytes()),
@@ -327,7 +337,7 @@ impl Failure {
         message.extend_from_slice(b", Request URI: ");
         message.extend_from_slice(uri.as_bytes());
         let mut body = b"{\"code\":".to_vec();
-        json::write_string(self.fault.code(), &mut body);
+        json::write_string(code, &mut body);
         body.extend_from_slice(b",\"message\":");
         json::write_string(&String::from_utf8_lossy(&message), &mut body);
         body.push(b'}');
@@ -403,7 +413,7 @@ mod tests {
     use super::*;
 
     fn body(failure: &Failure) -> String {
-        String::from_utf8(failure.error_body("id", "/dbs/\"x\"")).unwrap()
+        String::from_utf8(failure.error_body(failure.fault.on(Transport::Http).2, "id", "/dbs/\"x\"")).unwrap()
     }
 
     #[test]
@@ -435,6 +445,18 @@ mod tests {
             (engine::Error::new(Kind::Moved, "elsewhere").into(), (503, 0, "ServiceUnavailable")),
         ] {
             assert_eq!(failure.fault.table_row(), want, "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn direct_mode_has_numbers_of_its_own_for_stale_caches() {
+        for fault in Fault::ALL {
+            let want = match fault {
+                Fault::Recreated => (410, 1000, "Gone"),
+                Fault::Gone => (410, 1007, "Gone"),
+                other => other.on(Transport::Http),
+            };
+            assert_eq!(fault.on(Transport::Direct), want, "{fault:?}");
         }
     }
 }

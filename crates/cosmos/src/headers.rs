@@ -1,6 +1,8 @@
 //! Typed request headers. Unknown headers are ignored; routes interpret the values. A new header is
 //! a line in the table below, which makes it parsed, checked and documented.
 
+use std::fmt;
+
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
@@ -9,23 +11,33 @@ use crate::{
 };
 
 macro_rules! headers {
-    (texts { $($text:ident = $text_name:literal,)* } flags { $($flag:ident = $flag_name:literal,)* }) => {
+    (texts { $($text:ident = $text_name:literal,)* } numbers { $($number:ident = $number_name:literal,)* }
+     flags { $($flag:ident = $flag_name:literal,)* }) => {
         /// Names of the headers that are read.
-        pub(crate) const READ: &[&str] = &[$($text_name,)* $($flag_name,)*];
+        pub(crate) const READ: &[&str] = &[$($text_name,)* $($number_name,)* $($flag_name,)*];
 
-        /// Identifies a text header. A header's variant and its accessor share a name.
+        /// Identifies a header of a text or number. A header's variant and its accessor share a name.
         #[allow(non_camel_case_types, reason = "the table has one name for the text and its accessor")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        enum Text {
+        pub(crate) enum Text {
             $($text,)*
+            $($number,)*
+        }
+
+        /// Identifies a boolean header. A header's variant and its accessor share a name.
+        #[allow(non_camel_case_types, reason = "the table has one name for the flag and its accessor")]
+        #[allow(dead_code, reason = "some flags have no token")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Flag {
+            $($flag,)*
         }
 
         /// The headers of a request. The values are moved out of the request's head, not copied.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Headers {
-            /// The text headers that are present. A request has about ten, so a linear search is
-            /// fast.
-            texts: Vec<(Text, HeaderValue)>,
+            /// The headers of texts and numbers that are present. A request has about ten, so a
+            /// linear search is fast.
+            texts: Vec<(Text, Given)>,
             $($flag: Option<bool>,)*
         }
 
@@ -34,6 +46,10 @@ macro_rules! headers {
             $(#[doc = concat!("The header `", $text_name, "`.")]
             pub(crate) fn $text(&self) -> Option<&str> {
                 self.find_text(Text::$text)
+            })*
+            $(#[doc = concat!("The header `", $number_name, "`.")]
+            pub(crate) fn $number(&self) -> Option<Number<'_>> {
+                self.find_number(Text::$number)
             })*
             $(#[doc = concat!("Whether the header `", $flag_name, "` is true.")]
             pub(crate) fn $flag(&self) -> bool {
@@ -44,12 +60,53 @@ macro_rules! headers {
             fn keep(&mut self, name: &str, value: HeaderValue) -> Result<()> {
                 match name {
                     $($text_name => self.keep_text(Text::$text, name, value),)*
+                    $($number_name => self.keep_text(Text::$number, name, value),)*
                     $($flag_name => keep_flag(&mut self.$flag, name, &value),)*
                     _ => Ok(()),
                 }
             }
+
+            /// Sets a boolean header, for a transport that has no text for it.
+            pub(crate) fn set_flag(&mut self, flag: Flag, on: bool) {
+                match flag {
+                    $(Flag::$flag => self.$flag = Some(on),)*
+                }
+            }
         }
     };
+}
+
+/// The value of a header as a transport gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Given {
+    Text(HeaderValue),
+    Number(i64),
+}
+
+/// The value of a header of a number: a text in HTTP, a number in direct mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Number<'a> {
+    Text(&'a str),
+    Value(i64),
+}
+
+impl fmt::Display for Number<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Value(number) => number.fmt(f),
+        }
+    }
+}
+
+impl Number<'_> {
+    /// Returns the number; `None` if the text is not one.
+    pub(crate) fn parse(self) -> Option<i64> {
+        match self {
+            Self::Text(text) => text.trim().parse().ok(),
+            Self::Value(number) => Some(number),
+        }
+    }
 }
 
 headers! {
@@ -72,12 +129,10 @@ headers! {
         intended_container = "x-ms-cosmos-intended-collection-rid",
         session = "x-ms-session-token",
         consistency = "x-ms-consistency-level",
-        max_items = "x-ms-max-item-count",
         continuation = "x-ms-continuation",
         version = "x-ms-version",
         content_format = "x-ms-documentdb-content-serialization-format",
         indexing_directive = "x-ms-indexing-directive",
-        continuation_limit = "x-ms-documentdb-responsecontinuationtokenlimitinkb",
         features = "x-ms-cosmos-supported-query-features",
         pre_triggers = "x-ms-documentdb-pre-trigger-include",
         post_triggers = "x-ms-documentdb-post-trigger-include",
@@ -86,8 +141,12 @@ headers! {
         throughput = "x-ms-offer-throughput",
         offer_type = "x-ms-offer-type",
         autoscale = "x-ms-cosmos-offer-autopilot-settings",
-        expiry_seconds = "x-ms-documentdb-expiry-seconds",
         cut = "x-ebb-cut",
+    }
+    numbers {
+        max_items = "x-ms-max-item-count",
+        continuation_limit = "x-ms-documentdb-responsecontinuationtokenlimitinkb",
+        expiry_seconds = "x-ms-documentdb-expiry-seconds",
     }
     flags {
         is_query = "x-ms-documentdb-isquery",
@@ -136,9 +195,31 @@ impl Headers {
 
     /// Returns the value of a text header. With about ten entries a linear search beats hashing.
     fn find_text(&self, wanted: Text) -> Option<&str> {
+        match self.find_number(wanted)? {
+            Number::Text(text) => Some(text),
+            Number::Value(_) => None,
+        }
+    }
+
+    /// Returns the value of a header that is a text or a number.
+    fn find_number(&self, wanted: Text) -> Option<Number<'_>> {
         let (_, value) = self.texts.iter().find(|(text, _)| *text == wanted)?;
-        // Always valid: the text was checked when it was stored.
-        std::str::from_utf8(value.as_bytes()).ok()
+        match value {
+            // Always valid: the text was checked when it was stored.
+            Given::Text(value) => std::str::from_utf8(value.as_bytes()).ok().map(Number::Text),
+            Given::Number(number) => Some(Number::Value(*number)),
+        }
+    }
+
+    /// Sets a header of a text, for a transport that has checked that it is UTF-8 and occurs once.
+    pub(crate) fn set_text(&mut self, text: Text, mut value: HeaderValue) {
+        value.set_sensitive(text == Text::authorization);
+        self.texts.push((text, Given::Text(value)));
+    }
+
+    /// Sets a header of a number, for a transport that has checked that it occurs once.
+    pub(crate) fn set_number(&mut self, text: Text, number: i64) {
+        self.texts.push((text, Given::Number(number)));
     }
 
     /// Stores a text header, which must be UTF-8. The check is here, so that the same request is
@@ -152,9 +233,9 @@ impl Headers {
             )));
         }
         match self.texts.iter().find(|(held, _)| *held == text) {
-            Some((_, held)) if *held != value => return Err(given_twice(name)),
-            Some(_) => {}
-            None => self.texts.push((text, value)),
+            Some((_, Given::Text(held))) if *held == value => {}
+            Some(_) => return Err(given_twice(name)),
+            None => self.texts.push((text, Given::Text(value))),
         }
         Ok(())
     }
@@ -176,9 +257,7 @@ impl Headers {
     pub(crate) fn check_values(&self) -> Result<()> {
         let refused = |name: &str, given: Option<&str>, is_good: fn(&str) -> bool| match given {
             Some(text) if !text.trim().is_empty() && !is_good(text.trim()) => {
-                Err(Failure::bad_request(format!(
-                    "Invalid value '{text}' specified for header {name}."
-                )))
+                Err(invalid_value(name, text))
             }
             _ => Ok(()),
         };
@@ -191,7 +270,12 @@ impl Headers {
         })?;
         refused(format, self.content_format(), |text| is_one_of(text, FORMATS))?;
         refused(directive, self.indexing_directive(), is_indexing_directive)?;
-        refused(limit, self.continuation_limit(), |text| matches!(text.parse::<i64>(), Ok(1..)))
+        match self.continuation_limit() {
+            None => Ok(()),
+            Some(Number::Text(text)) if text.trim().is_empty() => Ok(()),
+            Some(number) if matches!(number.parse(), Some(1..)) => Ok(()),
+            Some(number) => Err(invalid_value(limit, number)),
+        }
     }
 
     /// Returns whether the client permits that large items in lists are truncated (`x-ebb-cut`).
@@ -199,23 +283,19 @@ impl Headers {
         match self.cut() {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
-            Some(text) => Err(Failure::bad_request(format!(
-                "Invalid value '{text}' specified for header x-ebb-cut."
-            ))),
+            Some(text) => Err(invalid_value("x-ebb-cut", text)),
         }
     }
 
     /// Returns the requested page size; -1 requests the maximum.
     pub(crate) fn page_items(&self) -> Result<Option<usize>> {
-        let Some(text) = self.max_items() else { return Ok(None) };
-        match text.trim().parse::<i64>() {
-            Ok(-1) => Ok(Some(MAX_PAGE_ITEMS)),
-            Ok(count @ 1..) => {
+        let Some(number) = self.max_items() else { return Ok(None) };
+        match number.parse() {
+            Some(-1) => Ok(Some(MAX_PAGE_ITEMS)),
+            Some(count @ 1..) => {
                 Ok(Some(usize::try_from(count).unwrap_or(MAX_PAGE_ITEMS).min(MAX_PAGE_ITEMS)))
             }
-            _ => Err(Failure::bad_request(format!(
-                "Invalid value '{text}' specified for header x-ms-max-item-count."
-            ))),
+            _ => Err(invalid_value("x-ms-max-item-count", number)),
         }
     }
 }
@@ -285,6 +365,11 @@ fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result
         Some(before) if before != given => Err(given_twice(name)),
         _ => Ok(()),
     }
+}
+
+/// Returns the failure for a header with a value that it cannot have.
+fn invalid_value(name: &str, value: impl fmt::Display) -> Failure {
+    Failure::bad_request(format!("Invalid value '{value}' specified for header {name}."))
 }
 
 /// Returns the failure for a header that occurs twice with different values.

@@ -29,7 +29,8 @@ impl Home {
     pub(crate) fn of(link: &Link) -> Self {
         let [database, _] = &link.owners;
         match link.kind {
-            Resource::Account | Resource::Addresses | Resource::Certificate => Self::Any,
+            Resource::Account | Resource::Certificate => Self::Any,
+            Resource::Addresses if database.is_empty() => Self::Any,
             Resource::Offers => match link.name.as_deref().and_then(Rid::parse) {
                 Some(Rid::Database(number)) => Self::Numbered(number),
                 _ => Self::Any,

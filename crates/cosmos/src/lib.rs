@@ -22,9 +22,11 @@ mod catalog;
 mod compat;
 mod container;
 mod continuation;
+mod direct;
 mod dispatch;
 mod epk;
 mod etag;
+mod exchange;
 mod failure;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -54,8 +56,9 @@ mod sender;
 mod session;
 mod slow;
 mod tls;
+mod transport;
 
-pub use api::{NoSqlApi, Settings, Shard};
+pub use api::{DirectMode, NoSqlApi, Settings, Shard};
 pub use auth::{Hosts, Keys, Right, WELL_KNOWN_KEY};
 pub use compat::compat;
 pub use homes::Home;

@@ -107,6 +107,13 @@ pub(crate) const FREE_STREAMS: usize = 8;
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(240);
 /// Longest time for a request body to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Longest time without a frame on a connection in direct mode. Clients keep such connections open,
+/// and a write fails if its connection is closed at the same time.
+pub(crate) const DIRECT_IDLE_TIME: Duration = Duration::from_secs(30 * 60);
+/// Interval at which a connection in direct mode checks its time limits.
+pub(crate) const CONNECTION_CHECK: Duration = Duration::from_secs(10);
+/// Unread bytes of answers from which no further frame of a client in direct mode is read.
+pub(crate) const MAX_UNSENT_BYTES: usize = 256 * 1024;
 /// Longest time for a TLS handshake.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of a body that are allocated before they have arrived. Further memory is reserved as data

@@ -16,10 +16,10 @@
 //! A path without its last name denotes the feed (the list) of these resources. Leading and
 //! trailing slashes are ignored, because clients build links from `_self`, which ends with a slash.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use http::Uri;
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
 use crate::{
     failure::{Failure, Fault, Result},
@@ -47,7 +47,8 @@ pub(crate) enum Resource {
     /// The target of the operation that deletes all items with a partition key; not a stored
     /// resource.
     PartitionKey,
-    /// Addresses of replicas, which clients in direct mode request.
+    /// Addresses of replicas, which clients in direct mode request. The owners are resource ids; the
+    /// name lists partition key ranges.
     Addresses,
     Certificate,
 }
@@ -97,10 +98,38 @@ pub(crate) struct Link {
     pub(crate) owners: [String; 2],
     /// Name of the resource itself; `None` for a feed.
     pub(crate) name: Option<String>,
-    /// The link that the request's signature covers, still percent-encoded: the link of the
-    /// resource or, for a feed, of its parent.
-    signed: String,
+    /// The link that the request's signature covers: the link of the resource or, for a feed, of its
+    /// parent.
+    pub(crate) signed: SignedLink,
 }
+
+/// A link that a signature covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SignedLink {
+    text: Arc<str>,
+    /// Whether `text` is percent-encoded, as in a path.
+    encoded: bool,
+    /// The kind of the listed resources if the request is about a feed.
+    feed: Option<Resource>,
+}
+
+impl SignedLink {
+    /// Returns the path of the resource or feed, percent-encoded.
+    pub(crate) fn to_path(&self) -> String {
+        let text = match self.encoded {
+            true => Cow::Borrowed(&*self.text),
+            false => utf8_percent_encode(&self.text, IN_PATH).into(),
+        };
+        match self.feed {
+            Some(kind) if text.is_empty() => format!("/{}", kind.path_word()),
+            Some(kind) => format!("/{text}/{}", kind.path_word()),
+            None => format!("/{text}"),
+        }
+    }
+}
+
+/// Characters of a link that a path must not contain as they are.
+const IN_PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'%').add(b'?').add(b'\\');
 
 impl Link {
     /// Parses the target of a request. In the path of an item a `?` is part of the id, since the
@@ -108,6 +137,9 @@ impl Link {
     pub(crate) fn of_target(uri: &Uri) -> Result<Self> {
         let link = Self::parse(uri.path())?;
         match uri.query() {
+            query if link.kind == Resource::Addresses => {
+                Self::of_addresses(query.unwrap_or_default())
+            }
             Some(query) if link.kind == Resource::Documents && link.name.is_some() => {
                 Self::parse(&format!("{}?{query}", uri.path()))
             }
@@ -182,20 +214,82 @@ impl Link {
         };
         let owners = [decoded(database)?, decoded(owner)?];
         let name = name.map(|name| decode_part(name).map(Cow::into_owned)).transpose()?;
-        Ok(Self { kind, owners, name, signed: signed.to_owned() })
+        let feed = name.is_none().then_some(kind);
+        let signed = SignedLink { text: signed.into(), encoded: true, feed };
+        Ok(Self { kind, owners, name, signed })
+    }
+
+    /// Creates a link from names that are not percent-encoded. `signed` is the text that a signature
+    /// covers.
+    pub(crate) fn of_names(
+        kind: Resource,
+        owners: [String; 2],
+        name: Option<String>,
+        signed: &str,
+    ) -> Self {
+        let feed = name.is_none().then_some(kind);
+        let signed = SignedLink { text: signed.into(), encoded: false, feed };
+        Self { kind, owners, name, signed }
+    }
+
+    /// Returns the kind of resource that the request's signature covers. A request for addresses is
+    /// signed like a read of the items or databases at these addresses.
+    pub(crate) fn signed_word(&self) -> &'static str {
+        let [database, _] = &self.owners;
+        match self.kind {
+            Resource::Addresses if database.is_empty() => Resource::Databases.path_word(),
+            Resource::Addresses => Resource::Documents.path_word(),
+            kind => kind.path_word(),
+        }
+    }
+
+    /// Returns whether the request is about items or the conflicts of items.
+    pub(crate) fn is_about_items(&self) -> bool {
+        matches!(self.kind, Resource::Documents | Resource::Conflicts)
+    }
+
+    /// Parses a request for addresses. The parameter `$resolveFor` is `dbs` or the link of a
+    /// container's items, `dbs/{rid}/colls/{rid}/docs`; `$partitionKeyRangeIds` lists ranges of the
+    /// container.
+    fn of_addresses(query: &str) -> Result<Self> {
+        let (mut resolved, mut ranges) = (None, None);
+        for parameter in query.split('&') {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            match &*decode_part(name)? {
+                "$resolveFor" => resolved = Some(decode_part(value)?),
+                "$partitionKeyRangeIds" => ranges = Some(decode_part(value)?.into_owned()),
+                _ => {}
+            }
+        }
+        let resolved = resolved.unwrap_or_default();
+        let parts: Vec<&str> = resolved.trim_matches('/').split('/').collect();
+        match *parts.as_slice() {
+            ["dbs"] => Ok(Self::of_names(Resource::Addresses, Default::default(), None, "")),
+            ["dbs", database, "colls", container, "docs"] => {
+                let owners = [database.to_owned(), container.to_owned()];
+                let signed = container.to_ascii_lowercase();
+                Ok(Self::of_names(Resource::Addresses, owners, ranges, &signed))
+            }
+            _ => Err(Failure::bad_request(format!(
+                "'{resolved}' is not a valid value of $resolveFor: it is 'dbs' or the link of a \
+                 container's items by resource ids."
+            ))),
+        }
     }
 
     /// Returns the texts that a client may have signed: the link as sent, the decoded link, and the
     /// resource id at the end of the link in lower case. SDKs and their versions differ, so a
     /// signature of any of these texts is accepted.
     pub(crate) fn signed_forms(&self) -> [Option<Cow<'_, str>>; 3] {
-        let decoded = decode_part(&self.signed).ok().filter(|text| *text != self.signed);
+        let SignedLink { text, encoded, .. } = &self.signed;
+        let decoded = Some(&**text).filter(|_| *encoded).and_then(|text| decode_part(text).ok());
+        let decoded = decoded.filter(|decoded| *decoded != **text);
         // Uses the decoded form, since lower-casing would change percent escapes too.
-        let whole = decoded.as_deref().unwrap_or(&self.signed);
+        let whole = decoded.as_deref().unwrap_or(text);
         let last = whole.rsplit('/').next().unwrap_or_default();
         let is_id = Rid::parse(last).is_some() || self.kind == Resource::Offers;
         let last = is_id.then(|| Cow::Owned(last.to_ascii_lowercase()));
-        [Some(Cow::Borrowed(&self.signed)), decoded, last]
+        [Some(Cow::Borrowed(text)), decoded, last]
     }
 }
 
@@ -231,7 +325,7 @@ mod tests {
         match Link::parse(path) {
             Ok(link) => {
                 let [db, owner] = &link.owners;
-                format!("{:?} {db},{owner} {:?} {}", link.kind, link.name, link.signed)
+                format!("{:?} {db},{owner} {:?} {}", link.kind, link.name, link.signed.text)
             }
             Err(failure) => failure.fault.status().to_string(),
         }
@@ -277,6 +371,42 @@ mod tests {
         ] {
             assert_eq!(shown(path), want, "{path}");
         }
+    }
+
+    #[test]
+    fn addresses_are_of_ranges_or_of_the_account() {
+        let parsed = |query: &str| {
+            let uri: Uri = format!("//addresses/?{query}").parse().unwrap();
+            let link = Link::of_target(&uri).map_err(|failure| failure.fault.status())?;
+            let forms: Vec<String> =
+                link.signed_forms().into_iter().flatten().map(Cow::into_owned).collect();
+            Ok((link.signed_word(), forms[0].clone(), link.owners, link.name))
+        };
+        let owners = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+        let account = Ok(("dbs", String::new(), owners("", ""), None));
+        assert_eq!(parsed("$resolveFor=dbs&$filter=protocol%20eq%20rntbd"), account);
+        let range = "$resolveFor=dbs%2fAAAA1w%3d%3d%2fcolls%2fAAAA14AAAMs%3d%2fdocs&\
+                     $filter=protocol%20eq%20rntbd&$partitionKeyRangeIds=0%2c1";
+        let want = ("docs", "aaaa14aaams=".to_owned(), owners("AAAA1w==", "AAAA14AAAMs="));
+        assert_eq!(parsed(range), Ok((want.0, want.1, want.2, Some("0,1".to_owned()))));
+        for query in ["", "$resolveFor=", "$resolveFor=dbs%2fx", "$resolveFor=%ff"] {
+            assert_eq!(parsed(query), Err(400), "{query}");
+        }
+    }
+
+    #[test]
+    fn names_are_signed_as_they_are() {
+        let owners = ["d".to_owned(), "c".to_owned()];
+        let id = "p%20 ?#/x".to_owned();
+        let text = "dbs/d/colls/c/docs/p%20 ?#/x";
+        let link = Link::of_names(Resource::Documents, owners.clone(), Some(id), text);
+        let forms: Vec<_> = link.signed_forms().into_iter().flatten().collect();
+        assert_eq!(forms, [text]);
+        assert_eq!(link.signed.to_path(), "/dbs/d/colls/c/docs/p%2520%20%3F%23/x");
+        let feed = Link::of_names(Resource::Documents, owners, None, "dbs/d/colls/c");
+        assert_eq!(feed.signed.to_path(), "/dbs/d/colls/c/docs");
+        let all = Link::of_names(Resource::Databases, Default::default(), None, "");
+        assert_eq!(all.signed.to_path(), "/dbs");
     }
 
     #[test]

@@ -27,6 +27,13 @@ pub(crate) struct Reply {
     pub(crate) count: Option<usize>,
     /// Media type; `None` for JSON.
     pub(crate) content_type: Option<&'static str>,
+    /// Distinguishes failures with the same status; 0 for none.
+    pub(crate) sub_status: u32,
+    /// Milliseconds after which a retry may succeed.
+    pub(crate) retry_ms: Option<u64>,
+    /// The commit of an item's last change, for a response to a read of the item.
+    pub(crate) item_seq: Option<u64>,
+    /// Further headers. Answers of direct mode include those that have a token.
     pub(crate) extra: Vec<(&'static str, String)>,
     /// Headers about the resource's parent; set by the dispatcher, not by routes.
     pub(crate) parent: Option<ParentHeaders>,

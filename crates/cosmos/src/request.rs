@@ -14,6 +14,7 @@ use crate::{
     interrupt::Client,
     link::Link,
     operation::{Access, Operation},
+    transport::Transport,
 };
 
 /// A request without its body. It owns its data, so that it can be moved to another task.
@@ -27,6 +28,8 @@ pub(crate) struct Request {
     /// The requested operation. All later steps use the operation's row in the table of operations,
     /// so that no two steps can interpret a request differently.
     pub(crate) operation: Operation,
+    /// The transport by which the request arrived.
+    pub(crate) transport: Transport,
     /// `http` or `https`, for URLs in responses.
     pub(crate) scheme: &'static str,
     /// The newest commit that the client's session has seen. Set once the sender is authorized.
@@ -57,23 +60,35 @@ impl Request {
     ) -> Result<Self> {
         let headers = Headers::read(parts.headers)?;
         check_encoding(&headers)?;
-        let operation = Operation::decide(&parts.method, &link, &headers);
         let authority = parts.uri.into_parts().authority;
-        let method = parts.method;
-        Ok(Self {
+        let request = Self::new(Transport::Http, parts.method, link, headers, client);
+        Ok(Self { scheme, authority, ..request })
+    }
+
+    /// Creates a request from its parts. The operation is determined here for all transports.
+    pub(crate) fn new(
+        transport: Transport,
+        method: Method,
+        link: Link,
+        headers: Headers,
+        client: Arc<Client>,
+    ) -> Self {
+        let operation = Operation::decide(&method, &link, &headers);
+        Self {
+            transport,
             method,
             link,
             headers,
             operation,
-            scheme,
+            scheme: "https",
             seen: 0,
             may_write: false,
             cuts: false,
             client,
             stats: Arc::default(),
-            authority,
+            authority: None,
             container: None,
-        })
+        }
     }
 
     /// Returns the host that the client addressed, with its port if it gave one.
@@ -106,8 +121,8 @@ impl Request {
     /// Returns the container of the operation's resource.
     ///
     /// SDKs cache the resource id of a container and send it with requests. If the name now belongs
-    /// to another container, the failure has sub-status 1024, on which SDKs read the definition
-    /// again.
+    /// to another container, the failure has the sub-status on which SDKs read the definition again:
+    /// 1024, in direct mode 1000.
     pub(crate) fn container(&self) -> Result<&Arc<Container>> {
         let found = match &self.container {
             Some(Ok(found)) => found,

@@ -87,6 +87,11 @@ const CLIENT_KEY: u8 = 2;
 /// The bit that distinguishes container numbers from user numbers.
 const CONTAINER: u32 = 1 << 31;
 
+/// Returns the text of a resource id that is given as bytes, whether or not it can be assigned.
+pub(crate) fn encode_bytes(bytes: &[u8]) -> String {
+    BASE64.encode(bytes)
+}
+
 impl Rid {
     /// Returns the id as text.
     pub(crate) fn encode(self) -> String {

@@ -25,6 +25,11 @@ pub(crate) fn session_token(seq: u64) -> String {
     format!("{RANGE}:-1#{seq}")
 }
 
+/// Returns the session token without its range, as answers of direct mode have it.
+pub(crate) fn session_version(seq: u64) -> String {
+    format!("-1#{seq}")
+}
+
 /// Returns the newest commit in the session tokens of a header; `None` if one of them is malformed.
 fn seen_by(header: &str) -> Option<u64> {
     let mut newest = 0;

@@ -12,11 +12,13 @@ use crate::{
     link::Link,
     operation::{Metric, Operation},
     reply::Reply,
+    transport::Transport,
 };
 
 /// A finished request, for the slow request log.
 pub(crate) struct FinishedRequest<'a> {
     pub(crate) operation: Option<Operation>,
+    pub(crate) transport: Transport,
     /// The path of the request, without the query string.
     pub(crate) path: &'a str,
     pub(crate) stats: &'a ExecutionStats,
@@ -58,6 +60,7 @@ pub(crate) fn report_end(api: &NoSqlApi, ended: &FinishedRequest<'_>) {
         charge: Some(ended.reply.request_units as f64 / 100.0),
         client: told(ended.agent),
         request: told(ended.activity),
+        protocol: ended.transport.name(),
         relayed: ended.relayed,
         parent: ended.parent,
     };
@@ -69,6 +72,7 @@ pub(crate) fn report_end(api: &NoSqlApi, ended: &FinishedRequest<'_>) {
         slow.keep("nosql", &known, clock::wall_ms(), query);
         tracing::info!(
             api = "nosql",
+            protocol = known.protocol,
             command = known.name,
             namespace = ?format!("{}.{}", known.database, known.collection).trim_matches('.'),
             ms,

@@ -67,6 +67,7 @@ pub(crate) fn report_end(
         charge: None,
         client: told(&app),
         request: &id.to_string(),
+        protocol: "",
         relayed: call.connection.relayed_sender.is_some(),
         parent: None,
     };

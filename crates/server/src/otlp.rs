@@ -132,6 +132,7 @@ fn attributes_of(operation: &Operation<'_>) -> Vec<KeyValue> {
         ("db.operation.name", operation.name),
         ("db.namespace", operation.database),
         ("db.collection.name", operation.collection),
+        ("network.protocol.name", operation.protocol),
         ("user_agent.original", operation.client),
         ("ebb.request", operation.request),
         ("ebb.plan", operation.plan),
@@ -209,6 +210,7 @@ mod tests {
             charge: Some(1.5),
             client: "test",
             request: "an id",
+            protocol: "rntbd",
             relayed: false,
             parent: Some(parent),
         });
@@ -217,7 +219,7 @@ mod tests {
         // Protobuf contains texts and ids verbatim.
         let has = |wanted: &[u8]| request.windows(wanted.len()).any(|part| part == wanted);
         assert!(request.starts_with(b"POST /v1/traces HTTP/1.1\r\n"));
-        for wanted in ["ReadItem orders", "db.namespace", "shop", "error.type", "404", "a node"] {
+        for wanted in ["ReadItem orders", "db.namespace", "shop", "error.type", "404", "rntbd", "a node"] {
             assert!(has(wanted.as_bytes()), "{wanted}");
         }
         let trace = [0x0a, 0xf7, 0x65, 0x19, 0x16, 0xcd, 0x43, 0xdd, 0x84, 0x48, 0xeb, 0x21];

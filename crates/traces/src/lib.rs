@@ -44,6 +44,9 @@ pub struct Operation<'a> {
     pub client: &'a str,
     /// The number or id of the request, as in the log of slow operations.
     pub request: &'a str,
+    /// The protocol of the connection, named as in OpenTelemetry's network conventions; empty for an
+    /// API with a single protocol.
+    pub protocol: &'static str,
     /// Whether the operation came through the admin address, like the portal's requests.
     pub relayed: bool,
     /// The client's span that the operation belongs to, in the form of a `traceparent` header.

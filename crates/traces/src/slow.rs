@@ -169,6 +169,7 @@ mod tests {
             charge: None,
             client: "",
             request: "7",
+            protocol: "",
             relayed: false,
             parent: None,
         }

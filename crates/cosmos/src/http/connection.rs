@@ -10,6 +10,7 @@
 //!
 //! ```text
 //! serve -> Tls     -> serve_tls -> serve_http1 or http2::serve_http2, as agreed
+//!                                -> direct::serve_direct, by the first bytes
 //!       -> Http1   -> serve_until_idle: requests, idle, requests, idle ..
 //!       -> Http2   -> http2::serve_http2
 //!       -> Unclear -> serve_slow_start: reads until it is clear
@@ -21,7 +22,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
@@ -35,19 +36,24 @@ use super::{
     body::Body,
     http2,
     linger::Linger,
-    protocol::Protocol,
+    protocol::{Protocol, begins_frame},
     response_body::ResponseBody,
     service::{OutcomeUnknown, RequestService, Schedule},
     stream::{FirstHead, Stream},
 };
 use crate::{
     api::NoSqlApi,
+    direct::serve_direct,
+    homes::Home,
     interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, STOP_TIME, WINDOW_BYTES,
     },
     tls::{self, CurrentCertificate},
 };
+
+/// Bytes that are read at once to distinguish frames from HTTP; a client's context is shorter.
+const MAX_FIRST_READ: usize = 512;
 
 /// Serves a client until it disconnects or `stop` is set.
 pub async fn serve(api: Arc<NoSqlApi>, stream: TcpStream, stop: watch::Receiver<bool>) {
@@ -123,12 +129,49 @@ async fn serve_tls<A: RequestService>(
     // Without a completed handshake no response can be sent to the client.
     let Some(stream) = finish_handshake(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
-    match agreed == Some(tls::HTTP2) {
-        true => {
+    match agreed {
+        Some(tls::HTTP2) => {
             Box::pin(http2::serve_http2(service, peer, stream, "https", first_head, stop)).await
         }
-        false => Box::pin(serve_http1(service, peer, stream, "https", first_head, stop)).await,
+        // Clients in direct mode agree on no protocol.
+        None if service.accepts_frames() => {
+            Box::pin(serve_frames_or_http1(service, peer, stream, first_head, stop)).await
+        }
+        _ => Box::pin(serve_http1(service, peer, stream, "https", first_head, stop)).await,
     }
+}
+
+/// Serves a TLS client that speaks HTTP/1 or sends frames, as its first bytes tell.
+async fn serve_frames_or_http1<A: RequestService>(
+    service: &Arc<A>,
+    peer: Option<IpAddr>,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    first_head: &FirstHead,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut stream = Stream::new(stream);
+    let mut first = BytesMut::with_capacity(MAX_FIRST_READ);
+    let told = async {
+        while let Ok(1..) = stream.read_buf(&mut first).await {
+            let told = begins_frame(&first);
+            if told.is_some() {
+                return told;
+            }
+        }
+        None
+    };
+    let told = tokio::select! {
+        told = tokio::time::timeout(HEAD_TIMEOUT, told) => told.ok().flatten(),
+        _ = stop.changed() => None,
+    };
+    let Some(sends_frames) = told else { return };
+    stream.puts_back(first.freeze());
+    if sends_frames {
+        let find_api = |home: &Home| service.find_api(home);
+        let on_known = || first_head.mark_seen();
+        return Box::pin(serve_direct(&find_api, peer, stream, &on_known, stop)).await;
+    }
+    serve_http1(service, peer, stream, "https", first_head, stop).await;
 }
 
 /// Serves a client whose first bytes arrive one by one or cannot be peeked at. Bytes that were

@@ -31,7 +31,9 @@ use super::{
     stream::{FirstHead, Stream},
 };
 use crate::{
+    api::NoSqlApi,
     failure::{Failure, Fault},
+    homes::Home,
     interrupt::Client,
     limits::{MAX_FIRST_BYTES, MOVED_TIME, WINDOW_BYTES},
     sender::Sender,
@@ -104,6 +106,14 @@ struct ForwardedService {
 }
 
 impl RequestService for ForwardedService {
+    fn accepts_frames(&self) -> bool {
+        false
+    }
+
+    fn find_api(self: &Arc<Self>, _: &Home) -> Option<Arc<NoSqlApi>> {
+        None
+    }
+
     fn certificate(&self) -> Option<&CurrentCertificate> {
         None
     }

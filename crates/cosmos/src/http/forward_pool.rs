@@ -19,12 +19,11 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     answer::refuse,
-    counted_bytes::count_bytes,
     forward::{Duplex, MOVED},
     replay::{Outgoing, Replay, remove_hop_by_hop},
     service::OutcomeUnknown,
 };
-use crate::{failure::Failure, headers::asks_query, limits::TRUSTED_BYTES};
+use crate::{exchange::count_bytes, failure::Failure, headers::asks_query, limits::TRUSTED_BYTES};
 
 /// Largest number of idle connections pooled for one client.
 const KEPT: usize = 8;

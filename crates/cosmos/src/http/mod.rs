@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! socket -> protocol (TLS, HTTP/1 or HTTP/2, by the first bytes)
+//!        -> direct (frames within TLS, by the first bytes)
 //!        -> connection (HTTP/1) or http2   one future for each client
 //!        -> answer                         one request, from its head to its response
 //!        -> respond, response_body         headers, and a body that is sent in parts
@@ -18,11 +19,8 @@
 
 mod active_requests;
 mod answer;
-mod audited;
 mod body;
 mod connection;
-mod counted_bytes;
-mod exchange;
 mod forward;
 mod forward_pool;
 mod head;

@@ -21,6 +21,9 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// method.
 const DECISIVE: usize = 4;
 
+/// Number of bytes that distinguish a client's first frame from HTTP.
+const FRAME_BYTES: usize = 5;
+
 /// The protocol that a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
@@ -30,6 +33,17 @@ pub(super) enum Protocol {
     Http2,
     /// Too few bytes have arrived.
     Unclear,
+}
+
+/// Returns whether a client that has begun with these bytes within TLS sends frames, as in direct
+/// mode; `None` if more bytes are needed. A frame begins with its length, and its fifth byte is zero
+/// in a client's first frame. No HTTP head has a zero byte.
+pub(super) fn begins_frame(first: &[u8]) -> Option<bool> {
+    let decisive = first.get(..FRAME_BYTES).unwrap_or(first);
+    match decisive.contains(&0) {
+        true => Some(true),
+        false => (decisive.len() == FRAME_BYTES).then_some(false),
+    }
 }
 
 impl Protocol {
@@ -79,6 +93,22 @@ impl Protocol {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frames_begin_with_a_zero_byte() {
+        for (first, want) in [
+            (&b""[..], None),
+            (b"GET ", None),
+            (b"GET /", Some(false)),
+            (b"PRI * HTTP/2.0", Some(false)),
+            (b"\x95", None),
+            (b"\x95\0", Some(true)),
+            (b"\x95\x01\x01\x01\0\0\0\0", Some(true)),
+            (b"\x95\x01\x01\x01\x01\0", Some(false)),
+        ] {
+            assert_eq!(begins_frame(first), want, "{first:?}");
+        }
+    }
 
     #[test]
     fn openings() {

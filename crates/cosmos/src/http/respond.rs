@@ -8,26 +8,13 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use http_body_util::Full;
 use hyper::Response;
-use memory::Share;
 use throughput::request_units;
 
-use super::counted_bytes;
-use crate::{limits::QUOTA, reply::Reply, session};
-
-/// Data about a request for the headers of its response.
-#[derive(Debug, Default)]
-pub(super) struct RequestSummary {
-    pub(super) activity: String,
-    /// The newest commit that the response reports to the client.
-    pub(super) known: u64,
-    /// Whether the request is about items. Responses about items name the partition key range:
-    /// without it, clients would reload the list of ranges before their next request.
-    pub(super) items: bool,
-    /// URL of the resource in the response.
-    pub(super) location: Option<String>,
-    /// Duration of the request, for a header that SDKs ignore.
-    pub(super) took: Duration,
-}
+use crate::{
+    exchange::{Answer, count_bytes},
+    limits::QUOTA,
+    session,
+};
 
 // Constants, because parsing a name at run time looks it up among all known ones.
 const SESSION_TOKEN: HeaderName = HeaderName::from_static("x-ms-session-token");
@@ -44,6 +31,9 @@ const RESOURCE_QUOTA: HeaderName = HeaderName::from_static("x-ms-resource-quota"
 const RESOURCE_USAGE: HeaderName = HeaderName::from_static("x-ms-resource-usage");
 const WRITE_QUORUM: HeaderName = HeaderName::from_static("x-ms-current-write-quorum");
 const REPLICA_SET_SIZE: HeaderName = HeaderName::from_static("x-ms-current-replica-set-size");
+const SUB_STATUS: HeaderName = HeaderName::from_static("x-ms-substatus");
+const RETRY_AFTER: HeaderName = HeaderName::from_static("x-ms-retry-after-ms");
+const ITEM_LSN: HeaderName = HeaderName::from_static("x-ms-item-lsn");
 const RANGE_ID: HeaderName = HeaderName::from_static("x-ms-documentdb-partitionkeyrangeid");
 
 const fn fixed(name: &'static str, text: &'static str) -> (HeaderName, HeaderValue) {
@@ -74,15 +64,13 @@ static TEMPLATE: LazyLock<HeaderMap> = LazyLock::new(|| {
 });
 
 /// Builds the response; the memory of the body stays reserved until its last part is dropped.
+/// `location` is the URL of the resource in the response.
 ///
 /// The header `lsn` and the session token report the commit that the response reflects. A client
 /// sends the token back and then never reads older state.
-pub(super) fn build_response(
-    reply: Reply,
-    about: RequestSummary,
-    held: Share,
-) -> Response<Full<Bytes>> {
-    let seq = if reply.seq == 0 { about.known } else { reply.seq };
+pub(super) fn build_response(answer: Answer, location: Option<String>) -> Response<Full<Bytes>> {
+    let Answer { reply, activity, known, about_items, took, held } = answer;
+    let seq = if reply.seq == 0 { known } else { reply.seq };
     let mut headers = TEMPLATE.clone();
     headers.reserve(MORE_HEADERS);
     if !reply.body.is_empty() {
@@ -93,12 +81,12 @@ pub(super) fn build_response(
     headers.insert(LSN, HeaderValue::from(seq));
     headers.insert(COMMITTED_LSN, HeaderValue::from(seq));
     put_header(&mut headers, REQUEST_CHARGE, request_units::units_text(reply.request_units));
-    put_header(&mut headers, ACTIVITY_ID, about.activity);
-    put_header(&mut headers, DURATION, milliseconds(about.took));
-    if about.items {
+    put_header(&mut headers, ACTIVITY_ID, activity.to_string());
+    put_header(&mut headers, DURATION, milliseconds(took));
+    if about_items {
         headers.insert(RANGE_ID, HeaderValue::from_static(session::RANGE));
     }
-    if let Some(location) = about.location {
+    if let Some(location) = location {
         put_header(&mut headers, http::header::CONTENT_LOCATION, location);
     }
     if let Some(etag) = reply.etag {
@@ -123,10 +111,19 @@ pub(super) fn build_response(
             headers.insert(REPLICA_SET_SIZE, HeaderValue::from_static("1"));
         }
     }
+    if reply.sub_status != 0 {
+        headers.insert(SUB_STATUS, HeaderValue::from(reply.sub_status));
+    }
+    if let Some(ms) = reply.retry_ms {
+        headers.insert(RETRY_AFTER, HeaderValue::from(ms));
+    }
+    if let Some(seq) = reply.item_seq {
+        headers.insert(ITEM_LSN, HeaderValue::from(seq));
+    }
     for (name, text) in reply.extra {
         put_header(&mut headers, HeaderName::from_static(name), text);
     }
-    let mut response = Response::new(Full::new(counted_bytes::count_bytes(reply.body, held)));
+    let mut response = Response::new(Full::new(count_bytes(reply.body, held)));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or_default();
     *response.headers_mut() = headers;
     response
@@ -150,6 +147,7 @@ fn put_header(headers: &mut HeaderMap, name: HeaderName, text: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{exchange::Activity, reply::Reply};
 
     #[test]
     fn answers_carry_what_clients_read() {
@@ -158,14 +156,14 @@ mod tests {
         let reply = Reply { status: 201, seq: 7, stored, ..Reply::default() };
         let reply = reply.with_etag("\"e\"".to_owned());
         let owner = crate::reply::ParentHeaders::new("dbs/d", "AAAAAQ==");
-        let about = RequestSummary {
-            activity: "a".to_owned(),
+        let answer = Answer {
+            activity: Activity::Text("a".to_owned()),
             known: 9,
-            items: true,
-            location: Some("http://x/dbs/d".to_owned()),
+            about_items: true,
             took: Duration::from_micros(12_034),
+            ..Answer::of_reply(Reply { parent: owner, sub_status: 3, retry_ms: Some(4), ..reply })
         };
-        let response = build_response(Reply { parent: owner, ..reply }, about, Share::default());
+        let response = build_response(answer, Some("http://x/dbs/d".to_owned()));
         let header = |name: &str| response.headers().get(name).map(|text| text.to_str().unwrap());
         assert_eq!(response.status(), 201);
         for (name, want) in [
@@ -181,6 +179,9 @@ mod tests {
             ("x-ms-content-path", Some("AAAAAQ==")),
             ("content-type", None),
             ("x-ms-continuation", None),
+            ("x-ms-substatus", Some("3")),
+            ("x-ms-retry-after-ms", Some("4")),
+            ("x-ms-item-lsn", None),
             ("x-ms-resource-usage", Some("documentSize=0;")),
             ("x-ms-current-write-quorum", Some("1")),
         ] {

@@ -17,18 +17,19 @@ use memory::{Account, Share};
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{
-    answer::{failure_reply, find_page, refuse},
+    answer::{find_page, refuse},
     body::{Body, discard_body, read_body},
     connection,
     forward_pool::{self, ForwardConnection, ForwardPool},
     head,
     local_endpoint::LocalEndpoint,
     replay::Outgoing,
-    respond::{RequestSummary, build_response},
+    respond::build_response,
     service::{OutcomeUnknown, RequestService, Schedule},
 };
 use crate::{
-    api::Settings,
+    api::{NoSqlApi, Settings},
+    exchange::{Answer, failure_reply},
     failure::{Failure, Fault},
     homes::Home,
     interrupt::Client,
@@ -37,6 +38,7 @@ use crate::{
     routes::account,
     sender::Sender,
     tls::CurrentCertificate,
+    transport::Transport,
 };
 
 /// Maximum number of servers to which a request is sent, if none of them has started to process it.
@@ -106,6 +108,16 @@ struct RoutedService {
 }
 
 impl RequestService for RoutedService {
+    fn accepts_frames(&self) -> bool {
+        self.endpoint.settings.direct.is_some()
+    }
+
+    fn find_api(self: &Arc<Self>, home: &Home) -> Option<Arc<NoSqlApi>> {
+        let router = &self.endpoint.router;
+        let found = router.local_endpoint(router.shard_of(home))?;
+        (!*found.stopping.borrow()).then_some(found.api)
+    }
+
     fn certificate(&self) -> Option<&CurrentCertificate> {
         self.endpoint.settings.certificate.as_ref()
     }
@@ -132,7 +144,7 @@ impl RequestService for RoutedService {
         }
         // This server and the owner of the shard could parse an ambiguous head differently.
         if let Err(failure) = head::check_head(&parts) {
-            let reply = failure_reply(&failure, "", parts.uri.path());
+            let reply = failure_reply(&failure, Transport::Http, "", parts.uri.path());
             let reply = reply.with_header("connection", "close");
             return Ok(respond(reply));
         }
@@ -237,5 +249,5 @@ fn unreached() -> Response<Full<Bytes>> {
 }
 
 fn respond(reply: Reply) -> Response<Full<Bytes>> {
-    build_response(reply, RequestSummary::default(), Share::default())
+    build_response(Answer::of_reply(reply), None)
 }

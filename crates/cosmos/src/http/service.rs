@@ -12,7 +12,9 @@ use hyper::{Request, Response};
 use memory::Account;
 
 use super::{answer::answer_request, body::Body};
-use crate::{api::NoSqlApi, interrupt::Client, sender::Sender, tls::CurrentCertificate};
+use crate::{
+    api::NoSqlApi, homes::Home, interrupt::Client, sender::Sender, tls::CurrentCertificate,
+};
 
 /// How a request is scheduled. An HTTP/2 client may send a hundred requests at once. If all ran
 /// immediately, they would delay the requests of other clients.
@@ -40,6 +42,13 @@ impl std::error::Error for OutcomeUnknown {}
 
 /// Executes the requests of a connection and provides the connection's settings.
 pub(super) trait RequestService: Send + Sync + 'static {
+    /// Returns whether clients may connect in direct mode.
+    fn accepts_frames(&self) -> bool;
+
+    /// Returns the API in this process that executes requests of direct mode with this home; `None`
+    /// if another process does.
+    fn find_api(self: &Arc<Self>, home: &Home) -> Option<Arc<NoSqlApi>>;
+
     /// Returns the TLS certificate; `None` disables TLS.
     fn certificate(&self) -> Option<&CurrentCertificate>;
 
@@ -60,6 +69,14 @@ pub(super) trait RequestService: Send + Sync + 'static {
 }
 
 impl RequestService for NoSqlApi {
+    fn accepts_frames(&self) -> bool {
+        self.settings.direct.is_some()
+    }
+
+    fn find_api(self: &Arc<Self>, _: &Home) -> Option<Arc<NoSqlApi>> {
+        Some(Arc::clone(self))
+    }
+
     fn certificate(&self) -> Option<&CurrentCertificate> {
         self.settings.certificate.as_ref()
     }

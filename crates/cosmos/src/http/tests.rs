@@ -67,6 +67,7 @@ fn settings() -> Settings {
         secret: auth::Secret::from_bytes(vec![1; 32]),
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("").unwrap())),
         needs_tls: false,
+        direct: None,
         give_way: || {},
         block_in_place: |work| work(),
     }

@@ -12,7 +12,7 @@ pub(crate) const METADATA: &str = "readMetadata";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needed {
     /// A role of any kind permits the operation: reading the account document, with which every
-    /// client begins, or the certificate.
+    /// client begins, the addresses of replicas or the certificate.
     AnyRole,
     /// A role must permit all of these actions on the requested resource.
     Actions(&'static [&'static str]),
@@ -26,7 +26,7 @@ impl Operation {
     pub(crate) const fn needed_of_role(self) -> Needed {
         use Needed::{Actions, AnyRole, Key};
         match self {
-            Self::ReadAccount | Self::ReadCertificate => AnyRole,
+            Self::ReadAccount | Self::ReadCertificate | Self::ReadAddresses => AnyRole,
             Self::QueryDatabases
             | Self::ListDatabases
             | Self::ReadDatabase

@@ -25,6 +25,7 @@ impl Operation {
         match (link.kind, method.as_str(), named) {
             (Kind::Account, "GET" | "HEAD", _) => Self::ReadAccount,
             (Kind::Certificate, "GET", _) => Self::ReadCertificate,
+            (Kind::Addresses, "GET", _) => Self::ReadAddresses,
 
             (Kind::Databases, "POST", false) => post(Self::QueryDatabases, Self::CreateDatabase),
             (Kind::Databases, "GET", false) => Self::ListDatabases,

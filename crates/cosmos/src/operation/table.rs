@@ -67,6 +67,7 @@ operations! {
     // Operation:       metric,          access, metering, task,       order,    parent,    requirement
     ReadAccount:        Other,           Reads,  Free,     Inline,     AtOnce,   Account,   AnyCredential;
     ReadCertificate:    Other,           Reads,  Free,     Inline,     AtOnce,   Account,   Nothing;
+    ReadAddresses:      Other,           Reads,  Free,     Inline,     AtOnce,   Account,   AnyCredential;
 
     CreateDatabase:     InDatabase,      Writes, Free,     ForChange,  OneByOne, Account,   OfResource;
     QueryDatabases:     InDatabase,      Reads,  Free,     ForQuery,   AtOnce,   Account,   OfResource;
@@ -154,9 +155,7 @@ const fn not_allowed(kind: Resource, access: Access) -> Row {
         | Resource::Users
         | Resource::ClientKeys
         | Resource::Offers => (Other, Free, Account, OfResource),
-        // Always refused with a hint on gateway mode, and not authorized: its signature covers a
-        // resource that only the query string names.
-        Resource::Addresses => (Other, Free, Account, Nothing),
+        Resource::Addresses => (Other, Free, Account, AnyCredential),
     };
     Row { metric, access, metering, task: Inline, order: AtOnce, parent, requirement }
 }

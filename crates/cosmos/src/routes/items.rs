@@ -184,14 +184,13 @@ pub(crate) async fn read_item(api: &NoSqlApi, request: &Request) -> Result<Reply
     session::check_seen(request.seen, seq)?;
     let item = found.ok_or_else(Failure::no_entity)?;
     let etag = etag::quoted_etag(item.stamp);
-    let lsn = ("x-ms-item-lsn", item.stamp.to_string());
+    let item_seq = Some(item.stamp);
     if shared::is_known(request, item.stamp) {
-        return Ok(Reply { seq, ..Reply::empty(304) }.with_etag(etag).with_header(lsn.0, lsn.1));
+        return Ok(Reply { seq, item_seq, ..Reply::empty(304) }.with_etag(etag));
     }
     let body = item_body(request, container, &item);
-    let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
-    let reply =
-        reply.with_units(Work::PointRead, body.len()).with_etag(etag).with_header(lsn.0, lsn.1);
+    let reply = Reply { seq, item_seq, ..Reply::json(200, Vec::new()) };
+    let reply = reply.with_units(Work::PointRead, body.len()).with_etag(etag);
     Ok(Reply { body, ..reply })
 }
 

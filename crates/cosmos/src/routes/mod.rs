@@ -18,6 +18,7 @@
 //! `query_metrics` the metrics of a query for clients.
 
 pub(crate) mod account;
+pub(crate) mod addresses;
 mod all_versions;
 pub(crate) mod batches;
 pub(crate) mod change_feed;

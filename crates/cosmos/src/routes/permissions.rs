@@ -102,10 +102,10 @@ fn new_token(api: &NoSqlApi, request: &Request, token: &Token) -> Result<String>
             "The lifetime of a token must be {} to {} seconds, not '{}'.",
             auth::MIN_TOKEN_SECONDS,
             auth::MAX_TOKEN_SECONDS,
-            expiry.unwrap_or_default()
+            expiry.map_or_else(String::new, |expiry| expiry.to_string())
         ))
     };
-    let seconds = expiry.map(|text| text.trim().parse::<i64>().map_err(|_| refused()));
+    let seconds = expiry.map(|number| number.parse().ok_or_else(refused));
     let now_s = clock::wall_ms().div_euclid(1000);
     token.issue(&api.secret, now_s, seconds.transpose()?).ok_or_else(refused)
 }

@@ -8,7 +8,7 @@ use std::{
 
 use auth::Key;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use cosmos::{Certificate, CurrentCertificate, Keys, NoSqlApi, Settings, Shard, WELL_KNOWN_KEY};
+use cosmos::{Certificate, CurrentCertificate, DirectMode, Keys, NoSqlApi, Settings, Shard, WELL_KNOWN_KEY};
 use document::{Document, Value, json};
 use test_kit::Kit;
 use tokio::{
@@ -86,6 +86,7 @@ fn given() -> Settings {
         secret: auth::Secret::from_bytes(vec![7; 32]),
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("test").unwrap())),
         needs_tls: false,
+        direct: Some(DirectMode::default()),
         give_way: || {},
         block_in_place: |work| work(),
         audit: None,

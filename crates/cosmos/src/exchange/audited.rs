@@ -3,36 +3,36 @@
 
 use audit::{Api, Event, is_refusal, outcome_of};
 
+use super::Exchange;
 use crate::{
     api::NoSqlApi,
     authorize::Principal,
-    interrupt::Client,
-    operation::{Access, Metering, Operation},
+    operation::{Access, Metering},
     sender::Sender,
+    transport::Transport,
 };
 
 /// Writes an entry for a request with this response status if it is to be audited. A request that
 /// could not be parsed has no operation.
-pub(super) fn record_request(
-    api: &NoSqlApi,
-    client: &Client,
-    (sender, who): (Sender, Option<&Principal>),
-    (operation, path): (Option<Operation>, &str),
-    status: u16,
-) {
+pub(super) fn record_request(api: &NoSqlApi, exchange: &Exchange, status: u16) {
     let Some(log) = &api.settings.audit else { return };
-    let changes = operation.is_some_and(|operation| {
+    let changes = exchange.operation.is_some_and(|operation| {
         let row = operation.row();
         row.access == Access::Writes && row.metering == Metering::Free
     });
     if !changes && !is_refusal(status) {
         return;
     }
+    let operation = exchange.operation;
     let action = operation.map_or_else(|| "?".to_owned(), |operation| format!("{operation:?}"));
-    let api = if sender == Sender::Signs { Api::NoSql } else { Api::Admin };
-    let peer = client.peer().map(|peer| peer.to_string()).unwrap_or_default();
+    let api = match (exchange.head.transport, exchange.sender) {
+        (Transport::Direct, _) => Api::NoSqlDirect,
+        (Transport::Http, Sender::Signs) => Api::NoSql,
+        (Transport::Http, _) => Api::Admin,
+    };
+    let peer = exchange.client.peer().map(|peer| peer.to_string()).unwrap_or_default();
     let outcome = outcome_of(status);
-    let who = who.map(Principal::to_string);
-    let user = who.as_deref();
-    log.note(&Event { api, action: &action, peer: &peer, user, object: path, outcome });
+    let who = exchange.who.as_ref().map(Principal::to_string);
+    let (user, path) = (who.as_deref(), exchange.path());
+    log.note(&Event { api, action: &action, peer: &peer, user, object: &path, outcome });
 }

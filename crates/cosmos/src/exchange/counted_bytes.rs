@@ -21,7 +21,7 @@ impl AsRef<[u8]> for CountedBuffer {
 
 /// Returns the bytes as a shared buffer that owns the reservation, which is released when the last
 /// slice is dropped. If the reservation is empty, none is stored.
-pub(super) fn count_bytes(bytes: Vec<u8>, share: Share) -> Bytes {
+pub(crate) fn count_bytes(bytes: Vec<u8>, share: Share) -> Bytes {
     match share.held_bytes() {
         0 => Bytes::from(bytes),
         _ => Bytes::from_owner(CountedBuffer { bytes, _share: share }),

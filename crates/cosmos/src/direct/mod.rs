@@ -1,0 +1,37 @@
+//! Direct mode: clients send requests as frames over TLS, many at once on a connection, and get the
+//! answers in any order.
+//!
+//! ```text
+//! TLS stream -> connection   one future for each client: reads, runs, writes
+//!               input        bytes to frames and bodies
+//!            -> frame_link, frame_request
+//!                            a frame to the same request that HTTP makes
+//!            -> exchange     authorizes and executes it, as for HTTP
+//!            -> reply_frame  the answer to a frame
+//!               output       frames that wait to be sent
+//! ```
+//!
+//! A client first sends its context, then requests. A frame that cannot be decoded closes the
+//! connection, since the start of the next frame is unknown; any other mistake is answered. A
+//! request is authorized before its body is read, so that an unauthenticated client cannot make the
+//! server allocate memory. While a client has too many requests or unread answers, no further frame
+//! is read.
+
+mod connection;
+mod frame_link;
+mod frame_request;
+mod input;
+mod output;
+mod reply_frame;
+
+pub(crate) use connection::serve_direct;
+
+/// A frame that cannot be decoded or does not belong where it is; the connection is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BrokenFrame;
+
+impl From<rntbd::Invalid> for BrokenFrame {
+    fn from(_: rntbd::Invalid) -> Self {
+        Self
+    }
+}
