@@ -13,9 +13,10 @@ const RULES: &str = r#"# Azure Cosmos DB for NoSQL compatibility
 
 Printed from the tables of headers, errors and functions; a test keeps it true.
 
-The REST API as the official SDKs use it in gateway mode (Python, JavaScript, Go, Rust; Java and .NET
-with their connection mode set to gateway). *Works* means as in the service; what differs says how;
-what is not there answers an error that names it.
+The API as the official SDKs use it: by REST in gateway mode (Python, JavaScript, Go, Rust, and Java and
+.NET if their connection mode is set to gateway), and by frames in direct mode, the default of Java and
+.NET. *Works* means as in the service; what differs says how; what is not there answers an error that
+names it.
 
 ## Rules of time to live
 
@@ -54,9 +55,15 @@ const ROUTES: &str = r#"## Routes
 | `/offers` | works | kept and shown; they limit with `--enforce-throughput` alone |
 | `/_explorer/emulator.pem` | works | the server's certificate; no signature |
 | `/_explorer/`, `/config.json` | differs | with `--explorer-dir` the files of that directory and their settings, without a signature; else `/_explorer/` leads to the portal |
-| `//addresses` | 400 | direct mode is not there; the text says what to set, whoever asks |
+| `//addresses` | works | two replicas at the address of the request, `--account-endpoint` or `--cosmos-direct-advertise`; with `--cosmos-direct off`, without TLS and in a cluster 400 with the setting of the client to change |
 
 Links hold names or resource ids; a slash at the end changes nothing.
+
+In direct mode (rntbd over TLS at the port of the NoSQL API) these work: items (create, upsert, read, replace,
+patch, delete, query, read feed, change feed, batch, bulk), and reads of databases, containers, users,
+permissions and conflicts; the SDKs send the rest to the gateway. Names are not percent-encoded, so items whose
+ids have `?`, `#`, `%` or a space at the end are addressed by their ids. Strong and bounded staleness reads of
+items are refused as in the gateway. What is 501 is `InternalServerError` with the same text in .NET.
 "#;
 
 /// Text after the tables: charges, limits, choices, and missing features.
@@ -141,7 +148,7 @@ is not done within a second.
 * Names of a database and its containers have 254 bytes together; they may not end with a space or
   hold `/`, `\`, `?` or `#`. New items may have any id of up to 1,023 bytes without `\`. As in the service's
   routing gateway, an item can be addressed by its id if that has `?`, but not if it has `/` or `#`, or ends
-  in a space: that is 401. Queries, batches and the link in `_self` reach such an item. Ids with a tab, an
+  in a space: that is 401 (in direct mode it can). Queries, batches and the link in `_self` reach such an item. Ids with a tab, an
   end of line or `%20` at their end can be addressed here, in the service's gateway they cannot.
 * What has no ORDER BY comes in the order in which items were made, in containers of up to 2,000 items
   (those that have expired and are still stored counted); in larger ones by the hash of the partition key,
@@ -201,7 +208,7 @@ is not done within a second.
 
 Execution of scripts, computed properties, `ttlPropertyPath`, analytical storage,
 vector and full-text search (policies and indexes for them are checked, kept and shown; queries that would use
-them are errors that name the function), direct mode, several regions,
+them are errors that name the function), several regions,
 and whatever of Entra needs a network: keys of an issuer come from a file.
 "#;
 

@@ -2,18 +2,22 @@
 //! module.
 
 use auth::Key;
+use bytes::Bytes;
 use document::{DocBuf, DocRef, Document, Value, json};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use rntbd::{HEAD_BYTES, RequestHead};
 
 use crate::{
     batch::{BatchAction, BatchOperation, read_operations},
     binary,
     continuation::open_token,
+    direct::{ClientInfo, read_frame},
     epk::{EpkRange, effective_key},
     etag::{parse_etag, quoted_etag},
     headers::Headers,
+    homes::Home,
     item::NewItem,
-    limits::{MAX_BODY_BYTES, MAX_DEPTH},
+    limits::{MAX_BODY_BYTES, MAX_DEPTH, MAX_HEAD_BYTES},
     link::Link,
     operation::Operation,
     partition_key::{Component, HashKind, KeyPath, PartitionKeyDefinition},
@@ -39,6 +43,25 @@ pub fn read_head<'a>(verb: &[u8], path: &str, lines: impl Iterator<Item = (&'a [
     let _ = ResourcePath::of_link(&link);
     let _ = (headers.page_items(), headers.prefers_minimal(), headers.has_query());
     let _ = Operation::decide(&method, &link, &headers);
+}
+
+/// Parses a frame of direct mode, the head of a request and its tokens. Returns whether it denotes a
+/// resource.
+pub fn read_request_frame(frame: &[u8]) -> bool {
+    let Some(head) = frame.first_chunk() else { return false };
+    let Ok(head) = RequestHead::read(head, MAX_HEAD_BYTES) else { return false };
+    let tokens = frame.get(HEAD_BYTES..).unwrap_or_default();
+    let tokens = Bytes::copy_from_slice(tokens.get(..head.tokens_len).unwrap_or(tokens));
+    let client = ClientInfo {
+        version: HeaderValue::from_static("2020-07-15"),
+        agent: HeaderValue::from_static("fuzz"),
+    };
+    let Ok(frame) = read_frame(&head, &tokens, &client) else { return false };
+    let Ok((method, link, headers)) = frame.parts else { return false };
+    let _ = (link.signed_forms(), link.signed.to_path(), ResourcePath::of_link(&link));
+    let _ = (headers.page_items(), headers.check_values(), Home::of(&link));
+    let _ = Operation::decide(&method, &link, &headers);
+    true
 }
 
 /// Parses a text as each kind of token or name that has its own format: resource ids, etags, keys.

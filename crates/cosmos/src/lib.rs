@@ -1,10 +1,10 @@
-//! The NoSQL API: the Azure Cosmos DB REST protocol over the engine. No other crate knows that
-//! protocol.
+//! The NoSQL API: the protocols of Azure Cosmos DB, REST and the frames of direct mode, over the
+//! engine. No other crate knows these protocols.
 //!
-//! A request takes three steps. First, `http` reads its head and `request` parses it, which
-//! determines the request's operation (`operation`). Second, `authorize` identifies the sender and
-//! checks its rights. Third, the body is read and `dispatch` runs the operation's route (`routes`).
-//! `http` writes the response.
+//! A request takes three steps. First, `http` or `direct` reads its head, and `request` determines
+//! its operation (`operation`). Second, `exchange` has `authorize` identify the sender and check its
+//! rights. Third, the body is read and `dispatch` runs the operation's route (`routes`). `http` or
+//! `direct` encodes the answer.
 //!
 //! The remaining modules implement the concepts of the protocol: links, headers, resource ids,
 //! etags, session and continuation tokens, partition keys and their hashes, container definitions,

@@ -11,6 +11,7 @@
 //! ebb verify        verify.rs             a closed data directory, backups, an audit log
 //! ebb admin         admin/                a running server's admin address
 //! ebb keys          keys.rs               a file of keys
+//! ebb cert          cert.rs               a server's certificate
 //! ebb bench         bench.rs              the load generator, another binary
 //! ebb completions   print_completions     a shell's completion script
 //! ebb man           write_manual          manual pages, one for each subcommand
@@ -23,7 +24,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::{
-    FAILED, USAGE, admin, backup, bench, complain, end_failed, keys, moving, print_text,
+    FAILED, USAGE, admin, backup, bench, cert, complain, end_failed, keys, moving, print_text,
     quickstart,
     settings::{self, Settings},
     verify,
@@ -81,6 +82,7 @@ fn command() -> Command {
         .subcommand(verify::command())
         .subcommand(admin::command())
         .subcommand(keys::command())
+        .subcommand(cert::command())
         .subcommand(completions)
         .subcommand(man)
         .subcommand(bench::command())
@@ -100,6 +102,7 @@ pub(crate) fn run() -> ExitCode {
         Some(("verify", matches)) => verify::run(matches),
         Some(("admin", matches)) => admin::run(matches),
         Some(("keys", matches)) => keys::run(matches),
+        Some(("cert", matches)) => cert::run(matches),
         Some(("completions", matches)) => print_completions(matches),
         Some(("man", matches)) => write_manual(matches),
         Some(("bench", matches)) => bench::run(matches),

@@ -5,6 +5,7 @@
 mod admin;
 mod backup;
 mod bench;
+mod cert;
 mod client;
 mod commands;
 mod keys;

@@ -42,6 +42,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("patches", requests::patches),
     ("batches", requests::batches),
     ("hybrid_rows", requests::hybrid_rows),
+    ("frames", requests::frames),
     ("scram", logins::scram),
     ("signatures", logins::signatures),
     ("rows", stored::rows),

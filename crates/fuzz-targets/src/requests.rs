@@ -65,6 +65,22 @@ pub(crate) fn hybrid_rows(bytes: &[u8]) {
     }
 }
 
+/// Parses a frame of direct mode as a request, a context and an answer. Tokens that are accepted
+/// survive a round trip.
+pub(crate) fn frames(bytes: &[u8]) {
+    cosmos::fuzzing::read_request_frame(bytes);
+    let tokens = bytes.get(rntbd::HEAD_BYTES..).unwrap_or_default();
+    let _ = rntbd::ClientContext::read(tokens).is_ok();
+    let Ok(found) = rntbd::Tokens::new(tokens).collect::<Result<Vec<_>, _>>() else { return };
+    let mut out = Vec::new();
+    let mut frame = rntbd::FrameWriter::answer(&mut out, 200, [0; 16]);
+    for token in &found {
+        assert!(frame.push(token.id, token.kind, token.value), "a token that was read is too long");
+    }
+    frame.finish(None);
+    assert_eq!(out.get(rntbd::HEAD_BYTES..), Some(tokens));
+}
+
 /// Parses a head given as lines: verb, path, then headers, each with a colon.
 pub(crate) fn heads(bytes: &[u8]) {
     let mut lines = bytes.split(|byte| *byte == b'\n');

@@ -186,6 +186,10 @@ pub struct Config {
     /// Endpoint that clients of the NoSQL API are referred to, with a trailing slash; `None` uses
     /// the one they connected to.
     pub account_endpoint: Option<String>,
+    /// Whether clients may use the NoSQL API in direct mode. It needs TLS.
+    pub cosmos_direct: bool,
+    /// Host and port that clients in direct mode are given; `None` uses those of the endpoint.
+    pub cosmos_direct_advertise: Option<String>,
     /// File of the NoSQL API's keys; `None` uses the emulator's well-known key.
     pub key_file: Option<PathBuf>,
     /// User name that the MongoDB API accepts with any key of the key file as the password; `None`:
@@ -257,6 +261,12 @@ pub struct Config {
 }
 
 impl Config {
+    /// Returns whether clients may use the NoSQL API in direct mode, which sends frames over TLS. The
+    /// nodes of a cluster serve no frames, since they do not forward them.
+    pub fn serves_direct_mode(&self) -> bool {
+        self.cosmos_direct && self.cosmos_tls != TlsMode::Off && self.cluster.is_none()
+    }
+
     /// Returns the configuration for tests: in memory, free ports, manual clock.
     pub fn for_tests() -> Self {
         Self { clock: ClockMode::Manual, reap_delay: Duration::ZERO, ..Self::in_memory() }
@@ -276,6 +286,8 @@ impl Config {
             cosmos_addr: Some("127.0.0.1:0".to_owned()),
             cosmos_hosts: Vec::new(),
             account_endpoint: None,
+            cosmos_direct: true,
+            cosmos_direct_advertise: None,
             key_file: None,
             account_name: None,
             cosmos_roles: None,

@@ -57,6 +57,10 @@ fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
             TlsMode::Allow => facts.push(("", format!("https://{cosmos}/ {with}"))),
             TlsMode::Require => facts.push(("", format!("https only, {with}"))),
         }
+        if config.serves_direct_mode() {
+            let text = "direct mode: clients must trust the certificate: ebb cert export --help";
+            facts.push(("", text.to_owned()));
+        }
         if config.key_file.is_none() {
             let text = "public emulator key: no access protection";
             facts.push(("", text.to_owned()));
@@ -101,9 +105,17 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
         examples.push(("NoSQL Python", python));
         let node = format!("new CosmosClient({{endpoint: '{scheme}://{cosmos}/', key: '{key}'}})");
         examples.push(("NoSQL Node", node));
-        // Gateway mode has to be named: the SDK's default is direct mode.
-        let options = "new() { ConnectionMode = ConnectionMode.Gateway }";
-        let csharp = format!("new CosmosClient(\"{scheme}://{cosmos}/\", \"{key}\", {options})");
+        let account = format!("AccountEndpoint={scheme}://{cosmos}/;AccountKey={key}");
+        let csharp = match config.serves_direct_mode() {
+            // The SDK's default, direct mode, uses TLS.
+            true => format!(
+                "new CosmosClient(\"{account};DisableServerCertificateValidation=True\")"
+            ),
+            false => format!(
+                "new CosmosClient(\"{account}\", new() {{ ConnectionMode = \
+                 ConnectionMode.Gateway }})"
+            ),
+        };
         examples.push(("NoSQL C#", csharp));
     }
     if let Some(admin) = &ready.admin {
@@ -173,6 +185,7 @@ mod tests {
             "MongoDB: open: no authentication required",
             &format!("NoSQL: AccountEndpoint=http://127.0.0.1:2/;AccountKey={key}"),
             "NoSQL: https://127.0.0.1:2/ with the certificate at /_explorer/emulator.pem",
+            "NoSQL: direct mode: clients must trust the certificate: ebb cert export --help",
             "NoSQL: public emulator key: no access protection",
             "Admin: http://127.0.0.1:3/status",
             "Data: in memory only",
@@ -190,11 +203,18 @@ mod tests {
         assert!(text.contains("  mongosh       mongosh mongodb://127.0.0.1:1/test\n"), "{text}");
         assert!(text.contains("  Sample        ebb quickstart "), "{text}");
         let key = cosmos::WELL_KNOWN_KEY;
+        let account = format!("AccountEndpoint=http://127.0.0.1:2/;AccountKey={key}");
         let csharp = format!(
-            "  NoSQL C#      new CosmosClient(\"http://127.0.0.1:2/\", \"{key}\", new() {{ \
-             ConnectionMode = ConnectionMode.Gateway }})\n"
+            "  NoSQL C#      new CosmosClient(\"{account};DisableServerCertificateValidation=True\")\n"
         );
         assert!(text.contains(&csharp), "{text}");
+        let config = Config { cosmos_direct: false, ..Config::for_tests() };
+        let text = printed(Config { banner: Banner::Terminal, ..config });
+        let csharp = format!(
+            "  NoSQL C#      new CosmosClient(\"{account}\", new() {{ ConnectionMode = \
+             ConnectionMode.Gateway }})\n"
+        );
+        assert!(text.contains(&csharp) && !text.contains("direct mode"), "{text}");
         let more = "  More          examples in Java, Go, Rust and C#: http://127.0.0.1:3/\n";
         assert_eq!(text.contains(more), ::portal::BUILT, "{text}");
         assert!(text.ends_with("\n\nready in 0.2 s\n"), "{text}");

@@ -59,6 +59,7 @@ pub use server_base::{
     data_dir::Refused,
     failure::Failure,
     key_file::{first_key, new_key_file},
+    tls::read_kept_certificate,
 };
 pub use server_context::ServerContext;
 pub use shares::plan_memory;

@@ -7,7 +7,7 @@ use std::{fs, io, path::Path, sync::Arc};
 use admin::explorer::{Explorer, ExplorerPages};
 use arc_swap::ArcSwap;
 use auth::{CurrentKeys, Secret};
-use cosmos::{CurrentCertificate, Hosts, NoSqlApi, Settings, Shard};
+use cosmos::{CurrentCertificate, DirectMode, Hosts, NoSqlApi, Settings, Shard};
 use engine::Engine;
 use memory::Account;
 use server_base::{
@@ -81,6 +81,9 @@ pub(crate) async fn read_settings(
         secret,
         certificate: certificate.filter(|_| config.cosmos_tls != TlsMode::Off),
         needs_tls: config.cosmos_tls == TlsMode::Require,
+        direct: config
+            .serves_direct_mode()
+            .then(|| DirectMode { advertise: config.cosmos_direct_advertise.clone() }),
         unknown_clients: strangers.clone(),
         memory: memory.clone(),
         give_way,

@@ -99,7 +99,7 @@ public class ConnectingTests : CosmosTest
     {
         var container = Db.GetContainer("c");
         var read = await container.ReadItemAsync<Item>("1", Pk("a"));
-        Assert.Contains("GatewayCalls", read.Diagnostics.ToString());
+        Assert.Contains(Direct ? "rntbd://" : "GatewayCalls", read.Diagnostics.ToString());
         Assert.Equal(0, read.Diagnostics.GetFailedRequestCount());
         var cancelled = new CancellationToken(canceled: true);
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() =>
@@ -113,7 +113,7 @@ public class ConnectingTests : CosmosTest
         {
             options.AvailabilityStrategy = AvailabilityStrategy.CrossRegionHedgingStrategy(
                 TimeSpan.FromSeconds(1), TimeSpan.FromSeconds(1));
-            options.GatewayModeMaxConnectionLimit = 4;
+            if (!Direct) options.GatewayModeMaxConnectionLimit = 4;
             options.RequestTimeout = TimeSpan.FromSeconds(30);
         });
         var container = client.GetContainer(Db.Id, "c");

@@ -4,10 +4,11 @@ EBB_ENDPOINT=... EBB_HTTPS_ENDPOINT=... EBB_ADMIN=... EBB_KEY=... python3 replay
 """
 
 import base64
+import email.utils
 import json
 import unittest
 
-from wire import Client, advance, bare
+from wire import Client, advance, authorization, bare
 
 NO_ITEM = "Entity with the specified id does not exist in the system."
 PK = "x_ms_documentdb_partitionkey"
@@ -552,10 +553,14 @@ class Replay(unittest.TestCase):
         bad = self.client.send("POST", docs, {"id": "4", "pk": "a", "ttl": 0}, **A)
         self.refused(bad, 400, 0, "The input ttl '0' is invalid.")
 
-    def test_direct_mode_is_refused_by_name(self):
-        answer = self.client.send("GET", "//addresses/?$resolveFor=dbs", rid="")
-        self.assertGreaterEqual(answer.status, 400)
-        self.assertIn("ateway", answer.json["message"])
+    def test_addresses_of_direct_mode(self):
+        date = email.utils.formatdate(usegmt=True)
+        signed = {"x_ms_date": date, "authorization": authorization("GET", "dbs", "", date)}
+        answer = self.client.send("GET", "//addresses/?$resolveFor=dbs", **signed)
+        self.assertEqual(answer.status, 200)
+        addresses = answer.json["Addresss"]
+        self.assertEqual([it["isPrimary"] for it in addresses], [True, False])
+        self.assertTrue(all(it["physcialUri"].startswith("rntbd://") for it in addresses))
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct ClientInfo {
     /// Version of the API that requests have if they state none.
-    pub(super) version: HeaderValue,
-    pub(super) agent: HeaderValue,
+    pub(crate) version: HeaderValue,
+    pub(crate) agent: HeaderValue,
 }
 
 /// A decoded request.
@@ -33,7 +33,7 @@ pub(crate) struct FrameRequest {
     pub(super) has_body: bool,
     pub(super) head: Head,
     /// The request, or the failure with which it is answered.
-    pub(super) parts: Result<(Method, Link, Headers)>,
+    pub(crate) parts: Result<(Method, Link, Headers)>,
 }
 
 /// The tokens of a frame that are not headers, and the headers.

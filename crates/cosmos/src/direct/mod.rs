@@ -25,6 +25,7 @@ mod output;
 mod reply_frame;
 
 pub(crate) use connection::serve_direct;
+pub(crate) use frame_request::{ClientInfo, read_frame};
 
 /// A frame that cannot be decoded or does not belong where it is; the connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -71,15 +71,14 @@ fn known_ranges(list: &str) -> Result<Vec<&str>> {
 fn describe_replica(rid: &str, range: &str, replica: u32, address: &str) -> document::Document {
     let is_primary = replica == 1;
     let role = if is_primary { 'p' } else { 's' };
-    let partition = if rid.is_empty() { "master" } else { rid };
     doc! {
         "isPrimary": is_primary,
         "protocol": "rntbd",
         "logicalUri": "urn:ebb",
         "physcialUri": format!(
-            "rntbd://{address}/apps/ebb/services/nosql/partitions/{partition}/replicas/{replica}{role}/"
+            "rntbd://{address}/apps/ebb/services/nosql/partitions/{range}/replicas/{replica}{role}/"
         ),
-        "partitionIndex": format!("{range}@{partition}"),
+        "partitionIndex": format!("{range}@{rid}"),
         "partitionKeyRangeId": range,
     }
 }

@@ -13,14 +13,16 @@ use crate::{
     partition_key::{Component, KeyScope},
     request::Request,
     rid::Rid,
+    transport::Transport,
 };
 
 /// Returns the name in the link. Fails for a name that Azure Cosmos DB's gateway refuses or does
-/// not find, with the same status: items with such ids are accessible only by queries, by batches
-/// and by resource id.
+/// not find, with the same status: in the gateway, items with such ids are accessible only by
+/// queries, by batches and by resource id.
 pub(super) fn item_name(request: &Request) -> Result<&str> {
     let id = request.name();
-    if id.contains(['/', '\\', '#']) || id.ends_with(' ') {
+    let is_path = request.transport == Transport::Http;
+    if is_path && (id.contains(['/', '\\', '#']) || id.ends_with(' ')) {
         let text = "A link cannot name an id with '/', '\\' or '#' in it or a space at its end: use \
                     the item's own link, a query or a batch.";
         return Err(Failure::new(Fault::Unauthorized, text));

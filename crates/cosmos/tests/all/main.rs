@@ -11,6 +11,7 @@ mod compat;
 mod connections;
 mod containers_without_keys;
 mod cut_items;
+mod direct;
 mod endings;
 mod exchanges;
 mod expiry;

@@ -26,6 +26,8 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "cosmos-host",
             "admin-host",
             "account-endpoint",
+            "cosmos-direct",
+            "cosmos-direct-advertise",
             "explorer-dir",
             "ready-file",
         ],

@@ -214,7 +214,8 @@ pub(super) fn parse_set_name(text: &str) -> Result<String, String> {
 pub(super) fn parse_reached_address(text: &str) -> Result<String, String> {
     let parts = text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
     let is_host = |host: &str| {
-        !host.is_empty() && !matches!(host, "0.0.0.0" | "[::]") && !host.contains(['/', ' ', ','])
+        let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+        !host.is_empty() && !matches!(host, "0.0.0.0" | "[::]") && host.bytes().all(known)
     };
     match parts {
         Some((host, Ok(1..))) if is_host(host) => Ok(text.to_owned()),

@@ -95,6 +95,11 @@ impl Source {
     }
 }
 
+/// Reads the certificate that a server generated in a data directory, in PEM.
+pub fn read_kept_certificate(data_dir: &Path) -> io::Result<String> {
+    checksummed::read_text(&data_dir.join(SECRETS_FOLDER).join(CERTIFICATE))
+}
+
 /// Returns damage to the generated certificate and key in a data directory that no server has open.
 /// Missing files are not damage: the next start generates them.
 pub fn find_damage(data_dir: &Path) -> Vec<io::Error> {

@@ -21,7 +21,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use cosmos::{Certificate, CurrentCertificate};
-pub use files::find_damage;
+pub use files::{find_damage, read_kept_certificate};
 pub use opening::{ClientAcceptor, Opened};
 pub use socket::Socket;
 use tokio_rustls::{

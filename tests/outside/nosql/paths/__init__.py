@@ -4,6 +4,7 @@ from nosql.paths import (  # noqa: F401
     admin,
     batches,
     continued,
+    direct,
     feeds,
     hierarchy,
     points,

@@ -16,6 +16,8 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
+pub(crate) mod frames;
+
 /// A client, and the API that it is connected to.
 pub(crate) struct Client {
     pub(crate) stream: TcpStream,
