@@ -22,8 +22,8 @@ use crate::{
     reply::{ParentHeaders, Reply, StoredHeaders},
     request::Request,
     routes::{
-        account, addresses, batches, change_feed, client_keys, containers, databases, items, offers,
-        partition_delete,
+        account, addresses, batches, change_feed, client_keys, containers, databases, items,
+        offers, partition_delete,
         permissions::{self, replace_permission},
         queries, ranges, read_feed, scripts,
         shared_feed::list_all,

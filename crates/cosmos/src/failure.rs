@@ -413,7 +413,12 @@ mod tests {
     use super::*;
 
     fn body(failure: &Failure) -> String {
-        String::from_utf8(failure.error_body(failure.fault.on(Transport::Http).2, "id", "/dbs/\"x\"")).unwrap()
+        String::from_utf8(failure.error_body(
+            failure.fault.on(Transport::Http).2,
+            "id",
+            "/dbs/\"x\"",
+        ))
+        .unwrap()
     }
 
     #[test]

@@ -52,8 +52,7 @@ fn captured_frames_are_written_as_they_were() {
         let read = RequestHead::read(head(&frame), MOST).unwrap();
         let (tokens, rest) = split(&frame, read.tokens_len);
         let mut out = Vec::new();
-        let writer =
-            FrameWriter::request(&mut out, read.resource, read.operation, read.activity);
+        let writer = FrameWriter::request(&mut out, read.resource, read.operation, read.activity);
         write(writer, &tokens, rest);
         out.extend_from_slice(rest.get(4..).unwrap_or_default());
         assert_eq!(out, frame, "{name}");

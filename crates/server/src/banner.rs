@@ -108,9 +108,9 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
         let account = format!("AccountEndpoint={scheme}://{cosmos}/;AccountKey={key}");
         let csharp = match config.serves_direct_mode() {
             // The SDK's default, direct mode, uses TLS.
-            true => format!(
-                "new CosmosClient(\"{account};DisableServerCertificateValidation=True\")"
-            ),
+            true => {
+                format!("new CosmosClient(\"{account};DisableServerCertificateValidation=True\")")
+            }
             false => format!(
                 "new CosmosClient(\"{account}\", new() {{ ConnectionMode = \
                  ConnectionMode.Gateway }})"

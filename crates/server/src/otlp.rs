@@ -219,7 +219,9 @@ mod tests {
         // Protobuf contains texts and ids verbatim.
         let has = |wanted: &[u8]| request.windows(wanted.len()).any(|part| part == wanted);
         assert!(request.starts_with(b"POST /v1/traces HTTP/1.1\r\n"));
-        for wanted in ["ReadItem orders", "db.namespace", "shop", "error.type", "404", "rntbd", "a node"] {
+        for wanted in
+            ["ReadItem orders", "db.namespace", "shop", "error.type", "404", "rntbd", "a node"]
+        {
             assert!(has(wanted.as_bytes()), "{wanted}");
         }
         let trace = [0x0a, 0xf7, 0x65, 0x19, 0x16, 0xcd, 0x43, 0xdd, 0x84, 0x48, 0xeb, 0x21];

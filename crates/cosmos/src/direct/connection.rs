@@ -27,18 +27,18 @@ use super::{
     input::{Input, Part},
     output::Output,
     reply_frame::ReturnAddress,
+    running::{Running, Waiting, elsewhere},
 };
 use crate::{
     api::NoSqlApi,
-    exchange::{Activity, Answer, Exchange, failure_reply},
-    failure::{Failure, Fault},
+    exchange::{Activity, Exchange, failure_reply},
+    failure::Failure,
     homes::Home,
     interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         BODY_TIMEOUT, CONNECTION_CHECK, DIRECT_IDLE_TIME, FREE_STREAMS, HANDSHAKE_TIMEOUT,
         HEAD_TIMEOUT, MAX_DISCARDED_BYTES, MAX_STREAMS, MAX_UNSENT_BYTES, STOP_TIME,
     },
-    operation::Task,
     request::Request,
     sender::Sender,
     transport::Transport,
@@ -51,17 +51,6 @@ pub(crate) type FindApi<'a> = &'a (dyn Fn(&Home) -> Option<Arc<NoSqlApi>> + Send
 const AGENT: &str = "ebb";
 /// Version of the service whose protocol this is; clients report it with each answer.
 const SERVICE_VERSION: &str = "version=2.14.0.0";
-
-/// A request that runs.
-type Running = Pin<Box<dyn Future<Output = (Answer, ReturnAddress)> + Send>>;
-
-/// A request that was admitted and whose body arrives.
-struct Waiting {
-    api: Arc<NoSqlApi>,
-    exchange: Exchange,
-    request: Request,
-    to: ReturnAddress,
-}
 
 /// A connection and its requests.
 struct Connection<'a, T> {
@@ -255,9 +244,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
     /// Answers the request whose body is not received.
     fn refuse_waiting(&mut self, failure: &Failure) {
         if let Some(waiting) = self.waiting.take() {
-            let Waiting { api, exchange, to, .. } = *waiting;
-            let reply = exchange.refuse(&api, failure);
-            self.output.push(exchange.finish(&api, reply), to);
+            let (answer, to) = waiting.refuse(failure);
+            self.output.push(answer, to);
         }
     }
 
@@ -339,8 +327,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
     ) -> Result<(), BrokenFrame> {
         let info = self.context.as_ref().filter(|_| !is_context(head)).ok_or(BrokenFrame)?;
         let frame = read_frame(head, tokens, info)?;
-        let omits_body =
-            frame.parts.as_ref().is_ok_and(|(method, ..)| method == Method::HEAD);
+        let omits_body = frame.parts.as_ref().is_ok_and(|(method, ..)| method == Method::HEAD);
         let to = ReturnAddress { id: frame.id, activity: head.activity, omits_body };
         if frame.has_body {
             self.input.expect_body_length();
@@ -394,48 +381,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
     /// Runs a request. Most are answered at once.
     fn start(&mut self, waiting: Waiting, body: Bytes, context: &mut Context<'_>) {
         let queued = FREE_STREAMS <= self.running.len();
-        let mut running: Running = Box::pin(run(waiting, body, queued));
+        let mut running: Running = Box::pin(waiting.run(body, queued));
         match running.as_mut().poll(context) {
             Poll::Ready((answer, to)) => self.output.push(answer, to),
             Poll::Pending => self.running.push(running),
         }
     }
-}
-
-/// Returns the answer to a request whose data another node owns: clients read the addresses again.
-fn elsewhere(head: &RequestHead) -> Answer {
-    let failure = Failure::new(Fault::Elsewhere, "Another node owns the data of this database.");
-    let activity = Activity::Guid(head.activity).to_string();
-    Answer::of_reply(failure_reply(&failure, Transport::Direct, &activity, ""))
-}
-
-/// Runs a request to its answer. `queued` requests with a task of their own wait with long
-/// operations, since their client has many others.
-async fn run(waiting: Waiting, body: Bytes, queued: bool) -> (Answer, ReturnAddress) {
-    let Waiting { api, mut exchange, request, to } = waiting;
-    let task = request.operation.row().task;
-    let lanes = api.engine.lanes().clone();
-    let served = async move {
-        let result = exchange.run(&api, request, body).await;
-        let reply = result.unwrap_or_else(|failure| exchange.refuse(&api, &failure));
-        exchange.finish(&api, reply)
-    };
-    if task == Task::Inline {
-        let mut served = std::pin::pin!(served);
-        return (lanes.run(served.as_mut()).await, to);
-    }
-    let spawned = tokio::spawn(async move {
-        let mut served = std::pin::pin!(served);
-        match queued {
-            true => lanes.run_long(served.as_mut()).await,
-            false => lanes.run(served.as_mut()).await,
-        }
-    });
-    let answer = spawned.await.unwrap_or_else(|_| {
-        let text = "The request ended before it was answered.";
-        let failure = Failure::new(Fault::Internal, text);
-        let activity = Activity::Guid(to.activity).to_string();
-        Answer::of_reply(failure_reply(&failure, Transport::Direct, &activity, ""))
-    });
-    (answer, to)
 }

@@ -79,14 +79,14 @@ fn link_of_names(kind: Resource, feed: bool, names: &Names<'_>) -> Result<Link> 
     };
     let chain = match kind {
         Resource::Databases => vec![(kind, names.database)],
-        Resource::Containers => vec![(Resource::Databases, names.database), (kind, names.container)],
+        Resource::Containers => {
+            vec![(Resource::Databases, names.database), (kind, names.container)]
+        }
         Resource::Users => vec![(Resource::Databases, names.database), (kind, names.user)],
         Resource::ClientKeys => vec![(Resource::Databases, names.database), (kind, leaf)],
-        Resource::Permissions => vec![
-            (Resource::Databases, names.database),
-            (Resource::Users, names.user),
-            (kind, leaf),
-        ],
+        Resource::Permissions => {
+            vec![(Resource::Databases, names.database), (Resource::Users, names.user), (kind, leaf)]
+        }
         _ => vec![
             (Resource::Databases, names.database),
             (Resource::Containers, names.container),
@@ -205,7 +205,12 @@ mod tests {
         item[..8].copy_from_slice(&container);
         let names = |rid| Names { rid: Some(rid), ..Names::default() };
         for (kind, operation, rid, want) in [
-            (Resource::Databases, Read, &database[..], ", Some(\"AAAAAQ==\") dbs/AAAAAQ== aaaaaq=="),
+            (
+                Resource::Databases,
+                Read,
+                &database[..],
+                ", Some(\"AAAAAQ==\") dbs/AAAAAQ== aaaaaq==",
+            ),
             (Resource::Containers, Query, &database, "AAAAAQ==, None dbs/AAAAAQ== aaaaaq=="),
             (
                 Resource::Documents,

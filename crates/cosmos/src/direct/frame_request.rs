@@ -186,7 +186,11 @@ impl<'a> FrameParts<'a> {
                 self.headers.set_number(Text::expiry_seconds, token.ulong()?.into());
             }
             Name::IndexingDirective => {
-                self.set_named(Text::indexing_directive, &["Default", "Include", "Exclude"], token)?;
+                self.set_named(
+                    Text::indexing_directive,
+                    &["Default", "Include", "Exclude"],
+                    token,
+                )?;
             }
             Name::ConsistencyLevel => self.set_named(Text::consistency, levels, token)?,
             Name::ContentSerializationFormat => {
@@ -252,15 +256,14 @@ impl<'a> FrameParts<'a> {
 
     /// Completes the request once all tokens are read.
     fn finish(mut self, head: &RequestHead) -> Result<(Method, Link, Headers)> {
-        let types =
-            (ResourceType::of_code(head.resource), OperationType::of_code(head.operation));
+        let types = (ResourceType::of_code(head.resource), OperationType::of_code(head.operation));
         let (Some(resource), Some(operation)) = types else {
             return Err(no_operation(head.operation, head.resource));
         };
         let kind = kind_of(resource);
-        let method = self.set_operation(operation, kind).ok_or_else(|| {
-            no_operation(head.operation, head.resource)
-        })?;
+        let method = self
+            .set_operation(operation, kind)
+            .ok_or_else(|| no_operation(head.operation, head.resource))?;
         let reads = matches!(
             operation,
             OperationType::Read | OperationType::ReadFeed | OperationType::Head

@@ -23,6 +23,7 @@ mod frame_request;
 mod input;
 mod output;
 mod reply_frame;
+mod running;
 
 pub(crate) use connection::serve_direct;
 pub(crate) use frame_request::{ClientInfo, read_frame};

@@ -32,8 +32,7 @@ pub(crate) fn read_addresses(api: &NoSqlApi, request: &Request) -> Result<Reply>
     let (rid, ranges) = match database.is_empty() {
         true => (String::new(), vec!["M"]),
         false => {
-            let found =
-                catalog::find_container(&api.engine, &api.containers, database, container)?;
+            let found = catalog::find_container(&api.engine, &api.containers, database, container)?;
             (found.rid.clone(), known_ranges(request.name())?)
         }
     };

@@ -254,9 +254,8 @@ async fn resources_other_than_items_are_read() {
     let mut frames = FrameClient::beside(&mut client).await;
     let strong = |frame: Frame| frame.with(RequestToken::ConsistencyLevel, &[0]);
     let database = |operation| Frame::new(ResourceType::Database, operation);
-    let named = |operation, name: &str| {
-        strong(database(operation).named(RequestToken::DatabaseName, name))
-    };
+    let named =
+        |operation, name: &str| strong(database(operation).named(RequestToken::DatabaseName, name));
     let containers = Frame::new(ResourceType::Collection, ReadFeed);
     let containers = containers.named(RequestToken::DatabaseName, "d");
     let container = Frame::new(ResourceType::Collection, Head)
@@ -298,10 +297,8 @@ async fn resource_ids_denote_resources_without_names() {
     assert_eq!(frames.ask(&item(Create, "").body(r#"{"id":"1","pk":"a"}"#)).await.status, 201);
     let read = frames.ask(&item(Read, "1")).await.document();
     let rid = read.get("_rid").and_then(|rid| rid.as_ref().as_str()).unwrap().to_owned();
-    let bytes = base64::Engine::decode(
-        &base64::engine::general_purpose::STANDARD,
-        rid.replace('-', "/"),
-    );
+    let bytes =
+        base64::Engine::decode(&base64::engine::general_purpose::STANDARD, rid.replace('-', "/"));
     let now = date(0);
     let frame = Frame::new(ResourceType::Document, Read)
         .with(RequestToken::ResourceId, &bytes.unwrap())

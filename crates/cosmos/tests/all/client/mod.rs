@@ -8,7 +8,9 @@ use std::{
 
 use auth::Key;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use cosmos::{Certificate, CurrentCertificate, DirectMode, Keys, NoSqlApi, Settings, Shard, WELL_KNOWN_KEY};
+use cosmos::{
+    Certificate, CurrentCertificate, DirectMode, Keys, NoSqlApi, Settings, Shard, WELL_KNOWN_KEY,
+};
 use document::{Document, Value, json};
 use test_kit::Kit;
 use tokio::{

@@ -87,17 +87,12 @@ await sessions.InsertManyAsync(new[]
   }),
   nosql: (address, key) => ({
     title: 'Microsoft.Azure.Cosmos',
-    install:
-      'dotnet add package Microsoft.Azure.Cosmos && dotnet add package Newtonsoft.Json' +
-      (address.needsTls
-        ? `. The system has to trust ${secureEndpoint(address)}_explorer/emulator.pem`
-        : ''),
+    install: 'dotnet add package Microsoft.Azure.Cosmos && dotnet add package Newtonsoft.Json',
     code: `using Microsoft.Azure.Cosmos;
 
+// Without the last setting the system has to trust the certificate: ebb cert export.
 var client = new CosmosClient(
-    "${endpoint(address)}",
-    "${key}",
-    new CosmosClientOptions { ConnectionMode = ConnectionMode.Gateway, LimitToEndpoint = true });
+    "AccountEndpoint=${endpoint(address)};AccountKey=${key};DisableServerCertificateValidation=True");
 Database database = await client.CreateDatabaseIfNotExistsAsync("app");
 Container sessions = await database.CreateContainerIfNotExistsAsync(
     new ContainerProperties("sessions", "/user") { DefaultTimeToLive = 3600 }); // after the last write
