@@ -13,7 +13,6 @@ use std::{
 };
 
 use clap::{Arg, ArgMatches, Command, builder::OsStr};
-use ureq::tls::TlsConfig;
 
 use crate::{FAILED, USAGE, complain, print_text};
 
@@ -95,7 +94,7 @@ fn write(file: &Path, certificate: &str) -> ExitCode {
 /// user decides to trust it.
 fn fetch(address: &str) -> Result<String, String> {
     let agent = ureq::Agent::config_builder()
-        .tls_config(TlsConfig::builder().disable_verification(true).build())
+        .tls_config(transfer::http_without_verification())
         .http_status_as_error(false)
         .timeout_global(Some(PATIENCE))
         .proxy(None)

@@ -44,4 +44,4 @@ pub use input::TableRules;
 pub use interfaces::{Mode, Outcome, Page, RunMonitor, Sink, Source};
 pub use mongo::{Find, MongoSink, MongoSource};
 pub use nosql::{NoSqlSink, NoSqlSource};
-pub use tls::{http_authority, with_advice};
+pub use tls::{http_authority, http_without_verification, with_advice};

@@ -49,6 +49,16 @@ pub fn http_authority(path: Option<&Path>) -> Result<TlsConfig, String> {
         .build())
 }
 
+/// Returns a TLS configuration for HTTP that accepts any certificate, for reading the certificate of a
+/// server that is not trusted yet.
+pub fn http_without_verification() -> TlsConfig {
+    TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .unversioned_rustls_crypto_provider(Arc::new(ring::default_provider()))
+        .disable_verification(true)
+        .build()
+}
+
 /// Returns the TLS configuration for the MongoDB API, which trusts this authority or, if `None`,
 /// those of the system.
 pub(crate) fn client_config(path: Option<&Path>) -> Result<Arc<ClientConfig>, String> {

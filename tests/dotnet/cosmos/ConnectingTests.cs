@@ -72,7 +72,8 @@ public class ConnectingTests : CosmosTest
             ConnectionMode = ConnectionMode.Gateway,
             ServerCertificateCustomValidationCallback = (certificate, _, _) => certificate.Equals(root),
         }));
-        using var stranger = new CosmosClient(SecureEndpoint, Key, Options());
+        using var stranger = new CosmosClient(
+            SecureEndpoint, Key, new CosmosClientOptions { ConnectionMode = ConnectionMode.Gateway });
         await Assert.ThrowsAsync<HttpRequestException>(() =>
             stranger.GetContainer(Db.Id, "c").ReadItemAsync<Item>("1", Pk("a")));
     }

@@ -16,7 +16,7 @@ public abstract class CosmosTest : IAsyncLifetime
     protected Database Db { get; private set; } = null!;
 
     /// <summary>Whether the tests use direct mode, the SDK's default, instead of gateway mode.</summary>
-    protected static readonly bool Direct = Setting.Of("DIRECT", "") == "1";
+    protected static bool Direct => Setting.Of("DIRECT", "") == "1";
 
     // `LimitToEndpoint` has the client use this address alone, whatever the account says of its regions.
     protected static CosmosClientOptions Options()
