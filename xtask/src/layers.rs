@@ -18,6 +18,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("spill", &[]),
     ("backup", &[]),
     ("store", &[]),
+    ("tree", &[]),
     ("expiry", &["clock", "document"]),
     ("evaluation", &["collation", "document", "memory", "spill"]),
     ("full-text", &["document", "evaluation"]),

@@ -1,0 +1,136 @@
+//! A space: its memtables and its version, which readers load together.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+
+use crate::{memtable::Memtable, options::Layout, trash::Trash, version::Version};
+
+/// The contents of a space at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    /// The memtable that batches are inserted into.
+    pub(crate) active: Arc<Memtable>,
+    /// Memtables that are being flushed, the newest first.
+    pub(crate) sealed: Vec<Arc<Memtable>>,
+    pub(crate) version: Arc<Version>,
+}
+
+/// What flushes of a space remember.
+#[derive(Debug, Default)]
+pub(crate) struct FlushState {
+    /// Number of the last run.
+    pub(crate) last_run: u64,
+    /// Body files that flushes append to, by kind and group.
+    pub(crate) open_bodies: BTreeMap<(Option<u32>, u64), u64>,
+}
+
+/// A space of keys.
+#[derive(Debug)]
+pub(crate) struct Space {
+    pub(crate) number: u64,
+    /// Whether the layout of new tables is for points.
+    points: AtomicBool,
+    state: ArcSwap<State>,
+    /// Held while a new state is computed from the current one and stored; never during I/O.
+    exchange: Mutex<()>,
+    /// Held during a flush. Readers and the writer never take it.
+    pub(crate) flushing: Mutex<FlushState>,
+    dropped: AtomicBool,
+}
+
+impl Space {
+    /// Creates a space with these files.
+    pub(crate) fn new(number: u64, layout: Layout, version: Version, trash: &Arc<Trash>) -> Self {
+        let last_run = version.runs.first().map_or(0, |run| run.number);
+        let state =
+            State { active: Memtable::new(trash), sealed: Vec::new(), version: Arc::new(version) };
+        Self {
+            number,
+            points: AtomicBool::new(layout == Layout::Points),
+            state: ArcSwap::from_pointee(state),
+            exchange: Mutex::default(),
+            flushing: Mutex::new(FlushState { last_run, ..FlushState::default() }),
+            dropped: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the layout of new tables.
+    pub(crate) fn layout(&self) -> Layout {
+        if self.points.load(Ordering::Relaxed) { Layout::Points } else { Layout::Ranges }
+    }
+
+    /// Sets the layout of new tables.
+    pub(crate) fn set_layout(&self, layout: Layout) {
+        self.points.store(layout == Layout::Points, Ordering::Relaxed);
+    }
+
+    /// Returns the current state for a short read.
+    pub(crate) fn load(&self) -> arc_swap::Guard<Arc<State>> {
+        self.state.load()
+    }
+
+    /// Returns the current state for a reader that keeps it.
+    pub(crate) fn load_full(&self) -> Arc<State> {
+        self.state.load_full()
+    }
+
+    /// Replaces the state; returns the previous one, so that it is dropped without the lock.
+    pub(crate) fn exchange(&self, next: impl FnOnce(&State) -> State) -> Arc<State> {
+        let _alone = self.exchange.lock();
+        let next = next(&self.state.load());
+        self.state.swap(Arc::new(next))
+    }
+
+    /// Seals the active memtable if it has entries. The caller excludes writers.
+    pub(crate) fn rotate(&self, trash: &Arc<Trash>) {
+        if self.load().active.first_number().is_none() {
+            return;
+        }
+        let old = self.exchange(|state| {
+            let mut sealed = vec![Arc::clone(&state.active)];
+            sealed.extend(state.sealed.iter().cloned());
+            let version = Arc::clone(&state.version);
+            State { active: Memtable::new(trash), sealed, version }
+        });
+        drop(old);
+    }
+
+    /// Returns the number of the first batch that is not completely in tables.
+    pub(crate) fn first_unflushed(&self) -> Option<u64> {
+        let state = self.load();
+        let memtables = state.sealed.iter().chain([&state.active]);
+        memtables.filter_map(|memtable| memtable.first_number()).min()
+    }
+
+    /// Returns the bytes and entries of the memtables.
+    pub(crate) fn memory(&self) -> (u64, u64) {
+        let state = self.load();
+        let memtables = state.sealed.iter().chain([&state.active]);
+        memtables.fold((0, 0), |(bytes, entries), memtable| {
+            (bytes + memtable.bytes(), entries + memtable.entries())
+        })
+    }
+
+    /// Marks the space as dropped, so that reads find nothing, and releases its memtables.
+    pub(crate) fn record_dropped(&self, trash: &Arc<Trash>) {
+        self.dropped.store(true, Ordering::SeqCst);
+        let old = self.exchange(|state| State {
+            active: Memtable::new(trash),
+            sealed: Vec::new(),
+            version: Arc::clone(&state.version),
+        });
+        drop(old);
+    }
+
+    pub(crate) fn is_dropped(&self) -> bool {
+        self.dropped.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,224 @@
+//! The tree: spaces of keys, batches and snapshots.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+};
+
+use bytes::Bytes;
+
+use crate::{
+    disk::Disk,
+    error::{Error, Result},
+    hooks::Hooks,
+    options::{KEY_BYTES_MAX, Layout, Options, VALUE_BYTES_MAX},
+    recovery,
+    shared::{Shared, SpaceMap, WriterState},
+    snapshot::Snapshot,
+    space::Space,
+    version::Version,
+};
+
+/// A change of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// Number of the space.
+    pub space: u64,
+    /// The key. The memtable keeps these very bytes, with the buffer that they are a part of.
+    pub key: Bytes,
+    /// The new value, kept likewise; `None` deletes the key.
+    pub value: Option<Bytes>,
+}
+
+/// Spaces of keys in memtables, tables and body files, without a log of its own.
+///
+/// The owner keeps the log: after a start it applies its batches again from
+/// [`first_unflushed`](Self::first_unflushed) of the last opening on, or from an earlier one, to the
+/// end of its log, and then calls [`publish`](Self::publish). The tree has no threads; the owner
+/// calls [`flush`](Self::flush), [`pick`](Self::pick), [`expire`](Self::expire) and
+/// [`sweep`](Self::sweep). A clone refers to the same tree.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Tree {
+    /// Opens the tree on a disk, creating it if the disk has no files. No table is read. Files that
+    /// a crash has left are removed.
+    pub fn open(disk: Arc<dyn Disk>, hooks: Arc<dyn Hooks>, options: Options) -> Result<Self> {
+        recovery::open(disk, hooks, options).map(|shared| Self { shared: Arc::new(shared) })
+    }
+
+    /// Returns the numbers of the spaces that exist.
+    pub fn spaces(&self) -> Vec<u64> {
+        self.shared.all_spaces().keys().copied().collect()
+    }
+
+    /// Creates a space, or sets the layout of new tables if the space exists. This changes memory
+    /// only: after a start a space without files does not exist. The number of a dropped space may
+    /// not be used again.
+    pub fn create_space(&self, number: u64, layout: Layout) -> Result<()> {
+        let trash = &self.shared.files().trash;
+        self.change_spaces(|spaces| {
+            if let Some(space) = spaces.get(&number) {
+                space.set_layout(layout);
+                return Ok(None);
+            }
+            if self.shared.dropped.lock().iter().any(|space| space.number == number) {
+                return Err(Error::Refused(format!("space {number} was dropped")));
+            }
+            let space = Space::new(number, layout, Version::default(), trash);
+            spaces.insert(number, Arc::new(space));
+            Ok(None)
+        })
+    }
+
+    /// Drops a space. Reads of it find nothing from now on, also those of open snapshots. Its
+    /// files are removed by a job.
+    pub fn drop_space(&self, number: u64) -> Result<()> {
+        self.change_spaces(|spaces| {
+            spaces.remove(&number).map(Some).ok_or(Error::UnknownSpace(number))
+        })
+    }
+
+    /// Drops all spaces but these. After a start, the owner so removes spaces that were dropped
+    /// before their files were.
+    pub fn retain_spaces(&self, numbers: &[u64]) -> Result<()> {
+        for number in self.spaces() {
+            if !numbers.contains(&number) {
+                self.drop_space(number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the set of spaces and publishes it. `change` returns the space that it removed.
+    fn change_spaces(
+        &self,
+        change: impl FnOnce(&mut SpaceMap) -> Result<Option<Arc<Space>>>,
+    ) -> Result<()> {
+        let mut writer = self.shared.writer.lock();
+        let mut spaces = SpaceMap::clone(&writer.spaces);
+        let removed = change(&mut spaces)?;
+        writer.spaces = Arc::new(spaces);
+        if let Some(space) = removed {
+            self.shared.dropped.lock().push(Arc::clone(&space));
+            space.record_dropped(&self.shared.files().trash);
+        }
+        let number = self.shared.current.load().number;
+        self.shared.publish(&writer, number);
+        Ok(())
+    }
+
+    /// Inserts the changes of a batch into the memtables, invisible until it is published. If a key
+    /// occurs several times, its last change counts. Numbers of batches ascend and are above that
+    /// of the last published one. Returns by how many bytes the memtables grew.
+    ///
+    /// A batch with an invalid change is refused before anything is inserted.
+    pub fn apply(&self, number: u64, writes: Vec<Write>) -> Result<u64> {
+        let mut writer = self.shared.writer.lock();
+        let published = self.shared.current.load().number;
+        if number <= published || number < writer.applied {
+            let text = format!("batch {number} was applied after {}", writer.applied);
+            return Err(Error::Refused(text));
+        }
+        let grouped = group(&writer, writes)?;
+        writer.applied = number;
+        let mut grown = 0;
+        for (space, writes) in grouped {
+            let Some(space) = writer.spaces.get(&space) else { continue };
+            grown += space.load().active.insert(number, writes);
+        }
+        Ok(grown)
+    }
+
+    /// Makes all batches up to this number visible to new snapshots. Nothing happens if they are.
+    /// The number is not below that of the last applied batch.
+    pub fn publish(&self, number: u64) -> Result<()> {
+        let writer = self.shared.writer.lock();
+        if number < writer.applied {
+            let text = format!("batch {} is applied, {number} is not the last", writer.applied);
+            return Err(Error::Refused(text));
+        }
+        if self.shared.current.load().number < number {
+            self.shared.publish(&writer, number);
+        }
+        Ok(())
+    }
+
+    /// Takes a snapshot of all published batches. This takes no lock.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(Arc::clone(&self.shared), self.shared.current.load_full())
+    }
+
+    /// Ends the snapshots up to this number, except those with the newest number: their reads fail,
+    /// and versions are no longer kept for them.
+    pub fn end_snapshots(&self, number: u64) {
+        self.shared.pins.end(number);
+    }
+
+    /// Returns the numbers of the oldest open snapshot and of the newest one.
+    pub fn snapshot_numbers(&self) -> (u64, u64) {
+        self.shared.pins.bounds().unwrap_or_default()
+    }
+
+    /// Returns the greatest number of a batch in tables.
+    pub fn greatest_number(&self) -> u64 {
+        let spaces = self.shared.all_spaces();
+        let greatest = |space: &Arc<Space>| {
+            let version = Arc::clone(&space.load().version);
+            version.tables().map(|table| table.meta.numbers.1).max()
+        };
+        spaces.values().filter_map(greatest).max().unwrap_or(0)
+    }
+
+    /// Returns the number of the first batch that is not completely in tables, of one space or of
+    /// all; `None` if all are. The owner's log may be cut before it, after it has recorded
+    /// [`last_edit`](Self::last_edit).
+    pub fn first_unflushed(&self, space: Option<u64>) -> Option<u64> {
+        let spaces = self.shared.all_spaces();
+        let wanted = spaces.values().filter(|of| space.is_none_or(|space| of.number == space));
+        wanted.filter_map(|space| space.first_unflushed()).min()
+    }
+
+    /// Returns the number of the last durable change of the list of files, for
+    /// [`Options::last_edit`] of the next opening.
+    pub fn last_edit(&self) -> u64 {
+        self.shared.last_edit()
+    }
+
+    /// Frees memory that nothing refers to and removes files that are no longer listed; returns the
+    /// number of files. A thread that may block calls this after flushes and jobs, and at intervals,
+    /// because the last reader of a file may end at any time.
+    pub fn sweep(&self) -> Result<usize> {
+        self.shared.shorten_manifest()?;
+        // A stopped tree does not know which files the disk lists.
+        self.shared.check_working()?;
+        self.shared.files().sweep()
+    }
+
+    /// Makes running jobs end early, without a result, and new ones end at once.
+    pub fn stop_jobs(&self) {
+        self.shared.closing.store(true, Ordering::SeqCst);
+    }
+}
+
+type Grouped = BTreeMap<u64, BTreeMap<Bytes, Option<Bytes>>>;
+
+/// Sorts the changes of a batch by space and key; of several changes of a key the last remains.
+fn group(writer: &WriterState, writes: Vec<Write>) -> Result<Grouped> {
+    let mut grouped = Grouped::new();
+    for Write { space, key, value } in writes {
+        if !writer.spaces.contains_key(&space) {
+            return Err(Error::UnknownSpace(space));
+        }
+        if KEY_BYTES_MAX < key.len() {
+            return Err(Error::Refused(format!("a key has more than {KEY_BYTES_MAX} bytes")));
+        }
+        if value.as_ref().is_some_and(|value| VALUE_BYTES_MAX < value.len()) {
+            return Err(Error::Refused(format!("a value has more than {VALUE_BYTES_MAX} bytes")));
+        }
+        grouped.entry(space).or_default().insert(key, value);
+    }
+    Ok(grouped)
+}
