@@ -198,7 +198,7 @@ pub(super) async fn commit(call: &Call<'_>) -> Result<DocBuf> {
         _ => {}
     }
     // A commit of an earlier run, or one whose outcome was unknown.
-    match stored_number(&call.api.engine, key).await? {
+    match stored_number(&call.api.engine, &key).await? {
         Some(stored) if stored.number == number && stored.is_committed => ok(doc! {}),
         Some(stored) if number < stored.number => Err(too_old(number, stored.number)),
         _ => Err(no_such_transaction(number, newest.map(|(newest, _)| newest))),
