@@ -103,7 +103,7 @@ def test_contexts_out_of_place(attacked, connection):
     "data",
     [
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"\x16\x03\x01\x02\x00",
+        b"\x16\x03\x01\x02\x00" * 8,
         b"\x00" * 64,
         b"\xff" * 64,
         os.urandom(4096),
