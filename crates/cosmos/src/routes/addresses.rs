@@ -25,7 +25,7 @@ pub(crate) fn read_addresses(api: &NoSqlApi, request: &Request) -> Result<Reply>
         return Err(Failure::bad_request(
             "This server is reached through its gateway only: set the connection mode Gateway in \
              the client's options (.NET: ConnectionMode.Gateway, Java: gatewayMode()), or start \
-             the server with --cosmos-direct on and TLS.",
+             the server with --cosmos-direct and TLS.",
         ));
     };
     let [database, container] = &request.link.owners;
