@@ -199,7 +199,8 @@ class Connection:
     def request(self, operation, names, more=(), body=None, sent=None, date=None):
         """Returns (number, bytes) of a request about items."""
         number, date = next(self.numbers), date or formatdate(usegmt=True)
-        link = "/".join(f"{word}/{name}" for word, name in zip(("dbs", "colls", "docs"), names))
+        words = ("dbs", "colls", "docs")[: len(names)]
+        link = "/".join(f"{word}/{name}" for word, name in zip(words, names, strict=True))
         verb = VERBS.get(operation, "post")
         sent = authorization(verb, "docs", link, date, self.key) if sent is None else sent
         data = frame(

@@ -9,7 +9,16 @@ from nosql.paths import batches, continued, feeds, hierarchy, points, queries, w
 from nosql.paths.table import READS, WRITES, read, write
 
 #: Paths that have no form of their own in direct mode.
-LEFT_OUT = ("plan", "forecast", "preview", "quota", "all versions", "link", "token")
+LEFT_OUT = (
+    "plan",
+    "forecast",
+    "preview",
+    "quota",
+    "all versions",
+    "link",
+    "token",
+    "read, If-Match",
+)
 #: Families of which one path in SAMPLE also runs in direct mode: they differ in queries only.
 SAMPLED = ("query", "continued", "rewritten")
 SAMPLE = 8
