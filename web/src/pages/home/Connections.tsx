@@ -63,10 +63,10 @@ export function Connections({ facts, hasKey, openToAll }: Props) {
       )}
       {cosmos !== null && (
         <p className="hint">
-          Clients in Java and .NET use TLS for items, also with an endpoint in <code>http</code>, and
-          must trust the certificate: <code>ebb cert export FILE</code> writes it and prints how.
-          For tests, .NET takes <code>DisableServerCertificateValidation=True</code> in the connection
-          string. In gateway mode .NET needs no certificate for <code>http</code>.
+          Clients in Java and .NET use TLS for items, also with an endpoint in <code>http</code>,
+          and must trust the certificate: <code>ebb cert export FILE</code> writes it and prints
+          how. For tests, .NET takes <code>DisableServerCertificateValidation=True</code> in the
+          connection string. In gateway mode .NET needs no certificate for <code>http</code>.
         </p>
       )}
     </section>
