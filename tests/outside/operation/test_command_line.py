@@ -6,6 +6,7 @@ import json
 import os
 import re
 import socket
+import ssl
 import stat
 import subprocess
 import time
@@ -121,6 +122,8 @@ def test_a_wrong_line_of_a_file_of_settings(tmp_path, text, said):
         (["verify", "--audit-file", "/nowhere"], "--audit-file /nowhere"),
         (["admin", "user", "add", "a", "--password-file", "/nowhere"], "--password-file <PATH>"),
         (["keys"], "Generate four new keys"),
+        (["cert"], "Write a server's certificate"),
+        (["serve", "--cosmos-direct-advertise", "8081"], "it is not HOST:PORT"),
     ],
 )
 def test_wrong_usage_ends_with_2(tmp_path, words, said):
@@ -136,6 +139,21 @@ def test_no_server_answers():
     assert code == 1
     assert f"no answer from {closed}: nothing listens there. Is the server running?" in said
     assert "--admin-addr" in said
+
+
+def test_the_certificate_is_written_and_a_client_can_trust_it(server, tmp_path):
+    file, (host, port) = tmp_path / "ebb.pem", server.items.address
+    code, said, error = run("cert", "export", "--cosmos-addr", f"{host}:{port}", str(file))
+    assert code == 0, error
+    assert "SSL_CERT_FILE=FILE" in said
+    trusting = ssl.create_default_context(cafile=str(file))
+    with socket.create_connection((host, port)) as plain:
+        trusting.wrap_socket(plain, server_hostname="localhost").close()
+    code, printed, _ = run("cert", "export", "--cosmos-addr", f"{host}:{port}")
+    assert (code, printed) == (0, file.read_text())
+    code, _, error = run("cert", "export", "--cosmos-addr", "127.0.0.1:1")
+    assert code == 1
+    assert "--cosmos-addr" in error
 
 
 def test_keys_are_made_once_and_a_server_takes_them(tmp_path):
