@@ -165,8 +165,8 @@ async fn create_or_compare(
     };
     match created {
         Ok(collection) => call.record_created(&collection, true),
-        // The command succeeds if the existing collection has the same options. If it was dropped
-        // in between, its options are unknown and the error is returned.
+        // The command succeeds if the existing collection has the same options, except in a
+        // transaction. If it was dropped in between, its options are unknown.
         Err(error @ engine::Error { kind: Kind::Exists(ErrorSubject::Collection(_)), .. }) => {
             let there = call.find_collection(namespace);
             let wanted = (&kept, shard_key.as_ref(), capped);
@@ -174,7 +174,7 @@ async fn create_or_compare(
                 has_options(&there, wanted)
                     && there.state().record.cluster_expire_after() == expire_after
             };
-            if !there.is_some_and(is_same) {
+            if call.transaction.is_some() || !there.is_some_and(is_same) {
                 return Err(error.into());
             }
         }

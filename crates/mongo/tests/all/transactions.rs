@@ -347,6 +347,8 @@ async fn collections_and_indexes_are_created_inside() {
         "createIndexes": "made",
         "indexes": array![doc! { "key": doc! { "a": 1 }, "name": "a_1", "unique": true }],
     };
+    let reply = c.run(starting(doc! { "create": "c" }, 2, 1)).await;
+    assert_eq!(number(&reply, "code"), 48, "{reply:?}");
     run(c, within(index.clone(), 1, 1)).await;
     run(c, within(of("made", 2), 1, 1)).await;
     run(c, within(index, 1, 1)).await;
