@@ -53,7 +53,7 @@ pub(super) async fn run_in_transaction(
     args: TransactionArgs,
     run: Run,
 ) -> Result<DocBuf> {
-    if call.api.settings.is_home.is_some() {
+    if call.api.settings.in_cluster {
         // A transaction could not be found again: each command goes to the owner of its database.
         let message = "transactions of several statements are not supported in a cluster";
         return Err(Error::new(CommandNotSupported, message));

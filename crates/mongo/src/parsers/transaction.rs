@@ -88,8 +88,8 @@ fn check_command(row: &CommandRow, starts: bool) -> Result<()> {
 
 /// Checks the concerns of a command in a transaction.
 ///
-/// Fails with 72 for a read concern after the first command or of another level than `local`,
-/// `majority` and `snapshot`, and for a write concern before the end.
+/// Fails with 72 for a read concern after the first command, at an earlier time or of another level
+/// than `local`, `majority` and `snapshot`, and for a write concern before the end.
 pub(crate) fn check_concerns(
     args: &Args<'_>,
     row: &CommandRow,
@@ -102,6 +102,10 @@ pub(crate) fn check_concerns(
     let Some(concern) = args.document("readConcern")? else { return Ok(()) };
     if !transaction.starts {
         let message = "Only the first command in a transaction may specify a readConcern";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    if concern.get("atClusterTime").is_some() {
+        let message = "transactions at an earlier time (atClusterTime) are not supported yet";
         return Err(Error::new(InvalidOptions, message));
     }
     match concern.get("level") {

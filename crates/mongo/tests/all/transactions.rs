@@ -2,10 +2,17 @@
 
 use crate::{
     client::{Client, cursor_id, first_batch, number},
-    numbered_writes::{client_of, numbered},
+    numbered_writes::numbered,
 };
 use document::{Document, Value, array, doc};
+use mongo::{MongoApi, Settings, Topology};
 use test_kit::Kit;
+
+/// Returns a client of a router over an engine.
+fn client_of(kit: &Kit) -> Client {
+    let settings = Settings { topology: Topology::Router, ..Settings::default() };
+    Client::of(MongoApi::new(kit.engine.clone(), settings))
+}
 
 /// Returns a command of a transaction.
 fn within(command: Document, session: u8, txn: i64) -> Document {
@@ -161,6 +168,19 @@ async fn arguments_that_do_not_fit_together_change_nothing() {
         ),
         (starting(doc! { "find": "c", "readConcern": doc! { "level": "linearizable" } }, 2, 1), 72),
         (starting(doc! { "find": "c", "readConcern": doc! { "level": 1 } }, 2, 1), 14),
+        (
+            starting(
+                doc! {
+                    "find": "c",
+                    "readConcern": doc! {
+                        "level": "snapshot", "atClusterTime": Value::Timestamp(1 << 32),
+                    },
+                },
+                2,
+                1,
+            ),
+            72,
+        ),
         (numbered(doc! { "commitTransaction": 1, "$db": "admin" }, 1, 1), 125),
         (starting(doc! { "commitTransaction": 1, "$db": "admin" }, 1, 2), 263),
         (starting(doc! { "getMore": 1_i64, "collection": "c" }, 1, 2), 263),
@@ -528,4 +548,14 @@ async fn a_document_that_expires_meanwhile_conflicts() {
     assert_eq!(ids(&c.all("c").await), [2]);
     kit.move_to(15_000);
     assert_eq!(c.all("c").await, Vec::<Document>::new());
+}
+
+#[tokio::test]
+async fn a_node_of_a_cluster_refuses_them_by_name() {
+    let settings = Settings { topology: Topology::Router, in_cluster: true, ..Settings::default() };
+    let mut client = Client::with(settings);
+    let reply = client.run(starting(insert(1), 1, 1)).await;
+    assert_eq!((number(&reply, "code"), reply.get("errorLabels")), (115, None), "{reply:?}");
+    assert_eq!(refused(&mut client, end("commitTransaction", 1, 1)).await, (115, false));
+    assert_eq!(client.all("c").await, Vec::<Document>::new());
 }
