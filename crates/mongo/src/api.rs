@@ -269,6 +269,13 @@ impl MongoApi {
         }
     }
 
+    /// Aborts all open transactions, since the server stops.
+    pub(crate) fn abort_all_transactions(&self) {
+        for open in self.transactions.open_transactions() {
+            self.abort_transaction(&open);
+        }
+    }
+
     /// Aborts the open transactions of sessions.
     pub(crate) fn abort_transactions_of(&self, sessions: &SessionSet) {
         for open in self.transactions.open_of(sessions) {

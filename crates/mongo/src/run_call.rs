@@ -33,6 +33,10 @@ pub(crate) async fn run_call(
     if waits {
         return commands::Response::CloseConnection;
     }
+    if matches!(why, StopReason::Stopping) {
+        // Writes may wait for transactions, whose clients can send nothing more.
+        call.api.abort_all_transactions();
+    }
     // The connection's current operation is cancelled, not the one started here, since the command
     // may have taken over the operation of a cursor. The command is then awaited, so that it
     // releases its resources and completes a started commit.

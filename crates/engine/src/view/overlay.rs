@@ -31,8 +31,8 @@ use store::{
 
 /// Stamp of the first write of every transaction. Commits never reach it.
 pub(super) const FIRST_OWN_STAMP: u64 = 1 << 62;
-/// Memory of a version of a key besides its bytes.
-const VERSION_BYTES: usize = 160;
+/// Memory of a version of a key besides its bytes, including the key's intent.
+const VERSION_BYTES: usize = 256;
 
 /// Versions of a key by ascending stamp; `None` is a deletion.
 type Versions = Vec<(u64, Option<Bytes>)>;
@@ -199,6 +199,12 @@ impl Overlay {
             }));
         }
         rows
+    }
+
+    /// Reserves as much memory again as the writes hold, for the commit that is built from them.
+    pub(super) fn reserve_for_commit(&self) -> Result<(), InsufficientMemory> {
+        let held = &mut self.0.write().held;
+        held.grow(held.held_bytes())
     }
 
     /// Releases all writes and their memory.

@@ -95,6 +95,11 @@ impl Transaction {
         self.overlay.final_rows()
     }
 
+    /// Reserves the memory of the commit, which is released when the transaction ends.
+    pub(crate) fn reserve_for_commit(&self) -> Result<(), Error> {
+        Ok(self.overlay.reserve_for_commit()?)
+    }
+
     /// Fails for writes to a capped collection, whose evictions cannot be undone.
     fn check_no_capped(&self, commits: &[Commit]) -> Result<(), Error> {
         let touched = self.touched.lock();

@@ -75,7 +75,8 @@ impl Engine {
     ///
     /// [`Kind::Conflict`] if another writer was first or a document on which the transaction relies
     /// has expired, [`Kind::SnapshotUnavailable`] if a collection has changed since the snapshot,
-    /// [`Kind::TransactionEnded`] if the transaction has ended. Nothing was written then. After an error of the
+    /// [`Kind::TransactionEnded`] if the transaction has ended, [`Kind::Busy`] without memory for
+    /// the commit. Nothing was written then. After an error of the
     /// store the outcome is unknown.
     pub async fn commit_transaction(
         &self,
@@ -103,6 +104,7 @@ impl Engine {
             transaction.check_touched().await?;
             return Ok(None);
         }
+        transaction.reserve_for_commit()?;
         let all = transaction.collections();
         let mut attempts = Attempts::to_write();
         loop {

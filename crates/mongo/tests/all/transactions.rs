@@ -559,3 +559,19 @@ async fn a_node_of_a_cluster_refuses_them_by_name() {
     assert_eq!(refused(&mut client, end("commitTransaction", 1, 1)).await, (115, false));
     assert_eq!(client.all("c").await, Vec::<Document>::new());
 }
+
+#[tokio::test]
+async fn a_stopping_server_does_not_wait_for_them() {
+    let mut client = client().await;
+    let mut other = client.beside();
+    run(&mut client, starting(set(1, 50), 1, 1)).await;
+    let mut waiting = set(1, 7);
+    waiting.push("$db", "db");
+    other.ask(waiting, &[]).await;
+    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    other.stop();
+    let within = std::time::Duration::from_secs(10);
+    let reply = tokio::time::timeout(within, other.reply()).await.unwrap();
+    assert!(reply.get("ok").is_some(), "{reply:?}");
+    assert_eq!(refused(&mut client, end("commitTransaction", 1, 1)).await, (251, true));
+}
