@@ -34,6 +34,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("audit", Speech::Both),
     ("backup", Speech::Nothing),
     ("spill", Speech::Nothing),
+    ("tree", Speech::Nothing),
     ("journal", Speech::Nothing),
     ("cluster", Speech::Nothing),
     ("journal-cassandra", Speech::Nothing),

@@ -114,7 +114,7 @@ fn bucket_of(hash: u64, buckets: usize) -> usize {
 #[derive(Clone, Debug)]
 pub(crate) struct Block {
     data: Bytes,
-    /// Offset of the restarts.
+    /// Offset of the list of restarts.
     restarts_at: usize,
     restarts: usize,
     buckets: usize,

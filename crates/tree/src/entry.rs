@@ -15,7 +15,7 @@ pub(crate) struct Handle {
     pub(crate) stored: u32,
     /// Position of the body in the frame.
     pub(crate) index: u16,
-    /// Length of the body.
+    /// Length of the body in bytes.
     pub(crate) len: u32,
 }
 
@@ -27,7 +27,7 @@ pub(crate) const HANDLE_BYTES: usize = 22;
 pub(crate) enum Slot {
     /// The key was deleted, or its value was dropped.
     Removed,
-    /// The whole value.
+    /// The whole value is here.
     Inline(Bytes),
     /// The start of the value, and the place of the rest.
     Apart { handle: Handle, inline: Bytes },

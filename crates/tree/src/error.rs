@@ -3,14 +3,14 @@
 
 use std::{fmt, io, sync::Arc};
 
-/// A part of a file that does not contain what was written to it.
+/// A part of a file that does not contain the data written to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// Name of the file in the tree's folder.
     pub file: String,
     /// Offset of the damaged part in bytes.
     pub offset: u64,
-    /// Description of the problem.
+    /// Description of the problem, for people.
     pub problem: String,
 }
 
@@ -21,7 +21,7 @@ pub enum Error {
     Io {
         /// The operation that failed, such as "write a table".
         doing: &'static str,
-        /// Name of the file.
+        /// Name of the file in the tree's folder.
         file: String,
         /// The error of the disk.
         source: Arc<io::Error>,

@@ -13,14 +13,14 @@ use crate::{
     version::{Edit, Version},
 };
 
-/// What [`Tree::expire`] has removed.
+/// The files that [`Tree::expire`] has removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expired {
-    /// Number of body files.
+    /// Number of removed body files.
     pub body_files: u64,
-    /// Number of tables.
+    /// Number of removed tables, without their bodies.
     pub tables: u64,
-    /// Bytes of these files.
+    /// Bytes of all these files.
     pub bytes: u64,
 }
 

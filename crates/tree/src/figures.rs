@@ -2,7 +2,7 @@
 
 use crate::{error::Result, metadata::Ending, space::Space, tree::Tree};
 
-/// Figures about one space.
+/// Figures about one space, at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpaceFigures {
     /// Memory of the memtables in bytes, and their entries.
@@ -23,7 +23,7 @@ pub struct SpaceFigures {
     pub removals: u64,
     /// Number of versions with a newer version of the key in the same table.
     pub superseded: u64,
-    /// Number of body files.
+    /// Number of listed body files.
     pub body_files: u64,
     /// Size of the body files in bytes.
     pub body_file_bytes: u64,
@@ -37,7 +37,7 @@ pub struct SpaceFigures {
     pub endings: Vec<Ending>,
 }
 
-/// Figures about a tree.
+/// Figures about a tree, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeFigures {
     /// Memory of all memtables in bytes.

@@ -13,7 +13,7 @@ use crate::{
     options::Options,
 };
 
-/// Size of a write.
+/// Size of a write in bytes.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// What every writer of files needs.
@@ -34,7 +34,7 @@ impl FileMaker {
     }
 }
 
-/// A file being written.
+/// A file that is being written.
 #[derive(Debug)]
 pub(crate) struct FileWriter {
     id: u64,

@@ -20,13 +20,13 @@ const USUAL_BLOCK: usize = 16 << 10;
 /// Whether a read stores blocks in the cache that it had to read from disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
-    /// Blocks are cached.
+    /// Blocks are stored in the cache.
     Fill,
     /// Blocks are not cached, because a long scan would displace all others.
     Bypass,
 }
 
-/// A cached block.
+/// A cached block of either kind.
 #[derive(Clone, Debug)]
 pub(crate) enum Cached {
     Entries(Block),
@@ -52,7 +52,7 @@ impl Weighter<(u64, u64), Cached> for ByBytes {
 #[derive(Debug)]
 pub(crate) struct Files {
     disk: Arc<dyn Disk>,
-    /// Open files by number.
+    /// Open files by their numbers.
     handles: Cache<u64, Arc<dyn DiskFile>>,
     /// Blocks by file and offset. A number of a file is never reused while the tree is open, so
     /// that nothing has to be invalidated.

@@ -24,7 +24,7 @@ use crate::{
 
 /// A value whose larger part is stored apart.
 struct Apart {
-    /// Position of the entry.
+    /// Position of the entry in the flush.
     at: usize,
     inline: usize,
     end: Option<End>,
@@ -81,7 +81,7 @@ impl Flush<'_> {
             }
             Err(Error::Stopped(_)) => {}
             Ok(false) | Err(_) => {
-                // What was appended to an open file may be there in part, so no file is continued.
+                // Open files may end with a part of this flush, so none is continued.
                 flushing.open_bodies.clear();
                 self.shared.discard(self.space, &edits);
             }

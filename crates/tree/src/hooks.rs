@@ -31,15 +31,15 @@ pub struct Placement {
 /// rest is stored apart.
 pub type DropFilter = Box<dyn Fn(&[u8], &[u8]) -> bool + Send>;
 
-/// The owner of a tree. All methods are pure functions of their arguments except for time: what
-/// was dropped or has ended once, has ended for ever.
+/// The owner of a tree. All methods are pure functions of their arguments except for time: a value
+/// that was dropped or has ended once has ended for ever.
 pub trait Hooks: Send + Sync + 'static {
     /// Returns how a value is stored. The result for the inline part of a value has the same end as
     /// the result for the value.
     fn place(&self, space: u64, key: &[u8], value: &[u8]) -> Placement;
 
     /// Returns the filter for one flush or compaction of a space; `None` keeps everything. It is
-    /// applied to all versions of a key, also to those that open snapshots see.
+    /// applied to all versions of a key, also if open snapshots see them.
     fn filter(&self, space: u64) -> Option<DropFilter>;
 
     /// Returns whether every value of the space with an end of this kind at or before `end.at` may

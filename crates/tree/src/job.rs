@@ -16,7 +16,7 @@ use crate::{
 pub enum JobKind {
     /// Removes the files of a dropped space.
     Forget,
-    /// Merges tables.
+    /// Merges tables into one level.
     Merge,
     /// Moves tables to another level without reading them.
     Move,
@@ -32,7 +32,7 @@ pub(crate) enum Work {
     Rewrite(Arc<BodyFile>),
 }
 
-/// Tables to merge.
+/// The tables of a merge and its target.
 #[derive(Debug)]
 pub(crate) struct MergeWork {
     /// Lists of tables with disjoint keys, the newest first.

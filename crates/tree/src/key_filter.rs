@@ -2,7 +2,7 @@
 
 use crate::options::FILTER_BITS;
 
-/// Bytes of a block.
+/// Bytes of a block of the filter.
 const LINE: usize = 64;
 /// Bits that each key sets in its block.
 const PROBES: usize = 6;

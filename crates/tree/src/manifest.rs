@@ -3,7 +3,7 @@
 //! ```text
 //! manifest-N: "ebbman01" | record ...      first record: all files; further ones: edits
 //! record:     length u32 | CRC-32C u32 | sequence u64 | edits | zeros up to a multiple of 8
-//! current-N:  empty; its name says which list is valid
+//! current-N:  empty; the greatest N is the valid list
 //! ```
 //!
 //! A record is written when the previous one is durable. So only the last record may be torn; an
@@ -29,7 +29,7 @@ const CURRENT: &str = "current-";
 #[derive(Debug)]
 pub(crate) struct Manifest {
     disk: Arc<dyn Disk>,
-    /// Number of the file.
+    /// Number in the file's name.
     number: u64,
     file: Arc<dyn DiskFile>,
     /// Offset of the next record.
@@ -43,7 +43,7 @@ pub(crate) struct Manifest {
 /// The contents of a list on disk.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
-    /// Number of the file; 0 if there is none.
+    /// Number of the file; 0 if it does not exist.
     pub(crate) number: u64,
     pub(crate) edits: Vec<Edit>,
     /// Sequence number of the last record.

@@ -49,7 +49,7 @@ struct Node {
 /// Approximate memory of a node besides its key and value.
 const NODE_BYTES: u64 = (size_of::<OnceLock<Node>>() + 16) as u64;
 
-/// State of the writer.
+/// State that only the writer uses.
 #[derive(Debug)]
 struct Writer {
     /// Number of the last node.
@@ -59,7 +59,7 @@ struct Writer {
     random: u64,
 }
 
-/// A memtable.
+/// A memtable of one space.
 #[derive(Debug)]
 pub(crate) struct Memtable {
     chunks: [OnceLock<Chunk>; CHUNKS],

@@ -12,11 +12,11 @@ use crate::{
 pub struct Ending {
     /// The kind of their ends.
     pub kind: u32,
-    /// Number of values.
+    /// Number of values of this kind.
     pub count: u64,
-    /// The earliest end.
+    /// The earliest of their ends.
     pub first: i64,
-    /// The latest end.
+    /// The latest of their ends.
     pub last: i64,
 }
 
@@ -29,10 +29,10 @@ pub(crate) struct BodyUse {
     pub(crate) bytes: u64,
 }
 
-/// Description of a table.
+/// Description of a table, complete without its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableMeta {
-    /// Number of the file.
+    /// Number of the file on disk.
     pub(crate) id: u64,
     /// Length of the file in bytes.
     pub(crate) bytes: u64,
@@ -42,7 +42,7 @@ pub(crate) struct TableMeta {
     pub(crate) last_key: Bytes,
     /// Least and greatest number of a version.
     pub(crate) numbers: (u64, u64),
-    /// Number of versions.
+    /// Number of versions of all keys.
     pub(crate) entries: u64,
     /// Number of versions that are deletions.
     pub(crate) removals: u64,

@@ -8,7 +8,7 @@
 //! | too many dead bodies | the file with the largest dead share is rewritten |
 //! | versions that only closed snapshots saw | their table is rewritten |
 //!
-//! Needs are compared as ratios to what is allowed.
+//! Needs are compared as ratios to their limits.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::{
 /// Share of superseded versions in a table, one in this number, that is worth a rewrite.
 const STALE_SHARE: u64 = 4;
 
-/// What a space needs.
+/// Work that a space needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Need {
     /// Versions of closed snapshots; only when nothing else is needed.
@@ -91,7 +91,7 @@ fn level_limit(level: usize, options: &Options) -> u64 {
     options.level_bytes.saturating_mul(growth)
 }
 
-/// Returns the needs of a space, each with its ratio to what is allowed; only those above 1, and
+/// Returns the needs of a space, each with its ratio to the limit; only those above 1, and
 /// stale versions with a ratio below 1, because they can wait.
 fn needs_of(version: &Version, first_runs: usize, options: &Options) -> Vec<(f64, Need)> {
     let mut needs = Vec::new();
@@ -149,7 +149,7 @@ impl Picker<'_> {
     fn merge(&self, lists: Vec<Vec<Arc<Table>>>, target: u8) -> Option<Job> {
         let lists: Vec<_> = lists.into_iter().filter(|list| !list.is_empty()).collect();
         let claim = self.claim(&lists.concat())?;
-        // A run that was flushed meanwhile is newer than all inputs and does not matter.
+        // A run that was flushed since then is newer than all inputs and does not matter.
         let work = Work::Merge(MergeWork { lists, target });
         Some(job(self.shared, self.space, work, Some(claim)))
     }

@@ -64,7 +64,7 @@ pub(crate) struct Pin {
 }
 
 impl Pin {
-    /// Returns whether the snapshot was ended. What was read before a `false` is valid.
+    /// Returns whether the snapshot was ended. Data read before a `false` is valid.
     pub(crate) fn is_ended(&self) -> bool {
         self.number < self.pins.kept_from.load(Ordering::SeqCst)
     }

@@ -23,11 +23,11 @@ use crate::{
 struct LiveFrame {
     /// A handle into the frame.
     handle: Handle,
-    /// Positions of the bodies.
+    /// Positions of these bodies in the frame.
     live: Vec<u16>,
 }
 
-/// Rewrites a body file. It is claimed, so that no flush extends it, and tables written meanwhile
+/// Rewrites a body file. It is claimed, so that no flush extends it, and tables written during the job
 /// refer only to bodies to which the tables of the current version refer.
 pub(crate) fn run(job: &Job, body: &Arc<BodyFile>) -> Result<JobReport> {
     let Some(frames) = live_frames(job, body)? else { return Ok(Job::cancelled()) };

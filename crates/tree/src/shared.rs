@@ -52,7 +52,7 @@ pub(crate) struct WriterState {
     pub(crate) applied: u64,
 }
 
-/// An open tree.
+/// An open tree without its public interface.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) maker: FileMaker,
@@ -113,7 +113,7 @@ impl Shared {
 
     /// Makes a view of all batches up to this number the current one.
     pub(crate) fn publish(&self, writer: &WriterState, number: u64) {
-        // Registered before the previous view can be released, so that what it sees is kept.
+        // Registered before the previous view can be released, so that its versions are kept.
         let pin = self.pins.pin(number);
         let view = View { number, spaces: Arc::clone(&writer.spaces), pin };
         drop(self.current.swap(Arc::new(view)));
@@ -272,7 +272,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Removes the files that these edits would have added; those that are listed stay.
+    /// Removes the files that these edits would have added; listed ones stay.
     pub(crate) fn discard(&self, space: &Space, edits: &[Edit]) {
         let version = Arc::clone(&space.load().version);
         let listed: BTreeSet<u64> = version.file_ids().collect();
@@ -288,7 +288,7 @@ impl Shared {
         }
     }
 
-    /// Reads the list of files again, and fails if it is not the one that was written.
+    /// Reads the list of files again, and fails if it differs from the written one.
     pub(crate) fn check_manifest(&self) -> Result<()> {
         let manifest = self.editor.lock();
         let disk = self.files().disk();

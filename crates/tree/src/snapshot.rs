@@ -1,5 +1,5 @@
 //! Snapshots: reads at the number of a published batch. A snapshot holds neither memtables nor
-//! files; each read holds those that it uses, and its number keeps the versions that it sees.
+//! files; each read holds the ones it uses, and its number keeps the versions that it sees.
 
 use std::sync::Arc;
 
@@ -53,14 +53,14 @@ impl Snapshot {
         (!space.is_dropped()).then_some(state)
     }
 
-    /// Fails if the snapshot was ended. What was read before is valid: versions that it sees are
+    /// Fails if the snapshot was ended. Data read before is valid: versions that it sees are
     /// dropped by flushes and compactions that begin later.
     fn check_open(&self) -> Result<()> {
         if self.view.pin.is_ended() { Err(Error::SnapshotEnded) } else { Ok(()) }
     }
 
-    /// Returns the value of a key. What is in memory is found without waiting for any other thread;
-    /// the rest is read from the disk by this thread.
+    /// Returns the value of a key. Data in memory is found without waiting for any other thread; the
+    /// rest is read from the disk by this thread.
     pub fn get(&self, space: u64, key: &[u8]) -> Result<Option<Bytes>> {
         let Some(space) = self.view.spaces.get(&space) else { return Ok(None) };
         let state = space.load();
@@ -273,7 +273,7 @@ impl Scan {
                 return Ok(Some((key, value)));
             }
         }
-        // A scan that found nothing must not have missed what was dropped after the end.
+        // Rows that were dropped after the end must not be missed silently.
         self.snapshot.check_open().map(|()| None)
     }
 }

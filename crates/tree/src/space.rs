@@ -32,7 +32,7 @@ pub(crate) struct FlushState {
     pub(crate) open_bodies: BTreeMap<(Option<u32>, u64), u64>,
 }
 
-/// A space of keys.
+/// A space of keys, with its files.
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) number: u64,

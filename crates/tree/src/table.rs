@@ -24,7 +24,7 @@ use crate::{
 
 /// Identifies a table and the version of its format.
 const MAGIC: u64 = u64::from_le_bytes(*b"ebbtab01");
-/// Size of the footer.
+/// Size of the footer in bytes.
 pub(crate) const FOOTER_BYTES: usize = 48;
 
 /// The places of the parts of a table, stored at its end.
@@ -66,7 +66,7 @@ impl Footer {
 #[derive(Debug, Default)]
 pub(crate) struct TableIndex {
     separators: Vec<u8>,
-    /// End of each separator.
+    /// End of each separator in `separators`.
     ends: Vec<u32>,
     blocks: Vec<(u64, u32)>,
     filter: Bytes,

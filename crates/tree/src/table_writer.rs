@@ -25,7 +25,7 @@ pub(crate) struct TableWriter {
     finished: Vec<TableMeta>,
 }
 
-/// The table being written.
+/// The table that is being written.
 #[derive(Debug)]
 struct Current {
     out: FileWriter,

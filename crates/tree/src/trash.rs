@@ -1,5 +1,5 @@
-//! Memory and files that nothing refers to any more. Whoever drops the last reference, possibly a
-//! reader, only puts them here; freeing half a million nodes or unlinking a file is left to
+//! Memory and files that nothing refers to any more. The thread that drops the last
+//! reference, possibly a reader, only puts them here; freeing half a million nodes or unlinking a file is left to
 //! [`Tree::sweep`](crate::Tree::sweep).
 
 use std::{any::Any, sync::Arc};
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 /// Memory that is freed by dropping it.
 pub(crate) type Garbage = Box<dyn Any + Send>;
 
-/// Collects what is to be freed. The lock is held for a push or an exchange only.
+/// Collects memory and files until they are freed. The lock is held for a push or an exchange only.
 #[derive(Debug, Default)]
 pub(crate) struct Trash {
     memory: Mutex<Vec<Garbage>>,

@@ -22,7 +22,7 @@ use crate::{
 /// A change of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// Number of the space.
+    /// Number of the space to change.
     pub space: u64,
     /// The key. The memtable keeps these very bytes, with the buffer that they are a part of.
     pub key: Bytes,

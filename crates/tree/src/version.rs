@@ -35,7 +35,7 @@ pub(crate) enum Edit {
     EndBody { space: u64, body: u64 },
     /// No table refers to a body file any more.
     RemoveBody { space: u64, body: u64 },
-    /// The space was dropped.
+    /// The space was dropped with all its files.
     DropSpace { space: u64 },
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Version {
     pub(crate) ended: BTreeMap<u64, u64>,
     /// Bytes of the tables of each sorted level.
     pub(crate) level_bytes: [u64; LEVELS],
-    /// Bytes of all bodies, and of those that tables refer to.
+    /// Bytes of all bodies, and of the bodies to which tables refer.
     pub(crate) body_bytes: (u64, u64),
 }
 

@@ -51,7 +51,7 @@ fn folder() -> (Image, Options) {
     (disk.image(), options)
 }
 
-/// Opens a folder with one changed file: what is read is right or an error that names the file.
+/// Opens a folder with one changed file: each read is right or an error that names the file.
 fn check(image: &Image, options: &Options, changed: &str, harmless: bool) {
     let disk = SimDisk::of_image(image);
     let tree = match Tree::open(Arc::new(disk), Arc::new(Rules::default()), options.clone()) {

@@ -125,7 +125,7 @@ impl SimDisk {
         state.fails = Some((state.calls.all + calls + 1, stays));
     }
 
-    /// Ends the failures.
+    /// Ends the failures set by `fail_after`.
     pub(super) fn heal(&self) {
         self.0.lock().fails = None;
     }

@@ -276,7 +276,7 @@ impl World {
 
     fn check_value(&self, snapshot: &Snapshot, space: u64, key: &Bytes, found: Option<&Bytes>) {
         let want = self.visible(space, key, snapshot.number());
-        // What is dead may have been dropped, but no other version may be found instead.
+        // A dead value may have been dropped, but no other version may be found instead.
         let dropped = found.is_none() && want.as_ref().is_some_and(|want| self.rules.is_dead(want));
         if !dropped {
             assert_eq!(found, want.as_ref(), "{key:?} of {space} at {}", snapshot.number());
@@ -349,7 +349,7 @@ impl World {
         Ok(())
     }
 
-    /// Replaces the disk by what a crash left, and opens the tree again. What was applied but not
+    /// Replaces the disk by what a crash left, and opens the tree again. Batches that were applied but not
     /// published may be lost from the log.
     pub(super) fn crash(&mut self, disk: SimDisk) -> Result<()> {
         self.crashes += 1;
