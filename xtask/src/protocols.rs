@@ -46,6 +46,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("evaluation", Speech::Nothing),
     ("engine", Speech::Nothing),
     ("full-text", Speech::Mongo),
+    ("geometry", Speech::Both),
     ("pipeline", Speech::Mongo),
     ("mongo-query", Speech::Mongo),
     ("mongo", Speech::Mongo),

@@ -77,6 +77,8 @@ pub enum HintRefusal {
     },
     /// The index is a wildcard index that does not serve the filter.
     Wildcard,
+    /// The index is one of geometries that does not serve the filter.
+    Geometries,
     /// Bounds of keys (`min`, `max`) do not have the fields of the index.
     OtherFields,
     /// The lower bound of keys does not precede the upper one.

@@ -19,6 +19,7 @@
 //!           <index> <components>                       entry of a unique index; the id is its body
 //!           <index> <components> <path component> <component> <components> <id component>
 //!                                                      entry of a wildcard index
+//!           <index> <components and cells> <id component>   entry of an index of geometries
 //!           <index> <path> <component> <creation> <row key>   entry of an item's value at a path
 //!           <index> <component> <creation> <row key>   entry of an item in the index of one path
 //!           <index> <components> <creation> <row key>   entry of an item in the index of several
@@ -37,6 +38,7 @@ use document::{
 };
 use expiry::Class;
 use select::sarg::PathStep;
+use store::KeyRange;
 
 use crate::names::{Model, Namespace, Partition};
 
@@ -224,6 +226,37 @@ pub(crate) fn push_wildcard_path(path: &str, key: &mut Vec<u8>) {
 /// compound wildcard index covers.
 pub(crate) fn push_no_wildcard_path(key: &mut Vec<u8>) {
     encode(ValueRef::MinKey, TypeOrder::Bson, false, key);
+}
+
+/// Tag of a cell in the keys of an index of geometries; one without a geometry has the tag before.
+const CELL: u8 = 2;
+
+/// Appends a cell to a key of an index of geometries; `None` for a path without a geometry.
+pub(crate) fn push_cell(cell: Option<u64>, key: &mut Vec<u8>) {
+    match cell {
+        None => key.push(CELL - 1),
+        Some(id) => {
+            key.push(CELL);
+            key.extend_from_slice(&id.to_be_bytes());
+        }
+    }
+}
+
+/// Returns the range of the keys with this prefix and a cell between two, both inclusive.
+pub(crate) fn cells_between(prefix: &[u8], (first, last): (u64, u64)) -> KeyRange {
+    let bound = |id: u64| {
+        let mut key = prefix.to_vec();
+        push_cell(Some(id), &mut key);
+        key
+    };
+    // The ids of cells are well below the greatest number.
+    KeyRange { start: bound(first), end: Some(bound(last.saturating_add(1))) }
+}
+
+/// Parses the cell that follows a prefix of this length in a key.
+pub(crate) fn cell_of_entry(key: &[u8], prefix: usize) -> Option<u64> {
+    let (tag, rest) = key.get(prefix..)?.split_first()?;
+    (*tag == CELL).then_some(u64::from_be_bytes(*rest.first_chunk()?))
 }
 
 /// Parses the index id of an entry.

@@ -4,6 +4,7 @@
 //! an input is ended, as by a time limit. The crate is not part of the server.
 
 mod documents;
+mod geometries;
 mod logins;
 mod queries;
 mod requests;
@@ -34,6 +35,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("searches", searches::searches),
     ("queries", queries::queries),
     ("schemas", queries::schemas),
+    ("geometries", geometries::geometries),
     ("pipelines", queries::pipelines),
     ("heads", requests::heads),
     ("tokens", requests::tokens),

@@ -310,6 +310,10 @@ fn hint_refused(refusal: &HintRefusal) -> Error {
             NoQueryExecutionPlans,
             "$hint: refusing to build whole-index solution, because it's a wildcard index",
         ),
+        HintRefusal::Geometries => Error::new(
+            NoQueryExecutionPlans,
+            "error processing query: No query solutions: the hinted index of geometries serves no condition",
+        ),
         HintRefusal::OtherFields => {
             Error::new(51174, "The index chosen is not compatible with min/max")
         }

@@ -11,8 +11,9 @@ use crate::{
     access::Action,
     authorize::check_requirements,
     call::Call,
-    errors::Result,
+    errors::{Error, Result},
     rights::{Object, Requirement},
+    stored_view::is_view,
 };
 
 /// Starts a query of a command on the collection that the command has found under the name, if it
@@ -20,7 +21,8 @@ use crate::{
 /// collation and the query refer to the same one. The right to read the collection `namespace` has
 /// already been checked as a right that the command's row requires.
 ///
-/// Fails with 13 if the sender may not read a joined collection, and with the errors of the plan.
+/// Fails with 13 if the sender may not read a joined collection, with 5626500 for a search by distance
+/// in a view, and with the errors of the plan.
 pub(crate) fn begin_query(
     call: &Call<'_>,
     namespace: &Namespace,
@@ -28,6 +30,12 @@ pub(crate) fn begin_query(
     plan: Plan,
     context: Arc<Context>,
 ) -> Result<Cursor> {
+    // A view is read by a pipeline, in which only a first stage can sort by distance.
+    if plan.filter.near().is_some()
+        && call.find_collection(namespace).is_some_and(|held| is_view(&held))
+    {
+        return Err(Error::from(mongo_query::filter::refused_by_distance()));
+    }
     let joined = other_collections(&plan.stages).into_iter().map(|(database, collection)| {
         let database = database.unwrap_or(&namespace.database);
         let other = Namespace::new(database, collection);

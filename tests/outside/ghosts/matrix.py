@@ -18,6 +18,8 @@ INDEXES = [
     {"key": {"h": "hashed", "g": 1}, "name": "hashed"},
     {"key": {"sub.$**": 1}, "name": "below_sub"},
     {"key": {"g": 1, "sub.$**": 1}, "name": "g_below_sub"},
+    {"key": {"place": "2dsphere", "g": 1}, "name": "places"},
+    {"key": {"at": "2d"}, "name": "flat"},
     {"key": {"h": "text"}, "name": "texts", "default_language": "none"},
     {"key": {"k": 1, "same": 1}, "name": "loose", "collation": {"locale": "en", "strength": 2}},
 ]
@@ -32,6 +34,8 @@ def body(id, n, **more):
         "pk": id,
         "plain": id,
         "h": id,
+        "place": {"type": "Point", "coordinates": [n / 10, 10]},
+        "at": [n / 10, 10],
         "g": 1,
         "n": n,
         "arr": [f"{id}-a", f"{id}-b"],

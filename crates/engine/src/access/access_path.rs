@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use document::key::KEPT_KEY_COMPONENT_BYTES;
+use geometry::{Near, Space};
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
@@ -25,12 +26,26 @@ pub(crate) enum AccessPath {
     Rows(Vec<KeyRange>),
     /// The entries of an index in these key ranges.
     Index { index: Arc<IndexSpec>, ranges: Vec<KeyRange> },
+    /// The entries of an index of geometries in the order of their distances from a point.
+    Near(Box<NearAccess>),
     /// The union of several access paths, each row once.
     Branches {
         branches: Vec<ChosenBranch>,
         /// Whether no two branches find the same row.
         disjoint: bool,
     },
+}
+
+/// The entries of an index of geometries around a point.
+#[derive(Clone, Debug)]
+pub(crate) struct NearAccess {
+    pub(crate) index: Arc<IndexSpec>,
+    /// What the index divides into cells.
+    pub(crate) space: Space,
+    /// Key prefixes of the entries, before their cells.
+    pub(crate) prefixes: Vec<Vec<u8>>,
+    /// The point and the distances.
+    pub(crate) near: Arc<Near>,
 }
 
 /// One of the access paths that together find a query's rows.
@@ -49,6 +64,7 @@ impl AccessPath {
             Self::Rows(_) => "scan".to_owned(),
             Self::Index { index, .. } if index.is_insertion_order() => "scan".to_owned(),
             Self::Index { index, .. } => format!("index {}", index.name),
+            Self::Near(near) => format!("index {}", near.index.name),
             Self::Branches { branches, .. } => {
                 let mut labels: Vec<_> =
                     branches.iter().map(|it| it.chosen.access.label()).collect();
@@ -67,7 +83,7 @@ impl AccessPath {
                 !ranges.iter().any(|range| may_be_truncated(&range.start))
             }
             // Rows are compared by their stored values.
-            Self::Rows(_) => true,
+            Self::Rows(_) | Self::Near(_) => true,
             Self::Branches { branches, .. } => {
                 branches.iter().all(|it| it.chosen.access.keys_are_whole())
             }
@@ -100,7 +116,7 @@ impl ChosenAccess {
             AccessPath::Index { index, .. } => index.has_fields() && !index.multikey,
             AccessPath::Rows(_) => true,
             // A row with a listed id may not exist, and several branches may find the same row.
-            AccessPath::Ids(_) | AccessPath::Branches { .. } => false,
+            AccessPath::Ids(_) | AccessPath::Near(_) | AccessPath::Branches { .. } => false,
         };
         one_each && matches!(self.residual, Residual::Nothing)
     }
@@ -110,6 +126,7 @@ impl ChosenAccess {
         match &self.access {
             AccessPath::Index { index, .. } if index.is_insertion_order() => false,
             AccessPath::Index { index, .. } => index.multikey || !index.has_fields(),
+            AccessPath::Near(_) => true,
             AccessPath::Ids(_) | AccessPath::Rows(_) | AccessPath::Branches { .. } => false,
         }
     }
@@ -132,6 +149,7 @@ impl ChosenAccess {
         let is_meant = match &self.access {
             AccessPath::Index { index, .. } if index.is_insertion_order() => return None,
             AccessPath::Index { index, .. } => return Some(index.id),
+            AccessPath::Near(near) => return Some(near.index.id),
             AccessPath::Ids(ids) => !ids.is_empty(),
             AccessPath::Branches { .. } => false,
             AccessPath::Rows(ranges) => {

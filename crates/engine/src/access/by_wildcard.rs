@@ -260,6 +260,7 @@ fn collect_paths(filter: &Filter, above: &str, out: &mut Vec<String>) {
         | Filter::Expr(_)
         | Filter::Schema(_)
         | Filter::Text(_)
+        | Filter::Near(_)
         | Filter::Never => {}
     }
 }

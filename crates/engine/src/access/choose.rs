@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use collation::Collation;
 use full_text::{unindexed_beside_text, unusable_text_index};
+use geometry::no_near_index;
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
@@ -33,6 +34,7 @@ use super::{
     },
     between::between_access,
     bounds::{Bounds, Span, collect_conjuncts},
+    by_geo::{near_access, region_access},
     by_index::index_access,
     by_text::text_access,
     by_wildcard::wildcard_access,
@@ -70,6 +72,16 @@ pub(crate) fn choose_access(
     if filter.text_query().is_some() {
         return searching_access(state, filter, sort, hint, collation);
     }
+    if let Some(near) = filter.near() {
+        let hinted = match hint {
+            Hint::None => None,
+            Hint::Index(_) | Hint::Key(_) => {
+                Some(hinted_index(state, hint)?.ok_or_else(no_near_index)?)
+            }
+            Hint::Natural(_) | Hint::Between { .. } => return Err(no_near_index().into()),
+        };
+        return near_access(state, filter, near, sort, hinted, collation);
+    }
     let mut parts = Vec::new();
     collect_conjuncts(filter, &mut parts);
     let by_id = id_access(&parts, sort, collation);
@@ -95,9 +107,16 @@ pub(crate) fn choose_access(
         // A hinted index is used even if it does not contain all matching documents.
         let index = definition_of(state, index);
         let access_path = scored_access(&index, None, &parts, sort, collation);
-        if access_path.score == 0 && matches!(index.shape, IndexShape::Wildcard(_)) {
-            let message = "the filter has no condition that the hinted wildcard index serves";
-            return Err(Error::new(Kind::HintRefused(HintRefusal::Wildcard), message));
+        let refusal = match index.shape {
+            IndexShape::Wildcard(_) => Some(HintRefusal::Wildcard),
+            IndexShape::Geo(_) => Some(HintRefusal::Geometries),
+            _ => None,
+        };
+        if access_path.score == 0
+            && let Some(refusal) = refusal
+        {
+            let message = "the filter has no condition that the hinted index serves";
+            return Err(Error::new(Kind::HintRefused(refusal), message));
         }
         return Ok(access_path.choose(&parts));
     }
@@ -148,6 +167,7 @@ fn scored_access<'a>(
         IndexShape::Wildcard(paths) => {
             wildcard_access(index, paths, partial, parts, sort, collation)
         }
+        IndexShape::Geo(geo) => region_access(index, geo, partial, parts, sort, collation),
         _ => index_access(index, partial, parts, sort, collation),
     }
 }

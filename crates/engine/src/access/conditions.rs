@@ -151,7 +151,7 @@ impl Field<'_> {
             Filter::Not(part) => self.of_negation(part),
             Filter::Path(at, test) => self.of_test_at(at.as_str(), test),
             Filter::Expr(expr) => self.of_expression(expr),
-            Filter::Schema(_) | Filter::Text(_) | Filter::Never => None,
+            Filter::Schema(_) | Filter::Text(_) | Filter::Near(_) | Filter::Never => None,
         }
     }
 

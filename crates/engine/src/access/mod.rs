@@ -9,6 +9,7 @@
 //!         --> implied     whether a partial index contains every row that the filter matches
 //!         --> by_index    evaluates one index for the filter
 //!         --> by_text     the entries of a search for texts
+//!         --> by_geo      the cells of a region, or all cells around a point
 //!         --> by_wildcard evaluates one wildcard index for the filter
 //!         --> between     the keys of an index between bounds that the client gives
 //!         --> choose      scores the access paths and picks the best
@@ -18,6 +19,7 @@
 mod access_path;
 mod between;
 mod bounds;
+mod by_geo;
 mod by_index;
 mod by_text;
 mod by_wildcard;
@@ -29,7 +31,7 @@ mod hinted;
 mod implied;
 mod key_texts;
 
-pub(crate) use access_path::{AccessPath, ChosenAccess, ChosenBranch};
+pub(crate) use access_path::{AccessPath, ChosenAccess, ChosenBranch, NearAccess};
 pub(crate) use bounds::{collect_conjuncts, equality_component, prefix_successor};
 pub(crate) use choose::choose_access;
 pub(crate) use exact::Residual;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use collation::Collation;
 use document::{Document, Value, array, doc};
 use full_text::{Language, TextIndex};
+use geometry::{GeoIndex, Plane, Space};
 
 use super::{
     IndexReason, IndexShape, IndexSpec, IndexedPath, Policy, WildcardPaths,
@@ -42,6 +43,7 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
         IndexShape::Hashed(path) => tree.push("hashed", path.as_str()),
         IndexShape::Wildcard(paths) => tree.push("wildcard", encode_wildcard(paths)),
         IndexShape::Text(text) => tree.push("text", encode_text(text)),
+        IndexShape::Geo(geo) => tree.push("geo", encode_geo(geo)),
     }
     // The field is omitted if false, so that earlier versions can read such records.
     if index.by_creation {
@@ -108,6 +110,42 @@ fn decode_text(value: Value) -> Result<TextIndex, Error> {
     };
     fields.check_none_left()?;
     Ok(text)
+}
+
+/// Encodes the rules of an index of geometries.
+fn encode_geo(geo: &GeoIndex) -> Document {
+    let paths = geo.paths.iter().map(|path| Value::String(path.clone()));
+    let plane = match &geo.space {
+        Space::Sphere => Value::Null,
+        Space::Plane(plane) => {
+            Value::Array(vec![i64::from(plane.bits).into(), plane.min.into(), plane.max.into()])
+        }
+    };
+    doc! { "paths": Value::Array(paths.collect()), "plane": plane }
+}
+
+fn decode_geo(value: Value) -> Result<GeoIndex, Error> {
+    let mut fields = RecordFields::of_document(value, "geo")?;
+    let path = |value: Value| match value {
+        Value::String(path) => Ok(path),
+        _ => Err(missing_field("paths")),
+    };
+    let geo = GeoIndex {
+        paths: fields.take_list("paths")?.into_iter().map(path).collect::<Result<_, _>>()?,
+        space: match fields.take_value("plane")? {
+            Value::Null => Space::Sphere,
+            Value::Array(parts) => match parts.as_slice() {
+                [Value::Int64(bits), Value::Double(min), Value::Double(max)] => {
+                    let bits = i32::try_from(*bits).map_err(|_| missing_field("plane"))?;
+                    Space::Plane(Plane { bits, min: *min, max: *max })
+                }
+                _ => return Err(missing_field("plane")),
+            },
+            _ => return Err(missing_field("plane")),
+        },
+    };
+    fields.check_none_left()?;
+    Ok(geo)
 }
 
 /// Encodes an indexed path of items, with the reason why it is indexed.
@@ -182,6 +220,9 @@ fn decode_shape(fields: &mut RecordFields) -> Result<IndexShape, Error> {
     }
     if let Some(text) = fields.take_optional("text") {
         return decode_text(text).map(IndexShape::Text);
+    }
+    if let Some(geo) = fields.take_optional("geo") {
+        return decode_geo(geo).map(IndexShape::Geo);
     }
     match fields.take_optional("hashed") {
         None => {}

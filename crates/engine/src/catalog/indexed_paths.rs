@@ -120,6 +120,7 @@ impl IndexSpec {
             | IndexShape::Hashed(_)
             | IndexShape::Wildcard(_)
             | IndexShape::Text(_)
+            | IndexShape::Geo(_)
             | IndexShape::Tuple { .. }
             | IndexShape::Timeline
             | IndexShape::InsertionOrder => false,

@@ -8,6 +8,7 @@ use collation::Collation;
 use document::{DocRef, Document, Value, ValueRef};
 use expiry::{Class, Settings};
 use full_text::TextIndex;
+use geometry::GeoIndex;
 use select::sarg::PathStep;
 
 use super::{Capped, ID_INDEX, Policy, WildcardPaths};
@@ -48,6 +49,9 @@ pub enum IndexShape {
     /// An entry for each word of the document's texts, between the values at the paths of the key
     /// before [`TEXT_FIELD`] and after it. Documents with arrays at these paths are refused.
     Text(TextIndex),
+    /// An entry for each cell of a document's geometries, among the values at the other paths of the
+    /// key. Documents without a geometry are left out.
+    Geo(GeoIndex),
     /// Each item that may expire, by expiry class (default or own TTL) and by the second of its
     /// write or deadline; expirations are published from this index.
     Timeline,
@@ -136,6 +140,7 @@ impl IndexSpec {
             | IndexShape::Hashed(_)
             | IndexShape::Wildcard(_)
             | IndexShape::Text(_)
+            | IndexShape::Geo(_)
             | IndexShape::Allowed(_)
             | IndexShape::Timeline
             | IndexShape::InsertionOrder => false,
@@ -157,13 +162,22 @@ impl IndexSpec {
         }
     }
 
-    /// Returns the key pattern as a document of 1 and -1, with the kind of a hashed or text field.
+    /// Returns the kind of a path whose geometries the index has in cells.
+    fn geo_kind(&self, path: &str) -> Option<&'static str> {
+        match &self.shape {
+            IndexShape::Geo(geo) if geo.paths.iter().any(|held| held == path) => Some(geo.kind()),
+            _ => None,
+        }
+    }
+
+    /// Returns the key pattern as a document of 1 and -1, with the kind of a field that has one.
     pub fn key_pattern(&self) -> Document {
-        let part = |path: &str, descending: bool| match descending {
+        let part = |path: &str, descending: bool| match (descending, self.geo_kind(path)) {
+            (_, Some(kind)) => kind.into(),
             _ if self.hashed_path() == Some(path) => "hashed".into(),
             _ if path == TEXT_FIELD && matches!(self.shape, IndexShape::Text(_)) => "text".into(),
-            true => Value::Int32(-1),
-            false => Value::Int32(1),
+            (true, None) => Value::Int32(-1),
+            (false, None) => Value::Int32(1),
         };
         let parts = self.key.iter();
         parts.map(|(path, descending)| (path.clone(), part(path, *descending))).collect()

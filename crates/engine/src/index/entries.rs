@@ -15,7 +15,7 @@ use evaluation::Context;
 use pipeline::Filter;
 use store::KeyRange;
 
-use super::{items, text, values, wildcard};
+use super::{geo, items, text, values, wildcard};
 use crate::{
     access::push_component,
     catalog::{IndexShape, IndexSpec},
@@ -50,7 +50,8 @@ pub(crate) fn draft_entries(
         IndexShape::Fields
         | IndexShape::Hashed(_)
         | IndexShape::Wildcard(_)
-        | IndexShape::Text(_) => {}
+        | IndexShape::Text(_)
+        | IndexShape::Geo(_) => {}
         IndexShape::Wild(policy) => {
             return items::draft_by_policy(index, policy, document, row).map(Some);
         }
@@ -84,6 +85,7 @@ pub(crate) fn draft_entries(
         IndexShape::Text(rules) => {
             return text::draft_text(index, rules, document, row).map(Some);
         }
+        IndexShape::Geo(rules) => return geo::draft_geo(index, rules, document, row),
         _ => {}
     }
     let tuples = field_tuples(index, document)?;
@@ -195,6 +197,24 @@ enum FieldPosition<'a> {
     /// The traversal has reached an array, with the remaining path; if that is empty, the elements
     /// are the values.
     Array(ArrayRef<'a>, &'a str),
+}
+
+/// The values at one path, and whether an array was expanded to a value per element.
+pub(super) struct PathValues<'a> {
+    pub(super) values: Vec<ValueRef<'a>>,
+    pub(super) expanded: bool,
+}
+
+/// Returns the values at a path; null if there is none.
+pub(super) fn values_of_path<'a>(
+    index: &IndexSpec,
+    document: DocRef<'a>,
+    path: &'a str,
+) -> Result<PathValues<'a>, Error> {
+    let mut out = Tuples { values: Vec::new(), multikey: false };
+    expand_arrays(index, vec![FieldPosition::Inside(document, path)], &mut out, &mut true)?;
+    let values = out.values.into_iter().flatten().collect();
+    Ok(PathValues { values, expanded: out.multikey })
 }
 
 fn field_tuples<'a>(

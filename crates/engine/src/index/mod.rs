@@ -4,6 +4,7 @@
 //!  entries   dotted paths, arrays expanded          items   an item's paths by policy, or a tuple
 //!  values    an item's values at one path
 //!  text      the words of a document's texts
+//!  geo       the cells of a document's geometries
 //!  wildcard  all values of a document with their paths
 //!  single_value  the value of a field beside texts or a wildcard
 //!  change    records of indexes, each change a commit
@@ -17,6 +18,7 @@ mod build;
 mod change;
 mod clustered;
 mod entries;
+mod geo;
 mod items;
 mod redefine;
 mod replacement;

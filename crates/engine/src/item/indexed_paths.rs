@@ -245,6 +245,7 @@ fn shown_paths(index: &IndexSpec) -> Option<(Vec<String>, &'static str)> {
         | IndexShape::Hashed(_)
         | IndexShape::Wildcard(_)
         | IndexShape::Text(_)
+        | IndexShape::Geo(_)
         | IndexShape::Allowed(_)
         | IndexShape::Timeline
         | IndexShape::InsertionOrder => None,

@@ -64,6 +64,8 @@ pub struct Explain {
     pub by_id: bool,
     /// Whether rows arrive in the sort order.
     pub sorted: bool,
+    /// Kind of the index of geometries whose documents arrive in the order of their distances.
+    pub near: Option<&'static str>,
     /// Whether the scan is backward.
     pub backward: bool,
     /// Whether index entries are counted without reading documents.
@@ -123,19 +125,31 @@ impl Explain {
             // The insertion order is that of a full scan.
             AccessPath::Index { index, .. } if index.is_insertion_order() => {}
             AccessPath::Index { index, ranges } => {
-                explain.index = Some(index.name.clone());
-                explain.ranges = ranges.len();
-                explain.pattern = scanned_pattern(index, ranges);
-                explain.traits = IndexTraits {
-                    unique: index.unique,
-                    sparse: index.sparse,
-                    partial: index.partial.is_some(),
-                    multikey: index.multikey,
-                    repeats_rows: chosen.repeats_rows(),
+                explain.walk_index(index, ranges, chosen.repeats_rows());
+            }
+            AccessPath::Near(near) => {
+                explain.walk_index(&near.index, &[], chosen.repeats_rows());
+                explain.near = match &near.index.shape {
+                    IndexShape::Geo(geo) => Some(geo.kind()),
+                    _ => None,
                 };
             }
         }
         explain
+    }
+
+    /// Describes a scan of an index, which may find a document by several entries if `repeats_rows`.
+    fn walk_index(&mut self, index: &IndexSpec, ranges: &[KeyRange], repeats_rows: bool) {
+        self.index = Some(index.name.clone());
+        self.ranges = ranges.len();
+        self.pattern = scanned_pattern(index, ranges);
+        self.traits = IndexTraits {
+            unique: index.unique,
+            sparse: index.sparse,
+            partial: index.partial.is_some(),
+            multikey: index.multikey,
+            repeats_rows,
+        };
     }
 
     /// Describes a scan of `ranges` ranges of the primary key.

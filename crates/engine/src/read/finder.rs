@@ -14,7 +14,8 @@
 //! Keys of long values are truncated and do not give their order: `long_keys` sorts rows with equal
 //! key prefixes where the order matters.
 //!
-//! With several access paths, `branches` runs one finder for each.
+//! With several access paths, `branches` runs one finder for each. A search by distance does not scan
+//! ranges in their order: `nearest` reads the entries around a point.
 //!
 //! If the view cannot decide whether a candidate has expired ([`Halt::LookAgain`]), the scan stops
 //! before this candidate. Rows found so far are certain and are returned.
@@ -24,6 +25,7 @@ mod branches;
 mod counting;
 mod front;
 mod long_keys;
+mod nearest;
 mod planning;
 mod seen;
 
@@ -36,6 +38,7 @@ use store::KeyRange;
 
 use branches::Branches;
 use long_keys::LongKeys;
+use nearest::Nearest;
 use seen::SeenRows;
 
 use super::{Explain, UsedIndexes};
@@ -108,6 +111,8 @@ pub(crate) struct Finder {
     /// The finders of the branches, if the access path is a union; this finder then only combines
     /// them.
     branches: Option<Box<Branches>>,
+    /// The search by distance, if the access path is one; this finder then only describes it.
+    nearest: Option<Box<Nearest>>,
     /// Whether the scan keeps its position at the end of its last range, to continue with rows that
     /// are inserted later.
     follows: bool,
@@ -140,6 +145,7 @@ impl Finder {
         }
         (self.rows_ahead, self.ahead) = (VecDeque::new(), VecDeque::new());
         self.long_keys.iter_mut().for_each(|keys| keys.forget_rows());
+        self.nearest.iter_mut().for_each(|nearest| nearest.forget_read_ahead());
     }
 
     /// Continues after the last used candidate in another view; drops rows read ahead.
@@ -162,7 +168,7 @@ impl Finder {
     /// Returns a range by index; `None` after the last one and for ids.
     fn range_at(&self, at: usize) -> Option<&KeyRange> {
         match &self.chosen.access {
-            AccessPath::Ids(_) | AccessPath::Branches { .. } => None,
+            AccessPath::Ids(_) | AccessPath::Near(_) | AccessPath::Branches { .. } => None,
             AccessPath::Rows(ranges) | AccessPath::Index { ranges, .. } => ranges.get(at),
         }
     }
@@ -177,6 +183,9 @@ impl Finder {
         self.skip_rows(view, context).await?;
         if let Some(branches) = &mut self.branches {
             return branches.take_matching(view, context, wanted).await;
+        }
+        if self.nearest.is_some() {
+            return self.take_nearest(view, context, wanted).await;
         }
         let mut found = Vec::new();
         let mut bytes = 0;

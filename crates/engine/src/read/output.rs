@@ -79,6 +79,7 @@ impl Finder {
                 let backward = chosen.direction == Direction::Backward;
                 entry_within(index, ranges, backward, document, row_key)
             }
+            AccessPath::Near(_) => Some(Document::new()),
             AccessPath::Ids(keys) if !keys.iter().any(|key| key == row_key) => None,
             AccessPath::Rows(_) if self.description().index.is_none() => Some(Document::new()),
             AccessPath::Ids(_) | AccessPath::Rows(_) => {

@@ -13,6 +13,7 @@
 
 mod arrays;
 mod bits;
+mod geo;
 mod number;
 mod operators;
 mod pattern;
@@ -36,6 +37,8 @@ use crate::{
     expression::{self, MAX_EXPRESSION_DEPTH},
 };
 
+pub(crate) use geo::parse_center;
+pub use geo::refused_by_distance;
 pub(crate) use operators::{FIELD_OPERATORS, parse_operators};
 pub use validator::parse_validator;
 
@@ -44,6 +47,7 @@ pub fn parse(filter: DocRef<'_>) -> Result<Filter, Error> {
     let filter =
         as_program(|| parse_document(filter, Scope { depth: 0, target: FilterTarget::Top }))?;
     text::check_place(&filter)?;
+    geo::check_place(&filter)?;
     Ok(filter)
 }
 
@@ -241,6 +245,9 @@ fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filte
 fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let path = Path::new(name);
     match value {
+        ValueRef::Document(operators) if geo::is_near(operators) => {
+            geo::parse_near(name, operators, scope)
+        }
         ValueRef::Document(operators) if is_operators(operators) => {
             Ok(parse_operators(name, operators, scope)?.at_path(&path))
         }

@@ -12,9 +12,10 @@
 
 use document::{DocRef, Value, ValueRef};
 use evaluation::Pattern;
+use geometry::GeoPredicate;
 use pipeline::filter::{BitTest, Comparison, Condition, InSet, PathTest, Quantity};
 
-use super::{Scope, arrays, bits, is_operators, number, pattern, types};
+use super::{Scope, arrays, bits, geo, is_operators, number, pattern, types};
 use crate::Error;
 
 /// An operator of a field, with the neighbours that its parser needs: `$regex` and `$options` are
@@ -30,6 +31,8 @@ pub(crate) struct Operator<'a> {
     pub(crate) options: Option<ValueRef<'a>>,
     /// Whether `$regex` is among the operators of the field.
     pub(crate) has_regex: bool,
+    /// All operators of the field.
+    pub(crate) operators: DocRef<'a>,
     /// The context of the operator.
     pub(crate) scope: Scope,
 }
@@ -64,14 +67,12 @@ pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
     ("$bitsAnySet", |op| parse_bit_test(op, Quantity::AnySet)),
     ("$bitsAllClear", |op| parse_bit_test(op, Quantity::AllClear)),
     ("$bitsAnyClear", |op| parse_bit_test(op, Quantity::AnyClear)),
-    ("$near", refuse_operator),
-    ("$nearSphere", refuse_operator),
-    ("$geoNear", refuse_operator),
-    ("$geoWithin", refuse_operator),
-    ("$geoIntersects", refuse_operator),
-    ("$within", refuse_operator),
-    ("$maxDistance", refuse_operator),
-    ("$minDistance", refuse_operator),
+    ("$near", |op| Err(geo::misplaced_near(op.operators))),
+    ("$nearSphere", |op| Err(geo::misplaced_near(op.operators))),
+    ("$geoNear", |op| Err(geo::misplaced_near(op.operators))),
+    ("$geoWithin", |op| geo::parse_test(op, GeoPredicate::Within)),
+    ("$geoIntersects", |op| geo::parse_test(op, GeoPredicate::Intersects)),
+    ("$within", |op| geo::parse_test(op, GeoPredicate::Within)),
 ];
 
 /// Parses the operators of a field: their conjunction, flattened. A single operator is returned
@@ -92,7 +93,7 @@ pub(crate) fn parse_operators(
         let Some((_, parse)) = FIELD_OPERATORS.iter().find(|(known, _)| *known == name) else {
             return Err(Error::bad_value(format!("unknown operator: {name}")));
         };
-        match parse(Operator { name, value, field, options, has_regex, scope })? {
+        match parse(Operator { name, value, field, options, has_regex, operators, scope })? {
             // The conditions of `$all` are flattened, too.
             Some(Condition::All(inner)) => all.extend(inner),
             Some(other) => all.push(other),
@@ -108,11 +109,6 @@ pub(super) fn test_condition(test: PathTest) -> Condition {
 
 fn negated(condition: Condition) -> Condition {
     Condition::Not(Box::new(condition))
-}
-
-/// Refuses a known but unsupported operator.
-fn refuse_operator(op: Operator<'_>) -> Result<Option<Condition>, Error> {
-    Err(Error::unsupported(op.name))
 }
 
 /// Parses a comparison with a value. With a regular expression only equality is allowed.

@@ -91,6 +91,7 @@ fn searches(filter: &Filter) -> Result<usize, Error> {
         | Filter::Path(..)
         | Filter::Expr(_)
         | Filter::Schema(_)
+        | Filter::Near(_)
         | Filter::Never => Ok(0),
     }
 }

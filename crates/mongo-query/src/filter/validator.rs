@@ -12,7 +12,8 @@ use evaluation::as_program;
 use pipeline::filter::{Clause, FieldTest, Logic};
 
 use super::{
-    FilterTarget, Scope, is_operators, list_entries, parse_document, schema, top_operator,
+    FilterTarget, Scope, is_operators, list_entries, parse_document, refused_by_distance, schema,
+    top_operator,
 };
 use crate::{Error, expression};
 
@@ -82,16 +83,6 @@ fn parse_logic(
 ) -> Result<Clause, Error> {
     let clauses = list_entries(name, value)?.map(|entry| parse_clauses(entry?, scope));
     Ok(Clause::Logic(logic, clauses.collect::<Result<_, _>>()?))
-}
-
-/// Returns the error of an operator that sorts by distance.
-fn refused_by_distance() -> Error {
-    Error::new(
-        5_626_500,
-        "$geoNear, $near, and $nearSphere are not allowed in this context, as these operators \
-         require sorting geospatial data. If you do not need sort, consider using $geoWithin \
-         instead.",
-    )
 }
 
 /// Adds the clauses of a field: one for each of its operators, or an equality.

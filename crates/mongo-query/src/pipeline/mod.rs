@@ -7,6 +7,7 @@
 
 mod bucket;
 mod facet;
+mod geo_near;
 mod graph_lookup;
 mod group;
 mod join;
@@ -88,6 +89,7 @@ static TABLE: &[(&str, Parse)] = &[
     ("$count", simple::parse_count),
     ("$documents", simple::parse_documents),
     ("$facet", facet::parse_facet),
+    ("$geoNear", geo_near::parse_geo_near),
     ("$graphLookup", graph_lookup::parse_graph_lookup),
     ("$group", group::parse_group),
     ("$limit", simple::parse_limit),
@@ -115,7 +117,6 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$currentOp",
     "$densify",
     "$fill",
-    "$geoNear",
     "$indexStats",
     "$listClusterCatalog",
     "$listLocalSessions",
@@ -136,10 +137,11 @@ pub(crate) const NOT_YET: &[&str] = &[
 ];
 
 /// Stages that create the input documents, so that they must come first.
-const FIRST_ONLY: [&str; 6] = [
+const FIRST_ONLY: [&str; 7] = [
     "$collStats",
     "$currentOp",
     "$documents",
+    "$geoNear",
     "$indexStats",
     "$listLocalSessions",
     "$listSessions",
@@ -278,9 +280,7 @@ fn check_place(name: &str, scope: Scope<'_>) -> Result<(), Error> {
     }
     let outside = match scope.enclosing {
         EnclosingStage::Facet => {
-            ["$facet", "$geoNear"].contains(&name)
-                || WRITING_STAGES.contains(&name)
-                || FIRST_ONLY.contains(&name)
+            name == "$facet" || WRITING_STAGES.contains(&name) || FIRST_ONLY.contains(&name)
         }
         EnclosingStage::Lookup | EnclosingStage::Union => WRITING_STAGES.contains(&name),
         EnclosingStage::Top => false,

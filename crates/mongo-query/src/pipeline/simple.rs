@@ -12,12 +12,17 @@ use crate::{Error, expression, filter as filters, sort as sorts};
 
 /// Parses `$match`: a filter.
 ///
-/// Errors: 15959 not an object, and those of filters.
+/// Errors: 15959 not an object, 5626500 for a filter that sorts by distance, and those of filters.
 pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15959, "the match filter must be an expression in an object"));
     };
-    Ok(vec![Stage::Match(filters::parse(fields)?)])
+    let filter = filters::parse(fields)?;
+    // Only `$geoNear` sorts by distance.
+    if filter.near().is_some() {
+        return Err(filters::refused_by_distance());
+    }
+    Ok(vec![Stage::Match(filter)])
 }
 
 /// Parses `$sort`: at least one key.

@@ -21,6 +21,25 @@ fn example(row: &Row) -> String {
         ) => {
             format!("{{{name}: 1}}")
         }
+        (LanguagePart::Filter, "$near" | "$nearSphere" | "$geoNear") => {
+            format!("{{a: {{{name}: [1, 2]}}}}")
+        }
+        (LanguagePart::Filter, "$geoWithin" | "$within" | "$uniqueDocs") => {
+            let name = if name == "$within" { name } else { "$geoWithin" };
+            format!("{{a: {{{name}: {{$box: [[0, 0], [1, 1]], $uniqueDocs: 1}}}}}}")
+        }
+        (LanguagePart::Filter, "$geoIntersects" | "$geometry") => {
+            "{a: {$geoIntersects: {$geometry: {type: 'Point', coordinates: [1, 2]}}}}".to_owned()
+        }
+        (LanguagePart::Filter, "$box" | "$polygon") => {
+            format!("{{a: {{$geoWithin: {{{name}: [[0, 0], [1, 1]{}]}}}}}}", more(name))
+        }
+        (LanguagePart::Filter, "$center" | "$centerSphere") => {
+            format!("{{a: {{$geoWithin: {{{name}: [[0, 0], 1]}}}}}}")
+        }
+        (LanguagePart::Filter, "$maxDistance" | "$minDistance") => {
+            format!("{{a: {{$near: [1, 2], {name}: 1}}}}")
+        }
         (LanguagePart::Filter, "$text") => "{$text: {$search: 'a'}}".to_owned(),
         (LanguagePart::Filter, "$jsonSchema" | "$where") => format!("{{{name}: {{}}}}"),
         (LanguagePart::Filter, "$in" | "$nin" | "$all") => format!("{{a: {{{name}: [1]}}}}"),
@@ -47,6 +66,11 @@ fn example(row: &Row) -> String {
         (LanguagePart::UpdateModifier, "$each") => "{$push: {a: {$each: []}}}".to_owned(),
         (LanguagePart::UpdateModifier, _) => format!("{{$push: {{a: {{$each: [], {name}: 1}}}}}}"),
     }
+}
+
+/// Returns the third point of a polygon.
+fn more(name: &str) -> &'static str {
+    if name == "$polygon" { ", [0, 1]" } else { "" }
 }
 
 fn parse(row: &Row) -> Result<(), Error> {

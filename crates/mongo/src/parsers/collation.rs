@@ -180,14 +180,19 @@ pub(crate) fn inherits_collation(spec: DocRef<'_>) -> bool {
     given.is_none_or(DocRef::is_empty)
 }
 
+fn without_collation(kind: &str, collation: &Collation) -> Error {
+    let shown = Value::Document(collation.to_document());
+    let shown = shell(shown.as_ref());
+    let message = format!("Index type '{kind}' does not support collation: {shown}");
+    Error::new(CannotCreateIndex, message)
+}
+
 /// Checks that an index can have its collation (67): the words of a text index have no order.
 pub(crate) fn check_index_collation(spec: &IndexSpec) -> Result<()> {
     match (&spec.shape, &spec.collation) {
-        (IndexShape::Text(_), Some(collation)) => {
-            let shown = Value::Document(collation.to_document());
-            let message =
-                format!("Index type 'text' does not support collation: {}", shell(shown.as_ref()));
-            Err(Error::new(CannotCreateIndex, message))
+        (IndexShape::Text(_), Some(collation)) => Err(without_collation("text", collation)),
+        (IndexShape::Geo(geo), Some(collation)) if geo.kind() == "2d" => {
+            Err(without_collation("2d", collation))
         }
         _ => Ok(()),
     }

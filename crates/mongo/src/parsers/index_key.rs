@@ -4,6 +4,7 @@
 //! {a: 1, "b.c": -1}          an ordinary index
 //! {a: "hashed", b: 1}        the value of one path is hashed
 //! {kind: 1, title: "text"}   a text index, for searches within a kind
+//! {kind: 1, at: "2dsphere"} an index of geometries
 //! {"$**": 1}  {"a.$**": 1}   a wildcard index of all values, or of those at and below `a`
 //! {a: 1, "b.$**": -1}        a compound wildcard index
 //! ```
@@ -11,7 +12,7 @@
 use document::{DocRef, Number, ValueRef, shell};
 use engine::{IndexShape, TEXT_FIELD};
 
-use super::{text_index, wildcard_key};
+use super::{geo_index, text_index, wildcard_key};
 use crate::{
     arguments::Args,
     errors::{BadValue, CannotCreateIndex, CommandNotSupported, Error, Result},
@@ -32,6 +33,8 @@ enum Part {
     Hashed(String),
     /// A path of texts; `$**` for all.
     Text(String),
+    /// A path of geometries, and the kind of the index.
+    Geo(String, &'static str),
     /// The path above `$**`, empty for whole documents, and whether the values descend.
     Wildcard(String, bool),
 }
@@ -41,7 +44,7 @@ enum Part {
 ///
 /// Fails with 67 for an empty pattern, 0, NaN or another type, with 115 or 67 for a kind of index
 /// that is unsupported or unknown, with 31303 for several hashed paths, with 7246201 for several
-/// wildcards, and with the errors of [`wildcard_key::parse_paths`].
+/// wildcards, and with the errors of [`wildcard_key::parse_paths`] and of geometries.
 pub(super) fn parse_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<IndexKey> {
     if pattern.is_empty() {
         return Err(refuse("Index keys cannot be empty."));
@@ -50,13 +53,17 @@ pub(super) fn parse_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<Index
         return parse_text_key(pattern, options);
     }
     let (mut paths, mut shape) = (Vec::with_capacity(pattern.len()), IndexShape::Fields);
-    let (mut hashed, mut wildcard) = (0, None);
+    let (mut hashed, mut wildcard, mut geometries) = (0, None, Vec::new());
     for (path, value) in pattern.iter() {
         match parse_part(path, value)? {
             Part::Ordered(path, descending) => paths.push((path, descending)),
             Part::Hashed(path) => {
                 hashed += 1;
                 shape = IndexShape::Hashed(path.clone());
+                paths.push((path, false));
+            }
+            Part::Geo(path, kind) => {
+                geometries.push((path.clone(), kind));
                 paths.push((path, false));
             }
             // Patterns with texts are parsed above.
@@ -76,6 +83,13 @@ pub(super) fn parse_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<Index
             return Err(refuse("A wildcard index key pattern cannot have the kind 'hashed'"));
         }
         shape = IndexShape::Wildcard(wildcard_key::parse_paths(&above, &paths, options)?);
+    }
+    let first = paths.first().map(|(path, _)| path.as_str());
+    if let Some(geo) = geo_index::parse_geometries(&geometries, first, options)? {
+        if shape != IndexShape::Fields {
+            return Err(geo_index::two_kinds());
+        }
+        shape = IndexShape::Geo(geo);
     }
     if 1 < hashed {
         let shown = shell(ValueRef::Document(pattern));
@@ -118,8 +132,8 @@ fn parse_text_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<IndexKey> {
                 ended = !texts.is_empty();
                 fields.push((path, descending));
             }
-            Part::Hashed(_) | Part::Wildcard(_, _) => {
-                return Err(refuse("Can't use more than one index plugin for a single index."));
+            Part::Hashed(_) | Part::Geo(..) | Part::Wildcard(_, _) => {
+                return Err(geo_index::two_kinds());
             }
         }
     }
@@ -140,6 +154,7 @@ pub(super) fn check_kind(
         IndexShape::Text(_) if unique => {
             Err(refuse("Index type 'text' does not support the unique option"))
         }
+        IndexShape::Geo(geo) => geo_index::check_options(geo, unique, expire_after),
         IndexShape::Hashed(_) if unique => Err(Error::new(
             16764,
             "Currently hashed indexes cannot guarantee uniqueness. Use a regular index.",
@@ -165,6 +180,8 @@ fn parse_part(path: &str, value: ValueRef<'_>) -> Result<Part> {
     if let ValueRef::String(kind) = value {
         return match (kind, above) {
             ("hashed", None) => Ok(Part::Hashed(path.to_owned())),
+            ("2dsphere", None) => Ok(Part::Geo(path.to_owned(), "2dsphere")),
+            ("2d", None) => Ok(Part::Geo(path.to_owned(), "2d")),
             ("text", None | Some("")) => Ok(Part::Text(path.to_owned())),
             ("hashed", Some(_)) => {
                 Err(refuse("A wildcard index key pattern cannot have the kind 'hashed'"))
@@ -199,7 +216,7 @@ pub(super) fn refuse(message: impl Into<String>) -> Error {
 /// Returns the error of a kind of index that only MongoDB supports (115), or that is unknown (67).
 fn unsupported_kind(kind: &str) -> Error {
     match kind {
-        "2d" | "2dsphere" | "geoHaystack" | "columnstore" => {
+        "geoHaystack" | "columnstore" => {
             Error::new(CommandNotSupported, format!("an index of kind '{kind}' is not supported"))
         }
         other => refuse(format!("Unknown index plugin '{other}'")),

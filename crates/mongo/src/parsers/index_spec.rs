@@ -21,6 +21,7 @@ use full_text::TextIndex;
 use super::{
     collation::{GivenCollation, parse_collation},
     collection_options::check_storage_engine,
+    geo_index,
     index_key::{self, IndexKey},
     index_seconds, partial_filter, text_index,
 };
@@ -56,6 +57,10 @@ const KNOWN: &[&str] = &[
     "default_language",
     "language_override",
     "textIndexVersion",
+    "2dsphereIndexVersion",
+    "bits",
+    "min",
+    "max",
 ];
 
 /// Options of text indexes only.
@@ -63,16 +68,7 @@ const OF_TEXTS: &[&str] = &["weights", "default_language", "language_override", 
 
 /// Options that belong to unsupported kinds of indexes. They are refused with an error that names
 /// the feature; all other options are unknown.
-const UNSUPPORTED: &[&str] = &[
-    "2dsphereIndexVersion",
-    "bits",
-    "min",
-    "max",
-    "bucketSize",
-    "clustered",
-    "prepareUnique",
-    "columnstoreProjection",
-];
+const UNSUPPORTED: &[&str] = &["bucketSize", "clustered", "prepareUnique", "columnstoreProjection"];
 
 /// Options that a specification of the `_ts` index may have.
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
@@ -285,6 +281,7 @@ fn parse_options(
         IndexShape::Text(_) => &[],
         _ => OF_TEXTS,
     };
+    check_options_of_kinds(args, &key.shape)?;
     for option in UNSUPPORTED.iter().chain(of_texts) {
         if args.get(option).is_some() {
             let message = format!("index option '{option}' is not supported");
@@ -312,6 +309,11 @@ fn parse_options(
     }
     let shown = match &key.shape {
         IndexShape::Text(text) => shown_text_spec(spec, &name, &key.paths, text),
+        IndexShape::Geo(geo) => {
+            let mut shown = shown_spec(spec, &name);
+            geo_index::show_options(geo, args, &mut shown);
+            shown
+        }
         _ => shown_spec(spec, &name),
     };
     Ok(IndexSpec {
@@ -325,6 +327,21 @@ fn parse_options(
         collation,
         ..IndexSpec::new(name, key.paths)
     })
+}
+
+/// Checks that the options of indexes of geometries are those of the index's own kind.
+fn check_options_of_kinds(args: &Args<'_>, shape: &IndexShape) -> Result<()> {
+    let kind = match shape {
+        IndexShape::Geo(geo) => geo.kind(),
+        _ => "",
+    };
+    for (owner, options) in [("2dsphere", geo_index::OF_SPHERE), ("2d", geo_index::OF_PLANE)] {
+        let foreign = options.iter().find(|name| kind != owner && args.get(name).is_some());
+        if let Some(name) = foreign {
+            return Err(geo_index::foreign_option(name, owner));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the specification as `listIndexes` shows it: version, key and name, then the other

@@ -11,6 +11,8 @@ pub(crate) mod collation;
 pub(crate) mod collection_options;
 pub(crate) mod concern;
 pub(crate) mod current_op_options;
+/// Geometries of an index, and options of such an index.
+pub(crate) mod geo_index;
 pub(crate) mod hint;
 /// The key pattern of an index, and its kind.
 pub(crate) mod index_key;

@@ -106,11 +106,13 @@ fn refused_operator(filter: &Filter) -> Option<&'static str> {
         Filter::Expr(_) => Some("$expr"),
         Filter::Schema(_) => Some("$jsonSchema"),
         Filter::Text(_) => Some("$text"),
+        Filter::Near(_) => Some("$near"),
         Filter::Never => Some("$alwaysFalse"),
         Filter::Path(_, test) => match test {
             PathTest::Compare(..) | PathTest::In(_) | PathTest::Exists | PathTest::Type(_) => None,
             PathTest::Mod { .. } => Some("$mod"),
             PathTest::Pattern(_) => Some("$regex"),
+            PathTest::Geo(_) => Some("a test of geometries"),
             PathTest::Bits(_) => Some("a bit test"),
             PathTest::Size(_) => Some("$size"),
             PathTest::ElemMatch(_) | PathTest::ElemValue(_) => Some("$elemMatch"),

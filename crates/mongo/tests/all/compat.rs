@@ -100,8 +100,11 @@ MongoDB; what differs says how; what is not there yet answers an error that name
   each other operation counts once for each index that it walks; `collMod` does not set counts back.
 * `currentOp` shows index builds that the server goes on with after a start as `createIndexes` without
   a number (`opid`), since nobody waits for them and nobody can end them.
-* Indexes of the kinds `2d` and `2dsphere`, and `create` with `timeseries` or `encryptedFields` are refused by
-  name (115).
+* `$near` and `$geoNear` need an index whose fields before the geometry have an equality in the filter.
+  A `2dsphere` index finds points and shapes to within 6 mm; a ring whose edges lie so close that it
+  cannot be checked for crossings in bounded work is refused. `$geoWithin` and `$geoIntersects` are refused in
+  `partialFilterExpression`.
+* `create` with `timeseries` or `encryptedFields` is refused by name (115).
 * The definitions of views are shown by `listCollections`; there is no `system.views`. A `collMod` of a view
   needs `viewOn` and `pipeline` together. `$collStats` of a view has `latencyStats` only, and `explain` shows the
   stages of a view before those of the command. A definition that makes a view read itself is refused (5) when
@@ -241,9 +244,10 @@ in a collection.
 | transactions | works | where `txnNumber` is accepted |
 | change streams | not yet | 40573 |
 | `getLastError`, `getnonce`, `filemd5` | not there | 59, as in MongoDB |
-| `$geoNear`, `$planCacheStats` | not yet | 238 |
-| `$geoWithin`, `$geoIntersects`, `$near`, `$nearSphere` and their options | not yet | 238 |
-| indexes `2dsphere` | not yet | 115 |
+| `$planCacheStats` | not yet | 238 |
+| `$geoNear` | works | not inside another stage (238) |
+| `$geoWithin`, `$geoIntersects`, `$near`, `$nearSphere` and their options | works | with any GeoJSON shape |
+| indexes `2dsphere` and `2d` | works | neither unique nor TTL indexes (67) |
 | indexes `hashed` and wildcard | works | compound wildcard indexes as in MongoDB 7.0 |
 | `$$CLUSTER_TIME` | not yet | 17276 |
 | `$pushAll`, `$nin` in expressions | not there | 9, 31325, as in MongoDB |

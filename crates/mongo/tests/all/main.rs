@@ -21,6 +21,7 @@ mod fail_points;
 mod fates;
 mod forwarded;
 mod frameworks;
+mod geo;
 mod grouped_statements;
 mod hints;
 mod index_bounds;

@@ -138,7 +138,7 @@ async fn arguments_outside_of_the_version_are_refused_and_change_nothing() {
         (index("sparse", false.into()), 323),
         (index("background", true.into()), 323),
         (kind("text"), 323),
-        (kind("2dsphere"), 115),
+        (kind("geoHaystack"), 115),
         (find("tailable", false.into()), 323),
         (find("min", doc! { "a": 1 }.into()), 323),
         (find("collectionUUID", 1.into()), 323),

@@ -11,6 +11,7 @@
 mod env;
 mod form;
 pub mod functions;
+mod geo_call;
 mod regex_call;
 mod sorted;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use env::Env;
 pub(crate) use env::{Variable, VariableScope};
 pub use form::{Filtering, Mapping};
 pub use functions::Function;
+pub use geo_call::{GeoCall, GeoPart};
 pub use regex_call::{Compiled, RegexCall, RegexForm};
 pub use sorted::{SortBy, sort_values};
 
@@ -56,6 +58,8 @@ pub enum Expr {
     TextScore(Arc<TextQuery>),
     /// The score that an earlier stage has computed for the row; fails with 40218 if none has.
     RowScore,
+    /// The distance of the document in a search by distance, or its nearest geometry.
+    Geo(Box<GeoCall>),
     /// `$$REMOVE`: a missing value, so that the field which has this expression is omitted.
     Remove,
     /// A document of computed fields.
@@ -134,6 +138,7 @@ impl Expr {
                 let score = env.root.get(crate::SCORE_FIELD).ok_or_else(no_score)?;
                 Ok(Evaluated::Ref(score))
             }
+            Self::Geo(call) => call.evaluate(env),
             Self::Remove => Ok(Evaluated::Missing),
             Self::Call(function, args) => function.call_with(args, env),
             _ => form::evaluate_form(self, env).map(without_spare_room),

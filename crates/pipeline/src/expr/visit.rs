@@ -19,6 +19,7 @@ impl Expr {
                 | Self::ClusterTime
                 | Self::TextScore(_)
                 | Self::RowScore
+                | Self::Geo(_)
                 | Self::Remove => false,
                 Self::Object(parts) => parts.iter().any(|(_, part)| any(part)),
                 Self::Array(parts)
@@ -47,7 +48,10 @@ impl Expr {
     /// document. Variables are not considered.
     pub fn reads_document(&self) -> bool {
         self.any_part(&|part| {
-            matches!(part, Self::Root | Self::Field(_) | Self::TextScore(_) | Self::RowScore)
+            matches!(
+                part,
+                Self::Root | Self::Field(_) | Self::TextScore(_) | Self::RowScore | Self::Geo(_)
+            )
         })
     }
 }

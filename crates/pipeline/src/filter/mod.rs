@@ -22,6 +22,7 @@ use std::sync::Arc;
 use document::{DocRef, Path, ValueRef};
 use evaluation::{Context, Error, readable_bytes};
 use full_text::TextQuery;
+use geometry::Near;
 
 use crate::expr::{Env, Expr};
 
@@ -55,6 +56,9 @@ pub enum Filter {
     Schema(Arc<Schema>),
     /// The texts of the document match a search, which the planner binds to a text index.
     Text(Arc<TextQuery>),
+    /// A geometry of the document is within the distances of a search, which the planner binds to
+    /// an index.
+    Near(Arc<Near>),
     /// Matches no document at all.
     Never,
 }
@@ -149,6 +153,10 @@ impl Filter {
             }
             Self::Schema(schema) => schema.matches(ValueRef::Document(document), context),
             Self::Text(query) => query.matches(document, context),
+            Self::Near(near) => {
+                let found = near.distance_of(document, &|units| context.budget.spend(units))?;
+                Ok(found.is_some_and(|(distance, _)| near.includes(distance)))
+            }
             Self::Never => Ok(false),
         }
     }
@@ -162,7 +170,7 @@ impl Filter {
             }
             Self::Not(filter) => filter.has_expression(),
             Self::Expr(_) => true,
-            Self::Path(..) | Self::Schema(_) | Self::Text(_) | Self::Never => false,
+            Self::Path(..) | Self::Schema(_) | Self::Text(_) | Self::Near(_) | Self::Never => false,
         }
     }
 
@@ -185,6 +193,15 @@ impl Filter {
         }
     }
 
+    /// Returns the search by distance that every matching document meets.
+    pub fn near(&self) -> Option<&Arc<Near>> {
+        match self {
+            Self::Near(near) => Some(near),
+            Self::And(all) => all.iter().find_map(Self::near),
+            _ => None,
+        }
+    }
+
     /// Calls `visit` with every path of the filter, except for paths inside `$elemMatch` and
     /// expressions.
     pub fn visit_paths<'a>(&'a self, visit: &mut dyn FnMut(&'a Path)) {
@@ -194,7 +211,7 @@ impl Filter {
             }
             Self::Not(filter) => filter.visit_paths(visit),
             Self::Path(path, _) => visit(path),
-            Self::Expr(_) | Self::Schema(_) | Self::Text(_) | Self::Never => {}
+            Self::Expr(_) | Self::Schema(_) | Self::Text(_) | Self::Near(_) | Self::Never => {}
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Tests of the values at a path.
 
+use std::sync::Arc;
+
 use document::{ArrayRef, DocRef, Document, Path, Value, ValueRef};
 use evaluation::{Context, Error, Pattern};
+use geometry::GeoTest;
 
 use super::{BitTest, Comparison, Filter, InSet, TypeSet, bits, compare};
 use crate::path::{PathEnd, any_value};
@@ -28,6 +31,8 @@ pub enum PathTest {
     },
     /// A string that matches a regular expression.
     Pattern(Pattern),
+    /// The value is a geometry that lies in a region or intersects it.
+    Geo(Arc<GeoTest>),
     /// A test of some bits of the value.
     Bits(BitTest),
     /// The value is an array of this length; a negative length never matches.
@@ -110,6 +115,11 @@ impl PathTest {
                 .is_some_and(|number| number.wrapping_rem(*divisor) == *remainder),
             (Self::Pattern(pattern), value) => {
                 return pattern.matches_value(value, &|units| context.budget.spend(units));
+            }
+            (Self::Geo(test), value) => {
+                // Each geometry may take the work of one evaluation.
+                context.budget.begin_evaluation();
+                return test.meets(value, &|units| context.budget.spend_bounded(units));
             }
             (Self::Bits(test), value) => test.meets_value(value),
             (Self::Size(size), ValueRef::Array(array)) => {

@@ -23,6 +23,13 @@ stages_row("$set $unset", {"$set": {"x": "$k"}}, {"$unset": "k"}, {"$match": {"x
 stages_row("hinted", BY_T, hint="k_1")
 stages_row("with let", {"$match": {"$expr": {"$eq": ["$k", "$$v"]}}}, let={"v": "t"})
 stages_row("$sort of all, first only", {"$sort": {"n": -1}}, {"$limit": 1}, {"$match": {"n": 999}})
+SPOT = {"type": "Point", "coordinates": [99.9, 10]}
+NEAR = {"near": SPOT, "key": "place", "distanceField": "d"}
+stages_row("$geoNear", {"$geoNear": {**NEAR, "maxDistance": 100}})
+stages_row("$geoNear with a query", {"$geoNear": {**NEAR, "query": {"k": "t"}}})
+stages_row(
+    "$geoNear, nearest only", {"$geoNear": NEAR}, {"$limit": 1}, {"$match": {"d": {"$lt": 100}}}
+)
 stages_row("$redact", BY_T, {"$redact": "$$KEEP"})
 
 
@@ -45,6 +52,7 @@ total_row(
 total_row(
     "$facet", {"$facet": {"a": [{"$count": "n"}]}}, {"$unwind": "$a"}, {"$project": {"n": "$a.n"}}
 )
+total_row("$geoNear $count", {"$geoNear": NEAR}, {"$count": "n"})
 total_row("$sample", {"$sample": {"size": 1_000}}, {"$count": "n"})
 total_row(
     "$bucketAuto", {"$bucketAuto": {"groupBy": "$k", "buckets": 1}}, {"$project": {"n": "$count"}}

@@ -34,6 +34,13 @@ find_row(
     sort={"s": {"$meta": "textScore"}},
     projection={"s": {"$meta": "textScore"}},
 )
+SPOT = {"type": "Point", "coordinates": [99.9, 10]}
+find_row("by distance", {"place": {"$near": {"$geometry": SPOT, "$maxDistance": 100}}})
+find_row("by distance, nearest only", {"place": {"$near": {"$geometry": SPOT}}, "k": "t"}, limit=1)
+find_row("by distance in the plane", {"at": {"$near": [99.9, 10], "$maxDistance": 0.01}})
+find_row("within a circle", {"place": {"$geoWithin": {"$centerSphere": [[99.9, 10], 1e-4]}}})
+find_row("within a box", {"at": {"$geoWithin": {"$box": [[99.85, 9], [99.95, 11]]}}})
+find_row("intersecting", {"place": {"$geoIntersects": {"$geometry": SPOT}}})
 find_row("by wildcard index", {"sub.a": "t"}, hint={"sub.$**": 1})
 find_row("between keys", {}, hint={"k": 1}, min={"k": "t"}, max={"k": "t\x01"})
 find_row("between ids", {}, hint="_id_", min={"_id": "t"}, max={"_id": "t\x01"})
@@ -76,6 +83,7 @@ scan_row("all sorted by index", {}, sort={"k": 1}, hint={"k": 1})
 scan_row("all sorted by index backward", {}, sort={"k": -1}, hint={"k": 1}, batchSize=2)
 scan_row("all sorted in memory", {}, sort={"plain": 1}, batchSize=3)
 scan_row("all sorted by collated index", {}, sort={"k": 1}, collation=LOOSE, hint="loose")
+scan_row("all by distance", {"place": {"$near": {"$geometry": SPOT}}}, batchSize=2)
 scan_row("$ne", {"k": {"$ne": "none"}})
 scan_row("$nin", {"k": {"$nin": ["none"]}})
 scan_row("range of index", {"k": {"$gte": ""}}, hint={"k": 1})
@@ -136,6 +144,7 @@ cursor_row("of a find without first batch", "find", filter={}, batchSize=0)
 cursor_row("of a find", "find", filter={}, batchSize=1)
 cursor_row("of an index scan", "find", filter={"k": {"$gte": ""}}, hint={"k": 1}, batchSize=1)
 EITHER = {"$or": [{"k": {"$gte": ""}}, {"_id": {"$gte": ""}}, {"u": {"$gte": ""}}]}
+cursor_row("by distance", "find", filter={"place": {"$near": {"$geometry": SPOT}}}, batchSize=1)
 cursor_row("of alternatives", "find", filter=EITHER, batchSize=1)
 MERGED = {"$or": [{"k": {"$gte": ""}}, {"g": 1}]}
 cursor_row("of merged alternatives", "find", filter=MERGED, sort={"k": 1}, batchSize=1)

@@ -6,7 +6,8 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 export const FILTERS =
   names(`$eq $ne $gt $gte $lt $lte $in $nin $and $or $nor $not $exists $type $expr $mod $regex $options
 $all $elemMatch $size $bitsAllSet $bitsAnySet $bitsAllClear $bitsAnyClear $comment $alwaysTrue
-$alwaysFalse $jsonSchema $text`);
+$alwaysFalse $jsonSchema $text $geoIntersects $geoWithin $geoNear $near $nearSphere $within $geometry
+$box $center $centerSphere $polygon $maxDistance $minDistance $uniqueDocs`);
 
 export const UPDATES =
   names(`$set $setOnInsert $unset $inc $mul $min $max $rename $currentDate $push $addToSet $pop $pull
@@ -15,8 +16,8 @@ $pullAll $bit`);
 export const MODIFIERS = names(`$each $position $slice $sort`);
 
 export const STAGES =
-  names(`$addFields $bucket $bucketAuto $collStats $count $currentOp $documents $facet $graphLookup
-$group $indexStats $limit $listLocalSessions $listSessions $lookup $match $merge $out $project
+  names(`$addFields $bucket $bucketAuto $collStats $count $currentOp $documents $facet $geoNear
+$graphLookup $group $indexStats $limit $listLocalSessions $listSessions $lookup $match $merge $out $project
 $redact $replaceRoot $replaceWith $sample $set $skip $sort $sortByCount $unionWith $unset $unwind`);
 
 export const ACCUMULATORS =
@@ -60,6 +61,12 @@ const BODIES: Readonly<Record<string, string>> = {
   $mod: '[|, 0]',
   $text: '{ $search: "|" }',
   $meta: '"textScore|"',
+  $geoWithin: '{ $geometry: { | } }',
+  $geoIntersects: '{ $geometry: { | } }',
+  $near: '{ $geometry: { type: "Point", coordinates: [|] } }',
+  $nearSphere: '{ $geometry: { type: "Point", coordinates: [|] } }',
+  $geoNear:
+    '{ near: { type: "Point", coordinates: [|] }, distanceField: "distance" }',
   $set: '{ | }',
   $setOnInsert: '{ | }',
   $unset: '{ | }',

@@ -72,7 +72,7 @@ impl LongKeys {
     pub(super) fn of_walk(chosen: &ChosenAccess, sort: Option<&Sort>) -> Option<Self> {
         let sort = sort.filter(|sort| chosen.sorted && !sort.parts.is_empty())?;
         let (components, before) = match &chosen.access {
-            AccessPath::Ids(_) | AccessPath::Branches { .. } => return None,
+            AccessPath::Ids(_) | AccessPath::Near(_) | AccessPath::Branches { .. } => return None,
             AccessPath::Rows(_) => (vec![false], 0),
             AccessPath::Index { index, .. } => {
                 let is_part = |path: &str| sort.parts.iter().any(|part| part.path.as_str() == path);

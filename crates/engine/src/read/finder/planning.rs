@@ -14,6 +14,7 @@ use super::{
     Finder, Progress,
     branches::Branches,
     long_keys::LongKeys,
+    nearest::Nearest,
     seen::SeenRows,
 };
 use crate::{
@@ -69,8 +70,13 @@ impl Finder {
             Residual::Parts(left) => Arc::new(left.clone()),
             Residual::Nothing => Arc::new(Filter::always()),
         };
+        let nearest = match &chosen.access {
+            AccessPath::Near(near) => Some(Box::new(Nearest::new((**near).clone()))),
+            _ => None,
+        };
         Self {
             filter,
+            nearest,
             long_keys: LongKeys::of_walk(&chosen, find.sort.as_ref()).map(Box::new),
             by_keys,
             created: state.record.created,
@@ -175,6 +181,9 @@ impl Finder {
                     .indexes
                     .iter()
                     .any(|held| held.id == index.id && (index.multikey || !held.multikey)),
+                AccessPath::Near(near) => {
+                    state.record.indexes.iter().any(|held| held.id == near.index.id)
+                }
                 _ => true,
             }
     }

@@ -146,6 +146,20 @@ fn access_stage(explain: &Explain, clustered: bool, run: bool) -> Document {
         let stage = if explain.merged { "SORT_MERGE" } else { "OR" };
         return doc! { "stage": stage, "inputStages": Value::Array(paths.collect()) };
     }
+    if let (Some(kind), Some(name)) = (explain.near, &explain.index) {
+        let stage = if kind == "2d" { "GEO_NEAR_2D" } else { "GEO_NEAR_2DSPHERE" };
+        let mut plan = doc! {
+            "stage": stage,
+            "keyPattern": explain.pattern.clone(),
+            "indexName": name.as_str(),
+            "indexVersion": 2,
+        };
+        if run {
+            plan.push("keysExamined", keys);
+            plan.push("docsExamined", documents);
+        }
+        return plan;
+    }
     let by_primary_key = explain.by_id || explain.index.as_deref() == Some("_id_");
     let mut plan = if clustered && by_primary_key && !explain.counted {
         doc! { "stage": "CLUSTERED_IXSCAN", "direction": direction }

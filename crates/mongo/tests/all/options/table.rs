@@ -151,10 +151,10 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("createIndexes", "indexes.key", || Value::from(doc! { "b": "text" }))
         .of_kind("`text`")
         .noted("one per collection; stop words of seven languages"),
-    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "2d" }))
-        .of_kind("`2d`"),
-    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "2dsphere" }))
-        .of_kind("`2dsphere`"),
+    works("createIndexes", "indexes.key", || Value::from(doc! { "b": "2d" })).of_kind("`2d`"),
+    works("createIndexes", "indexes.key", || Value::from(doc! { "b": "2dsphere" }))
+        .of_kind("`2dsphere`")
+        .noted("fields before the geometry need an equality; neither unique nor a TTL index"),
     works("createIndexes", "indexes.key", || Value::from(doc! { "b": "hashed" }))
         .of_kind("`hashed`")
         .noted("serves equality and `$in`"),
@@ -191,10 +191,12 @@ pub(crate) const OPTIONS: &[Row] = &[
         .noted("works for a text index"),
     refused("createIndexes", "indexes.textIndexVersion", 115, || Value::from(3))
         .noted("works for a text index"),
-    refused("createIndexes", "indexes.2dsphereIndexVersion", 115, || Value::from(3)),
-    refused("createIndexes", "indexes.bits", 115, || Value::from(26)),
-    refused("createIndexes", "indexes.min", 115, || Value::from(0)),
-    refused("createIndexes", "indexes.max", 115, || Value::from(9)),
+    refused("createIndexes", "indexes.2dsphereIndexVersion", 72, || Value::from(3))
+        .noted("works for a `2dsphere` index"),
+    refused("createIndexes", "indexes.bits", 72, || Value::from(26))
+        .noted("works for a `2d` index, whose cells are always the finest"),
+    refused("createIndexes", "indexes.min", 72, || Value::from(0)).noted("works for a `2d` index"),
+    refused("createIndexes", "indexes.max", 72, || Value::from(9)).noted("works for a `2d` index"),
     refused("createIndexes", "indexes.bucketSize", 115, || Value::from(1)),
     refused("createIndexes", "indexes.wildcardProjection", 2, || Value::from(doc! { "a": 1 }))
         .noted("works for a wildcard index; at most 1,000 paths"),
