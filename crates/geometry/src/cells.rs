@@ -189,7 +189,7 @@ fn padded(radius: f64) -> f64 {
 fn point_of_face(face: u64, u: f64, v: f64) -> Vector {
     let slope = |part: f64| ((part - 0.5) * (std::f64::consts::PI / 2.0)).tan();
     let (u, v) = (slope(u), slope(v));
-    let along = if face % 2 == 0 { 1.0 } else { -1.0 };
+    let along = if face.is_multiple_of(2) { 1.0 } else { -1.0 };
     match face / 2 {
         0 => Vector::new(along, u, v).unit(),
         1 => Vector::new(u, along, v).unit(),

@@ -172,8 +172,8 @@ fn faults_are_reported() {
 #[test]
 fn a_ring_with_too_many_overlaps_is_refused() {
     // Spokes through the centre overlap in every coordinate.
-    let spokes: Vec<(f64, f64)> = (0..20_001)
-        .map(|at| (f64::from(at) * 0.005 - 50., if at % 2 == 0 { -60. } else { 60. }))
+    let spokes: Vec<(f64, f64)> = (0..20_001_u32)
+        .map(|at| (f64::from(at) * 0.005 - 50., if at.is_multiple_of(2) { -60. } else { 60. }))
         .collect();
     let mut ring = spokes.clone();
     ring.push(spokes[0]);
@@ -276,10 +276,10 @@ fn an_index_finds_what_a_scan_finds() {
 fn cells_bound_distances_in_both_spaces() {
     let mut random = fastrand::Rng::with_seed(7);
     let plane = Plane { bits: 26, min: -180., max: 180. };
-    for round in 0..20_000 {
+    for round in 0..20_000_u32 {
         let ((lng, lat), (x, y)) = (place(&mut random), place(&mut random));
-        let metric = if round % 2 == 0 { Metric::Metres } else { Metric::Plane };
-        let space = if round % 2 == 0 { Space::Sphere } else { Space::Plane(plane) };
+        let metric = if round.is_multiple_of(2) { Metric::Metres } else { Metric::Plane };
+        let space = if round.is_multiple_of(2) { Space::Sphere } else { Space::Plane(plane) };
         let near = Near::new(None, FlatPoint { x, y }, metric, 0., f64::INFINITY);
         assert!(near.bind("p"));
         let document = doc! { "p": at(lng, lat) };
