@@ -167,6 +167,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
             while let Poll::Ready(Some((answer, to))) = self.running.poll_next_unpin(context) {
                 self.output.push(answer, to);
             }
+            // Answers to all frames that have arrived are sent together.
+            let has_more = self.take_parts(context).unwrap_or_else(|BrokenFrame| {
+                self.closing = true;
+                false
+            });
             if self.poll_write(context).is_err() {
                 return Poll::Ready(());
             }
@@ -177,15 +182,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
             if !self.may_read() {
                 return Poll::Pending;
             }
-            match self.input.next_part() {
-                Ok(Some(part)) => match self.take_part(part, context) {
-                    Ok(()) => continue,
-                    Err(BrokenFrame) => return Poll::Ready(()),
-                },
-                Ok(None) => {}
-                Err(BrokenFrame) => return Poll::Ready(()),
-            }
-            if !self.reserve_body() {
+            if has_more || !self.reserve_body() {
                 continue;
             }
             match self.poll_read(context) {
@@ -252,6 +249,18 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
     fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<std::io::Result<usize>> {
         let buffer = self.input.buffer(self.input.wanted_capacity());
         std::pin::pin!(self.io.read_buf(buffer)).poll(context)
+    }
+
+    /// Takes the complete parts of the input as far as the client's limits permit. Returns whether
+    /// there may be more.
+    fn take_parts(&mut self, context: &mut Context<'_>) -> Result<bool, BrokenFrame> {
+        while self.may_read() {
+            match self.input.next_part()? {
+                Some(part) => self.take_part(part, context)?,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 
     fn take_part(&mut self, part: Part, context: &mut Context<'_>) -> Result<(), BrokenFrame> {
