@@ -1,8 +1,8 @@
 """Transactions that append to lists in two databases, with a record of what each of them read and
 whether its commit was acknowledged, and the check of these records.
 
-The check searches for the anomalies that snapshot isolation excludes. The final lists show the order
-of the commits that appended to them, so that the version that each read returned is known:
+The check searches for the anomalies that snapshot isolation excludes. The final lists show the
+order of the commits that appended to them, so that the version that each read returned is known:
 
 * an acknowledged append is missing, an aborted one is present, or one is present twice (G1a, loss);
 * a transaction read an intermediate state of another, or appends to a list in part (G1b);
@@ -151,8 +151,8 @@ def anomalies(lists, transactions):
 
 
 def misread(transaction, lists):
-    """Returns the reads of a transaction that no snapshot could return. In the order of the commits,
-    a snapshot is a prefix of each list, and contains a transaction in all lists or in none.
+    """Returns the reads of a transaction that no snapshot could return. A snapshot is a prefix of
+    each list, and contains a transaction in all lists or in none.
     """
     wrong, seen, unseen = [], set(), set()
     for place, read in transaction.reads.items():
