@@ -1,9 +1,6 @@
 //! The tree: spaces of keys, batches and snapshots.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, atomic::Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
 
@@ -122,12 +119,14 @@ impl Tree {
             let text = format!("batch {number} was applied after {}", writer.applied);
             return Err(Error::Refused(text));
         }
-        let grouped = group(&writer, writes)?;
+        let mut writes = sort(&writer, writes)?.into_iter().peekable();
         writer.applied = number;
         let mut grown = 0;
-        for (space, writes) in grouped {
-            let Some(space) = writer.spaces.get(&space) else { continue };
-            grown += space.load().active.insert(number, writes);
+        while let Some(first) = writes.peek().map(|write| write.space) {
+            let Some(space) = writer.spaces.get(&first) else { break };
+            let of_space = std::iter::from_fn(|| writes.next_if(|write| write.space == first));
+            let items = of_space.map(|write| (write.key, write.value));
+            grown += space.load().active.insert(number, items);
         }
         Ok(grown)
     }
@@ -173,11 +172,13 @@ impl Tree {
     }
 
     /// Returns the number of the first batch that is not completely in tables, of one space or of
-    /// all; `None` if all are. The owner's log may be cut before it, after it has recorded
-    /// [`last_edit`](Self::last_edit).
+    /// all; `None` if all batches applied before the call are. The owner's log may be cut before
+    /// it, after the owner has recorded [`last_edit`](Self::last_edit).
     pub fn first_unflushed(&self, space: Option<u64>) -> Option<u64> {
-        let spaces = self.shared.all_spaces();
-        let wanted = spaces.values().filter(|of| space.is_none_or(|space| of.number == space));
+        // No batch is applied in part while the lock is held.
+        let writer = self.shared.writer.lock();
+        let all = writer.spaces.values();
+        let wanted = all.filter(|of| space.is_none_or(|space| of.number == space));
         wanted.filter_map(|space| space.first_unflushed()).min()
     }
 
@@ -203,14 +204,12 @@ impl Tree {
     }
 }
 
-type Grouped = BTreeMap<u64, BTreeMap<Bytes, Option<Bytes>>>;
-
-/// Sorts the changes of a batch by space and key; of several changes of a key the last remains.
-fn group(writer: &WriterState, writes: Vec<Write>) -> Result<Grouped> {
-    let mut grouped = Grouped::new();
-    for Write { space, key, value } in writes {
-        if !writer.spaces.contains_key(&space) {
-            return Err(Error::UnknownSpace(space));
+/// Checks the changes of a batch and sorts them by space and key; of several changes of a key the
+/// last remains.
+fn sort(writer: &WriterState, mut writes: Vec<Write>) -> Result<Vec<Write>> {
+    for Write { space, key, value } in &writes {
+        if !writer.spaces.contains_key(space) {
+            return Err(Error::UnknownSpace(*space));
         }
         if KEY_BYTES_MAX < key.len() {
             return Err(Error::Refused(format!("a key has more than {KEY_BYTES_MAX} bytes")));
@@ -218,7 +217,13 @@ fn group(writer: &WriterState, writes: Vec<Write>) -> Result<Grouped> {
         if value.as_ref().is_some_and(|value| VALUE_BYTES_MAX < value.len()) {
             return Err(Error::Refused(format!("a value has more than {VALUE_BYTES_MAX} bytes")));
         }
-        grouped.entry(space).or_default().insert(key, value);
     }
-    Ok(grouped)
+    if !writes.is_sorted_by(|one, other| (one.space, &one.key) < (other.space, &other.key)) {
+        // Stable, so that the last change of a key is the last of its neighbours.
+        writes.sort_by(|one, other| (one.space, &one.key).cmp(&(other.space, &other.key)));
+        writes.reverse();
+        writes.dedup_by(|next, kept| (next.space, &next.key) == (kept.space, &kept.key));
+        writes.reverse();
+    }
+    Ok(writes)
 }
