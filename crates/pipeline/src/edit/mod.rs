@@ -6,6 +6,7 @@
 mod arithmetic;
 mod array;
 mod check;
+mod difference;
 mod expansion;
 mod insert;
 mod operator;
@@ -26,6 +27,7 @@ use crate::{
 pub use array::{Pull, Push, PushOrder};
 pub use check::is_identical;
 pub use check::{id_type as check_id_type, root_name as check_root_name};
+pub use difference::update_description;
 pub use expansion::ElementFilter;
 pub use operator::{BitOperator, Operator};
 pub use operators::{Operators, PathOperator};
