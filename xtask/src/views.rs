@@ -7,6 +7,7 @@ use crate::tidy::Source;
 /// Files that may read rows and entries including expired ones, with the reason.
 const SEE_EXPIRED: &[(&str, &str)] = &[
     ("crates/engine/src/feed/", "an expired item is the image in its expiry event"),
+    ("crates/engine/src/changes/tell.rs", "an expired document is the image in its change record"),
     ("crates/engine/src/check.rs", "it compares entries with rows as they are stored"),
     ("crates/engine/src/last_change.rs", "a change counts, whether or not its item has expired"),
     ("crates/engine/src/expire/build.rs", "new counters count what is there, expired or not"),

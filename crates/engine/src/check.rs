@@ -82,9 +82,11 @@ impl LiveView {
             let drafted =
                 draft_entries(index, partial.as_deref(), row.document(), row.named(), scope)?;
             let entries = drafted.into_iter().flat_map(|drafted| drafted.entries);
-            let timed = (index.shape == IndexShape::Timeline)
-                .then(|| keys::timeline_entry(index.id, header.class, header.ts, &row.key));
-            for key in entries.map(|(key, _)| key).chain(timed.flatten()) {
+            let timed = (index.shape == IndexShape::Timeline).then(|| {
+                let (expires_by, dates) = ((header.class, header.ts), header.dates.iter());
+                self.state.record.timeline_keys(expires_by, dates, &row.key)
+            });
+            for key in entries.map(|(key, _)| key).chain(timed.into_iter().flatten()) {
                 let stored = self.including_expired().entry(&key).await?;
                 let agrees = stored.as_ref().is_some_and(|value| {
                     Header::split(value).is_ok_and(|(entry, _)| entry.same_expiry(&header))

@@ -10,7 +10,8 @@
 //! ```
 
 use bytes::Bytes;
-use expiry::{Header, body_checksum};
+use expiry::{Header, HeaderDraft, Lifetime, body_checksum};
+use store::Stamp;
 
 use crate::{catalog::IndexSpec, error::Error};
 
@@ -62,6 +63,18 @@ pub(crate) fn naming_body(row_key: &[u8]) -> Bytes {
     Bytes::copy_from_slice(&len.to_be_bytes())
 }
 
+/// Returns the body of an entry in the index of upcoming expirations, which also has the instant of
+/// the write in milliseconds; a header has its second only.
+pub(crate) fn timed_body(row_key: &[u8], written_ms: i64) -> Bytes {
+    Bytes::from([&naming_body(row_key)[..], &written_ms.to_be_bytes()].concat())
+}
+
+/// Returns the instant in the body of an entry in the index of upcoming expirations; `MIN` if the
+/// body has none.
+pub(crate) fn written_ms(body: &[u8]) -> i64 {
+    body.get(2..).and_then(<[u8]>::first_chunk).map_or(i64::MIN, |ms| i64::from_be_bytes(*ms))
+}
+
 /// Returns the row's key from the end of an index entry's key; `body` has its length.
 pub(crate) fn named_row_key(key: &Bytes, body: &[u8]) -> Result<Bytes, Error> {
     let len = body.first_chunk().map(|len| usize::from(u16::from_be_bytes(*len)));
@@ -75,6 +88,19 @@ pub(crate) fn entry_value(header: &Header<'_>, body: &[u8]) -> Bytes {
     let mut value = header.with_body(body_checksum(body));
     value.extend_from_slice(body);
     value.into()
+}
+
+/// Encodes a record that never expires: a header of the expiry class never, and a body.
+pub(crate) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
+    let draft = HeaderDraft {
+        lifetime: Lifetime::Never,
+        creation_stamp: None,
+        dates: Vec::new(),
+        body_checksum: body_checksum(body),
+    };
+    let mut out = draft.encode_stamped(entered.seq, entered.at_ms.div_euclid(1000));
+    out.extend_from_slice(body);
+    out
 }
 
 #[cfg(test)]

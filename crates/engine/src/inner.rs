@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     catalog::{CollectionIds, CollectionMap, Dialect},
+    change_log::ChangeLog,
     intents::IntentTable,
     lanes::Lanes,
     persist::Persist,
@@ -53,6 +54,11 @@ impl Inner {
     /// Returns the store; documents must be read through views.
     pub(crate) fn store(&self) -> &Storage {
         &self.views.store
+    }
+
+    /// Returns the change log.
+    pub(crate) fn changes(&self) -> &Arc<ChangeLog> {
+        self.views.store.changes()
     }
 
     /// Returns the database clock, shared by views and stamps.

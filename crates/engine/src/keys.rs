@@ -27,6 +27,7 @@
 //!           <index> <creation> <row key>               entry of a document in the insertion order
 //!           0 <stamp> <row key>                        entry of an item in the order of changes
 //!           <index> <class> <second> <row key>         entry of an item in a timeline
+//!           <index> 3 <date index> <date> <row key>    the same by a date of the document
 //!           ffffffff <stamp> <position>                event of a feed
 //!           fffffffe                                   floors of published expirations
 //! ```
@@ -187,6 +188,22 @@ pub(crate) fn timeline_entry(id: u32, class: Class, ts: i64, row_key: &[u8]) -> 
     let mut key = timeline_from(id, class_code(class), second);
     key.extend_from_slice(row_key);
     Some(Bytes::from(key))
+}
+
+/// Returns the key prefix of the entries by the dates of a date index in the index of expirations.
+pub(crate) fn timeline_dates_of(id: u32, date_index: u32) -> Vec<u8> {
+    let mut key = index_prefix(id);
+    key.push(3);
+    key.extend_from_slice(&date_index.to_be_bytes());
+    key
+}
+
+/// Returns the key of a row in the index of upcoming expirations, by its date for a date index.
+pub(crate) fn timeline_date(id: u32, (date_index, ms): (u32, i64), row_key: &[u8]) -> Bytes {
+    let mut key = timeline_dates_of(id, date_index);
+    key.extend_from_slice(&((ms as u64) ^ (1 << 63)).to_be_bytes());
+    key.extend_from_slice(row_key);
+    Bytes::from(key)
 }
 
 /// Index id under which the events of a feed are stored.

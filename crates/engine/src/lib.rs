@@ -9,6 +9,8 @@ mod amount;
 mod attempts;
 mod backfill;
 mod catalog;
+mod change_log;
+mod changes;
 mod check;
 mod copies;
 mod counters;
@@ -46,8 +48,10 @@ pub use catalog::{
     BuildProgress, Capped, Collection, CollectionState, CounterState, Dialect, DocumentRule,
     FeedSettings, FeedStart, ID_INDEX, ID_INDEX_NAME, IndexReason, IndexShape, IndexSpec,
     IndexUsage, IndexedPath, ItemSettings, ListOrdering, Policy, PolicyRule, Record, RuleContext,
-    StoredView, TEXT_FIELD, WildcardPaths, default_collation, policy_path,
+    StoredView, TEXT_FIELD, ToldExpirations, WildcardPaths, default_collation, policy_path,
 };
+pub use change_log::{ChangeScope, ChangeWait};
+pub use changes::{Change, ChangeKind, ChangeLogPage, ChangeLogQuery, ChangePosition};
 pub use check::CheckReport;
 pub use copies::{CopyComparison, CopyReaper, compare_copies};
 pub use differences::Differences;

@@ -12,6 +12,8 @@ pub enum Model {
     Items,
     /// Receipts of writes (`write/receipt.rs`), which belong to no API's databases.
     Receipts,
+    /// Records of changes (`changes`), which belong to no API's databases.
+    Changes,
 }
 
 impl Model {
@@ -21,11 +23,12 @@ impl Model {
             Self::Documents => b'd',
             Self::Items => b'i',
             Self::Receipts => b'r',
+            Self::Changes => b'c',
         }
     }
 
     pub(crate) fn from_code(code: u8) -> Option<Self> {
-        [Self::Documents, Self::Items, Self::Receipts]
+        [Self::Documents, Self::Items, Self::Receipts, Self::Changes]
             .into_iter()
             .find(|model| model.code() == code)
     }

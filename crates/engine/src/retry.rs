@@ -76,7 +76,7 @@ impl Engine {
             Halt::NeedsRoom(new) => Box::pin(self.make_more_room(&view.collection, new)).await,
             // The indexes are marked in a separate commit; the retried write then finds them
             // marked.
-            Halt::Multikey(indexes) => self.set_multikey(&view.collection, indexes).await,
+            Halt::Multikey(indexes) => Box::pin(self.set_multikey(&view.collection, indexes)).await,
             // Boxed, because publishing opens views and so may call this function recursively.
             Halt::Unpublished => Box::pin(self.publish_expirations(&view.collection)).await,
         }

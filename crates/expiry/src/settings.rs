@@ -134,6 +134,11 @@ impl Settings {
         }
     }
 
+    /// Returns the floors at the instant of a commit, for rows that were written before it.
+    pub fn floors_before(&self, stamp: u64, at_ms: i64) -> Floors {
+        self.floors_at(Instant::from_ms(at_ms)).bounded_by_stamp(stamp)
+    }
+
     /// Returns the instant at which a document expires: `MIN` if it has permanently expired, `MAX`
     /// if it never expires.
     pub fn expires_at(&self, header: &Header<'_>) -> Instant {

@@ -18,7 +18,7 @@ impl Dialect for MongoDialect {
     fn parse_filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String> {
         match model {
             Model::Documents => mongo_query::filter::parse(filter).map_err(|error| error.message),
-            Model::Items | Model::Receipts => Err("it has no partial indexes".to_owned()),
+            Model::Items | Model::Receipts | Model::Changes => Err("it has no partial indexes".to_owned()),
         }
     }
 
@@ -27,14 +27,14 @@ impl Dialect for MongoDialect {
             Model::Documents => {
                 Validator::of_record(record).map(|rule| Arc::new(rule) as Arc<dyn DocumentRule>)
             }
-            Model::Items | Model::Receipts => None,
+            Model::Items | Model::Receipts | Model::Changes => None,
         }
     }
 
     fn stored_view(&self, record: &Record) -> Result<Option<StoredView>, engine::Error> {
         match record.model {
             Model::Documents => parse_stored(record),
-            Model::Items | Model::Receipts => Ok(None),
+            Model::Items | Model::Receipts | Model::Changes => Ok(None),
         }
     }
 }

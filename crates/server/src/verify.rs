@@ -65,13 +65,13 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
         // The file of feature switches is opened only to check that it is readable.
         Features::open(Some(data_dir), None).map_err(Failure::Refused)?;
         let mut found = Vec::from_iter(beside);
-        for model in [Model::Documents, Model::Items, Model::Receipts] {
+        for model in [Model::Documents, Model::Items, Model::Receipts, Model::Changes] {
             for (namespace, collection) in opened.engine.collections(model) {
                 let checked = opened.engine.check_collection(&collection).await;
                 let api = match model {
                     Model::Documents => Some("MongoDB"),
                     Model::Items => Some("NoSQL"),
-                    Model::Receipts => None,
+                    Model::Receipts | Model::Changes => None,
                 };
                 found.push(Difference { api, ..to_difference(namespace.to_string(), checked)? });
             }

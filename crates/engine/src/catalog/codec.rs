@@ -5,12 +5,14 @@
 //! the fields.
 
 use document::{DocRef, Document, Number, Value, array, doc, validate};
-use expiry::{DateRule, DefaultTtl, FloorPair, Settings};
+use expiry::{DateRule, DefaultTtl, FloorPair, Floors, Settings};
+use store::Stamp;
 
 use super::{
-    Capped, FeedSettings, FeedStart, ItemSettings, Record,
+    Capped, FeedSettings, FeedStart, ItemSettings, Record, ToldExpirations,
     fields::{RecordFields, missing_field},
     index_codec::{decode_index, encode_index},
+    reap_floors::{decode_floors, encode_floors},
     record::CounterState,
 };
 use crate::{
@@ -64,6 +66,9 @@ pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
     if let Some(capped) = record.capped {
         let documents = capped.documents.map_or(Value::Null, Value::Int64);
         tree.push("capped", doc! { "bytes": capped.bytes, "documents": documents });
+    }
+    if let Some(told) = &record.told {
+        tree.push("told", encode_told(told));
     }
     tree.to_buf().into_bytes().into()
 }
@@ -144,6 +149,27 @@ fn decode_capped(value: Value) -> Result<Capped, Error> {
     Ok(Capped { bytes, documents })
 }
 
+fn encode_told(told: &ToldExpirations) -> Document {
+    let begun = |floors: &Floors| Value::Binary { subtype: 0, bytes: encode_floors(floors) };
+    doc! {
+        "begun": told.begun.as_ref().map_or(Value::Null, begun),
+        "ruled": array![saturated_int(told.ruled.seq), told.ruled.at_ms],
+    }
+}
+
+fn decode_told(value: Value) -> Result<ToldExpirations, Error> {
+    let mut fields = RecordFields::of_document(value, "told")?;
+    let begun = match fields.take_value("begun")? {
+        Value::Null => None,
+        Value::Binary { bytes, .. } => Some(decode_floors(&bytes)?),
+        _ => return Err(missing_field("begun")),
+    };
+    let ruled = decode_pair(fields.take_value("ruled")?)?;
+    fields.check_none_left()?;
+    let ruled = Stamp { seq: ruled.stamp, at_ms: ruled.floor_ms };
+    Ok(ToldExpirations { begun, ruled })
+}
+
 fn encode_rule(rule: &DateRule) -> Value {
     Value::Document(doc! {
         "index": i64::from(rule.index),
@@ -208,6 +234,7 @@ pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, Error> {
             Some(_) => return Err(missing_field("temporary")),
         },
         capped: fields.take_optional("capped").map(decode_capped).transpose()?,
+        told: fields.take_optional("told").map(decode_told).transpose()?,
     };
     fields.check_none_left()?;
     Ok(record)
@@ -309,6 +336,7 @@ mod tests {
             cluster_key: None,
             temporary: false,
             capped: None,
+            told: None,
         }
     }
 

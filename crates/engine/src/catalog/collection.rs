@@ -20,13 +20,14 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use clock::Instant;
 use collation::Collation;
+use expiry::Header;
 use pipeline::Filter;
-use store::{Fence, Space, Stamp};
+use store::Space;
 use tokio::sync::{Notify, futures::Notified};
 
 use super::{
     BuildProgress, Dialect, DocumentRule, IndexSpec, IndexUsage, Record, default_collation,
-    demand::Demand, encode_record, index_figures::IndexFigures,
+    demand::Demand, encode_record, index_figures::IndexFigures, next_expiration::NextExpiration,
 };
 use crate::{error::Error, keys, turns::Turns};
 
@@ -46,6 +47,8 @@ pub struct CollectionState {
     pub(crate) rule: Option<Arc<dyn DocumentRule>>,
     /// The default order of texts; `None` if they compare by their bytes.
     pub collation: Option<Arc<Collation>>,
+    /// Whether change records contain the document before the change, and after every edit.
+    pub(crate) keeps_images: bool,
     /// Key of the record in the catalog.
     pub(crate) record_key: Bytes,
 }
@@ -70,21 +73,22 @@ impl CollectionState {
         partial: Vec<PartialFilter>,
         dialect: &dyn Dialect,
     ) -> Self {
-        let rule = dialect.document_rule(&record);
-        Self::with_rule(record, partial, rule)
+        let (rule, images) = (dialect.document_rule(&record), dialect.keeps_images(&record));
+        Self::with_rule(record, partial, (rule, images))
     }
 
     /// Creates a state from a record whose filters and rule are already parsed, because the name
-    /// and the options of the collection have not changed.
+    /// and the options of the collection have not changed. Whether it keeps images follows from the
+    /// options, too.
     pub(crate) fn with_rule(
         record: Record,
         partial: Vec<PartialFilter>,
-        rule: Option<Arc<dyn DocumentRule>>,
+        (rule, keeps_images): (Option<Arc<dyn DocumentRule>>, bool),
     ) -> Self {
         let record_key = keys::record(record.model, &record.namespace);
         let collation = default_collation(&record.options);
         let definitions = record.indexes.iter().cloned().map(Arc::new).collect();
-        Self { record, definitions, partial, rule, collation, record_key }
+        Self { record, definitions, partial, rule, collation, keeps_images, record_key }
     }
 }
 
@@ -101,7 +105,7 @@ pub struct Collection {
     state: ArcSwap<CollectionState>,
     /// Whether the collection was dropped, which is final; a later collection with the same name is
     /// a different object.
-    dropped: AtomicBool,
+    pub(super) dropped: AtomicBool,
     /// Usage of the collection's indexes and progress of their builds.
     pub(crate) figures: IndexFigures,
     /// Paths that queries could use an index for and that have none yet.
@@ -110,6 +114,10 @@ pub struct Collection {
     pub(crate) turns: Turns,
     /// Serializes the inserts into a capped collection, which would otherwise refuse each other.
     pub(crate) insertions: Turns,
+    /// When an expiration may have to be recorded in the change log.
+    pub(crate) next_expiration: NextExpiration,
+    /// Serializes the recording of expirations in the change log.
+    pub(crate) telling: tokio::sync::Mutex<()>,
     /// Notified when documents were inserted into a capped collection, and when it is dropped.
     inserted: Notify,
     /// Stamp of the last change of the container's items that this process has observed.
@@ -142,6 +150,8 @@ impl Collection {
             demand: Demand::default(),
             turns: Turns::one_at_a_time(),
             insertions: Turns::one_at_a_time(),
+            next_expiration: NextExpiration::default(),
+            telling: tokio::sync::Mutex::default(),
             inserted: Notify::new(),
             last_change: AtomicU64::new(0),
             knows_last_change: AtomicBool::new(false),
@@ -192,6 +202,16 @@ impl Collection {
     /// exist.
     pub(crate) fn recheck_last_change(&self) {
         self.knows_last_change.store(false, Atomic::SeqCst);
+    }
+
+    /// Notes when a document with this header expires, if expirations of the collection are
+    /// recorded in the change log. Call it where the commit of the document is ordered.
+    pub(crate) fn note_expiration(&self, record: &Record, header: &[u8]) {
+        if record.told.is_some()
+            && let Ok((header, _)) = Header::split(header)
+        {
+            self.next_expiration.note(record.settings.expires_at(&header));
+        }
     }
 
     /// Wakes the readers that wait for documents of a capped collection. Call it when the documents
@@ -289,96 +309,21 @@ impl Collection {
     }
 
     /// Makes a state visible to new views; `now` is the start of statistics of new indexes.
-    fn put_state(&self, state: Arc<CollectionState>, now: Instant) {
+    pub(super) fn put_state(&self, state: Arc<CollectionState>, now: Instant) {
         // Statistics are updated first, so that every index found in the state has some.
         self.figures.follow(&state.record, now);
         self.state.store(state);
     }
 
     /// Makes the fence number odd, which blocks new views during a change.
-    fn raise_fence(&self) {
+    pub(super) fn raise_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
     }
 
     /// Makes the fence number even, which allows new views, and wakes tasks that wait for it.
-    fn lower_fence(&self) {
+    pub(super) fn lower_fence(&self) {
         self.fence.fetch_add(1, Atomic::SeqCst);
         self.lowered.notify_waiters();
-    }
-}
-
-/// The effect that a published change has on the collection in memory.
-pub(crate) enum Publication {
-    State(Box<CollectionState>),
-    Dropped,
-}
-
-/// The effect of a change in memory: set when its commit is ordered, taken when it is published.
-type Prepared = parking_lot::Mutex<Option<Publication>>;
-
-/// The fence of one change: blocks views of the collection, and puts the new state into effect when
-/// the change becomes visible.
-pub(crate) struct RecordChange {
-    collection: Arc<Collection>,
-    /// A collection that the same change drops because its name is reused.
-    replaced: Option<Arc<Collection>>,
-    /// The new state, made by the commit's closure once the stamp was known.
-    prepared: Prepared,
-    /// Called before the fence is lowered, with whether the change was published.
-    after: Box<dyn Fn(bool) + Send + Sync>,
-}
-
-impl RecordChange {
-    pub(crate) fn new(
-        collection: Arc<Collection>,
-        after: impl Fn(bool) + Send + Sync + 'static,
-    ) -> Arc<Self> {
-        Self::replacing(collection, None, after)
-    }
-
-    /// Creates a change that also drops another collection in the same commit.
-    pub(crate) fn replacing(
-        collection: Arc<Collection>,
-        replaced: Option<Arc<Collection>>,
-        after: impl Fn(bool) + Send + Sync + 'static,
-    ) -> Arc<Self> {
-        let prepared = Prepared::new(None);
-        Arc::new(Self { collection, replaced, prepared, after: Box::new(after) })
-    }
-
-    /// Sets the effect of the change in memory, once the commit's stamp is known.
-    pub(crate) fn prepare_publication(&self, publish: Publication) {
-        *self.prepared.lock() = Some(publish);
-    }
-}
-
-impl Fence for RecordChange {
-    fn raise(&self) {
-        self.collection.raise_fence();
-        self.replaced.iter().for_each(|replaced| replaced.raise_fence());
-    }
-
-    fn lower(&self, published: Option<Stamp>) {
-        let mut prepared = self.prepared.lock();
-        if let Some(stamp) = published {
-            if let Some(replaced) = &self.replaced {
-                replaced.dropped.store(true, Atomic::SeqCst);
-            }
-            match prepared.take() {
-                Some(Publication::State(state)) => {
-                    self.collection.put_state(Arc::from(state), Instant::from_ms(stamp.at_ms));
-                }
-                Some(Publication::Dropped) => self.collection.dropped.store(true, Atomic::SeqCst),
-                None => {}
-            }
-        }
-        // The callback changes names and counters before the first view opens under the new state.
-        (self.after)(published.is_some());
-        self.collection.lower_fence();
-        self.replaced.iter().for_each(|replaced| replaced.lower_fence());
-        // Readers that wait for documents check whether their collection was dropped.
-        self.collection.wake_readers();
-        self.replaced.iter().for_each(|replaced| replaced.wake_readers());
     }
 }
 

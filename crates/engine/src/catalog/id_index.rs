@@ -31,7 +31,7 @@ impl IndexSpec {
     /// Returns whether clients see the index in lists and counts of indexes. They do not see those
     /// of the insertion order and of `_id`; each list and count has one more index for `_id`.
     pub fn is_listed(&self) -> bool {
-        !self.is_insertion_order() && !self.is_of_id()
+        !self.is_insertion_order() && !self.is_of_id() && self.shape != super::IndexShape::Timeline
     }
 
     /// Returns the index of `_id` for a collection with this collation.

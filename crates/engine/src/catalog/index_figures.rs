@@ -145,6 +145,7 @@ mod tests {
             cluster_key: None,
             temporary: false,
             capped: None,
+            told: None,
         }
     }
 

@@ -23,18 +23,18 @@ mod index_codec;
 mod index_figures;
 mod indexed_paths;
 mod map;
+mod next_expiration;
 mod policy;
 mod reap_floors;
 mod record;
+mod record_change;
 mod wildcard_paths;
 
 pub use capped::Capped;
 pub(crate) use capped::put_evicted;
 pub(crate) use codec::{decode_record, encode_record};
 pub use collection::{Collection, CollectionState, ListOrdering};
-pub(crate) use collection::{
-    PartialFilter, Publication, RecordChange, put_last_change, put_record,
-};
+pub(crate) use collection::{PartialFilter, put_last_change, put_record};
 pub use id_index::{ID_INDEX_NAME, default_collation};
 pub(crate) use ids::CollectionIds;
 pub use index_figures::{BuildProgress, ID_INDEX, IndexUsage};
@@ -42,11 +42,12 @@ pub(crate) use indexed_paths::PathState;
 pub use indexed_paths::policy_path;
 pub(crate) use map::{CollectionMap, PendingCreation};
 pub use policy::{Policy, PolicyRule};
-pub(crate) use reap_floors::ReapFloors;
+pub(crate) use reap_floors::{ReapFloors, decode_floors, encode_floors};
 pub use record::{
     CounterState, FeedSettings, FeedStart, IndexReason, IndexShape, IndexSpec, IndexedPath,
-    ItemSettings, Record, TEXT_FIELD,
+    ItemSettings, Record, TEXT_FIELD, ToldExpirations,
 };
+pub(crate) use record_change::{Publication, RecordChange};
 pub(crate) use wildcard_paths::WildcardKey;
 pub use wildcard_paths::WildcardPaths;
 
@@ -69,6 +70,13 @@ pub trait Dialect: Send + Sync + 'static {
     fn document_rule(&self, record: &Record) -> Option<Arc<dyn DocumentRule>> {
         let _ = record;
         None
+    }
+
+    /// Returns whether the change records of a collection contain images: the document before the
+    /// change, and after every edit. Called where commits are ordered.
+    fn keeps_images(&self, record: &Record) -> bool {
+        let _ = record;
+        false
     }
 
     /// Returns the definition of a stored view, parsed anew, if the record is one. Called when a

@@ -98,6 +98,17 @@ impl ReapFloors {
     }
 }
 
+/// Encodes floors alone, for records of which expirations are in the change log.
+pub(crate) fn encode_floors(floors: &Floors) -> Vec<u8> {
+    let (floors, dropped) = (floors.clone(), Vec::new());
+    ReapFloors { floors, dropped, events_before_s: i64::MIN }.encode()
+}
+
+/// Decodes what [`encode_floors`] has encoded.
+pub(crate) fn decode_floors(bytes: &[u8]) -> Result<Floors, Error> {
+    Ok(ReapFloors::decode(bytes)?.floors)
+}
+
 #[cfg(test)]
 mod tests {
     use document::array;

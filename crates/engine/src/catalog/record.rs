@@ -6,10 +6,11 @@ use bytes::Bytes;
 use clock::Instant;
 use collation::Collation;
 use document::{DocRef, Document, Value, ValueRef};
-use expiry::{Class, Settings};
+use expiry::{Class, Floors, Settings};
 use full_text::TextIndex;
 use geometry::GeoIndex;
 use select::sarg::PathStep;
+use store::Stamp;
 
 use super::{Capped, ID_INDEX, Policy, WildcardPaths};
 use crate::{
@@ -244,6 +245,19 @@ pub struct Record {
     pub temporary: bool,
     /// Limits at which inserts evict the oldest documents; `None` if the collection is not capped.
     pub capped: Option<Capped>,
+    /// State of the recording of expirations in the change log; `None` if they are not recorded.
+    pub told: Option<ToldExpirations>,
+}
+
+/// State of the recording of a collection's expirations in the change log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldExpirations {
+    /// What had expired when the recording started; `None` until all documents are in the index of
+    /// upcoming expirations.
+    pub begun: Option<Floors>,
+    /// Stamp of the last change of the collection's TTL settings. Documents that expired by the
+    /// change itself expired at this stamp.
+    pub ruled: Stamp,
 }
 
 /// Settings that only item collections have.
@@ -295,13 +309,24 @@ pub struct FeedStart {
 
 impl FeedStart {
     /// Returns the start of a feed that the commit with this stamp enables.
-    pub(crate) fn begun_at(settings: &Settings, stamp: store::Stamp) -> Self {
+    pub(crate) fn begun_at(settings: &Settings, stamp: Stamp) -> Self {
         let floors = settings.floors_at(Instant::from_ms(stamp.at_ms));
         Self { since: stamp.seq, inherit_s: floors.inherit_s, explicit_s: floors.explicit_s }
     }
 }
 
 impl Record {
+    /// Returns the collection's UUID, made of its id and the stamp of its creation. It is stable
+    /// over restarts and renames, and different for a recreated collection.
+    pub fn uuid(&self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&self.id.to_be_bytes());
+        bytes[8..].copy_from_slice(&self.created.to_be_bytes());
+        bytes[6] = 0x40;
+        bytes[8] = 0x80;
+        bytes
+    }
+
     /// Returns whether writers maintain per-second counts by expiry class.
     pub(crate) fn counts_by_class(&self) -> bool {
         self.counters != CounterState::Off && self.settings.by_class()
@@ -318,10 +343,18 @@ impl Record {
         self.indexes.iter().find(|index| index.shape == IndexShape::Timeline)
     }
 
-    /// Returns the key of an item in the index of upcoming expirations; `None` without such an
-    /// index or if the item never expires.
-    pub(crate) fn timeline_key(&self, class: Class, ts: i64, row_key: &[u8]) -> Option<Bytes> {
-        keys::timeline_entry(self.timeline_index()?.id, class, ts, row_key)
+    /// Returns the keys of a row in the index of upcoming expirations: one for its class and one for
+    /// each of its dates; none without such an index or if the row never expires.
+    pub(crate) fn timeline_keys(
+        &self,
+        (class, ts): (Class, i64),
+        dates: impl Iterator<Item = (u32, i64)>,
+        row_key: &[u8],
+    ) -> Vec<Bytes> {
+        let Some(index) = self.timeline_index() else { return Vec::new() };
+        let own = keys::timeline_entry(index.id, class, ts, row_key);
+        let by_date = dates.map(|date| keys::timeline_date(index.id, date, row_key));
+        own.into_iter().chain(by_date).collect()
     }
 
     /// Returns whether the feed of all versions and expirations has started.

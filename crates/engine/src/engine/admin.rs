@@ -15,6 +15,7 @@
 
 use std::sync::Arc;
 
+use clock::Instant;
 use document::Document;
 use parking_lot::Mutex;
 use store::{Commit, Condition, Mutation, Outcome, Space, Stamp};
@@ -88,7 +89,9 @@ impl Engine {
         let mut attempts = Attempts::to_change();
         loop {
             attempts.begin_next()?;
-            match self.try_change(collection, edit, more, Vec::new()).await? {
+            let conditions = self.before_next_expiration(collection).await?;
+            let conditions = conditions.into_iter().collect();
+            match self.try_change(collection, edit, more, conditions).await? {
                 ChangeOutcome::Refused => {}
                 ChangeOutcome::Nothing => return Ok((None, None)),
                 ChangeOutcome::Done(answer, begun) => return Ok((Some(answer), begun)),
@@ -123,18 +126,30 @@ impl Engine {
         };
         let prepared = Arc::clone(&change);
         let dialect = Arc::clone(&self.inner.dialect);
+        let (log, held) = (Arc::clone(self.inner.changes()), Arc::clone(collection));
         let more = more.to_vec();
         let commit = Commit::new(conditions, move |stamp| {
             let mut record = record;
             apply(&mut record, stamp);
+            if record.settings != state.record.settings
+                && let Some(told) = &mut record.told
+            {
+                told.ruled = stamp;
+                held.next_expiration.note(Instant::MIN);
+            }
             let mut out = more;
             // A record is always written as a whole.
             out.push(put_record(&record));
+            log.put_changed(&state.record, &record, stamp, &mut out);
             // This closure runs where commits are ordered and must not fail, so filters were parsed
             // before.
             let partial = partial_filters(&state, &record, &*dialect);
             let next = if record.options == state.record.options {
-                CollectionState::with_rule(record, partial, state.rule.clone())
+                CollectionState::with_rule(
+                    record,
+                    partial,
+                    (state.rule.clone(), state.keeps_images),
+                )
             } else {
                 CollectionState::with_filters(record, partial, &*dialect)
             };

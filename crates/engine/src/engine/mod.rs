@@ -4,11 +4,13 @@
 //!  open      reads the catalog and completes interrupted changes
 //!  names     creates, renames and drops collections
 //!  admin     changes collection records
+//!  free      deletes the data of dropped collections
 //!  resources small records of the APIs
 //!  reload    re-reads the cached catalog after the store was reopened
 //! ```
 
 mod admin;
+mod free;
 mod names;
 mod open;
 mod reload;

@@ -6,7 +6,7 @@
 //! it read are unchanged. A drop leaves a marker in the catalog until the collection's data is
 //! deleted, so that a start can complete it.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use document::Document;
@@ -138,6 +138,7 @@ impl Engine {
             cluster_key: None,
             temporary: false,
             capped: None,
+            told: None,
         };
         let state = CollectionState::new(record.clone(), &*self.inner.dialect)?;
         let collection = Arc::new(Collection::new(state, self.inner.clock().last_used()));
@@ -156,16 +157,18 @@ impl Engine {
             })
         };
         let (prepared, fill) = (Arc::clone(&change), Arc::clone(fill));
-        let dialect = Arc::clone(&self.inner.dialect);
+        let (log, dialect) = (Arc::clone(self.inner.changes()), Arc::clone(&self.inner.dialect));
         let commit = Commit::new(conditions, move |stamp| {
             let mut record = Record { created: stamp.seq, ..record };
             fill(&mut record, stamp);
+            log.prepare_new(&mut record, stamp);
             let next = Mutation::Put {
                 space: Space::Catalog,
                 key: keys::NEXT_ID.into(),
                 value: (id + 1).to_be_bytes().to_vec().into(),
             };
             let mut out = vec![put_record(&record), next];
+            log.put_created(&record, stamp, &mut out);
             out.extend(record.items.map(|_| put_last_change(id, stamp.seq)));
             let parsed = |index| new_filter(&record, index, &*dialect);
             let partial = record.indexes.iter().map(parsed).collect();
@@ -231,12 +234,13 @@ impl Engine {
         namespace: &Namespace,
         collection: &Arc<Collection>,
     ) -> Result<bool, Error> {
-        let (seq, _) = collection.settled_state(|| self.inner.store().published()).await;
+        let (seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         if !self.has_name(collection, model, namespace) {
             return Ok(false);
         }
         let key = keys::record(model, namespace);
-        let condition = Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq };
+        let mut conditions = Vec::from_iter(self.before_next_expiration(collection).await?);
+        conditions.push(Condition::NotNewer { space: Space::Catalog, key: key.clone(), seq });
         let change = {
             let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
             RecordChange::new(Arc::clone(collection), move |published| {
@@ -245,45 +249,15 @@ impl Engine {
                 }
             })
         };
-        let (prepared, id) = (Arc::clone(&change), collection.id);
-        let commit = Commit::new(vec![condition], move |_| {
+        let (prepared, log) = (Arc::clone(&change), Arc::clone(self.inner.changes()));
+        let commit = Commit::new(conditions, move |stamp| {
             prepared.prepare_publication(Publication::Dropped);
-            vec![Mutation::Delete { space: Space::Catalog, key }, mark_dropped(id)]
+            let (record, space) = (&state.record, Space::Catalog);
+            let mut out = vec![Mutation::Delete { space, key }, mark_dropped(record.id)];
+            log.put_dropped(record, stamp, &mut out);
+            out
         });
         Ok(self.commit_one(commit.freeing().with_fence(change)).await?.is_some())
-    }
-
-    /// Deletes the data of a dropped collection, now or in a later pass of the reaper. The drop
-    /// itself is durable, so a failure here is not reported to the caller.
-    async fn free_or_leave(&self, id: u32) {
-        if self.free_dropped(id).await.is_err() {
-            self.inner.unfreed.store(true, Ordering::SeqCst);
-        }
-    }
-
-    /// Deletes data of dropped collections whose deletion failed before.
-    pub(crate) async fn free_left(&self) -> Result<(), Error> {
-        // The flag is cleared before the attempt, so that failures during it are recorded again.
-        if self.inner.unfreed.swap(false, Ordering::SeqCst) {
-            let freed = self.free_unfinished().await;
-            if freed.is_err() {
-                self.inner.unfreed.store(true, Ordering::SeqCst);
-            }
-            return freed;
-        }
-        Ok(())
-    }
-
-    /// Deletes the data of a dropped collection. The marker is removed last: it lets a start
-    /// distinguish a dropped collection from one whose record was lost.
-    pub(crate) async fn free_dropped(&self, id: u32) -> Result<(), Error> {
-        self.inner.store().drop_space(Space::Rows(id))?;
-        self.inner.store().drop_space(Space::Index(id))?;
-        self.purge_counts(id).await?;
-        let free = [keys::dropped_collection(id), keys::collection_floors(id)]
-            .map(|key| Mutation::Delete { space: Space::Catalog, key });
-        self.commit_one(Commit::new(Vec::new(), move |_| free.into()).freeing()).await?;
-        Ok(())
     }
 
     /// Renames a collection. With `replace`, an existing collection of the new name is dropped in
@@ -359,6 +333,10 @@ impl Engine {
             key: key.clone(),
             seq,
         });
+        let mut conditions = Vec::from(conditions);
+        for renamed in [Some(collection), target.as_ref()].into_iter().flatten() {
+            conditions.extend(self.before_next_expiration(renamed).await?);
+        }
         let change = {
             let (map, from, to) = (Arc::clone(self.inner.map()), from.clone(), to.clone());
             let renamed = Arc::clone(collection);
@@ -370,12 +348,15 @@ impl Engine {
             })
         };
         let (prepared, to) = (Arc::clone(&change), to.clone());
-        let dialect = Arc::clone(&self.inner.dialect);
-        let commit = Commit::new(conditions.into(), move |_| {
+        let (log, dialect) = (Arc::clone(self.inner.changes()), Arc::clone(&self.inner.dialect));
+        let replaced_uuid = held.as_ref().map(Record::uuid);
+        let commit = Commit::new(conditions, move |stamp| {
+            let mut out = Vec::new();
+            log.put_renamed(&state.record, (&to, replaced_uuid), stamp, &mut out);
             // A temporary collection that gets another name remains.
             let record = Record { namespace: to, temporary: false, ..state.record.clone() };
             let gone = Mutation::Delete { space: Space::Catalog, key: old_key };
-            let mut out = vec![gone, put_record(&record)];
+            out.extend([gone, put_record(&record)]);
             // The replaced collection is dropped in the same commit, so that the name always
             // denotes exactly one collection.
             out.extend(replaced.map(mark_dropped));

@@ -131,6 +131,7 @@ impl Engine {
             _gone: options.gone,
         };
         let engine = Self { inner: Arc::new(inner), transaction: None };
+        engine.resume_changes();
         // Complete recorded drops, then delete counters without a collection.
         engine.free_unfinished().await?;
         engine.purge_leftovers().await?;

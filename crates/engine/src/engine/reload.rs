@@ -59,6 +59,7 @@ impl Engine {
         // Missing collections are marked as dropped after the names were replaced, so that no
         // dropped collection is found by name.
         gone.into_values().for_each(|held| held.take_reloaded(None, now));
+        self.resume_changes();
         Ok(())
     }
 }

@@ -29,6 +29,9 @@ impl Engine {
         collection: &Arc<Collection>,
         default: DefaultTtl,
     ) -> Result<(), Error> {
+        if default != DefaultTtl::Off {
+            self.prepare_telling(collection).await?;
+        }
         let floors = self.inner.rules().floors();
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
             if state.record.settings.default == default {

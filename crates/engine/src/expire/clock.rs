@@ -24,6 +24,8 @@ impl Engine {
             return Err(ClockRefusal::NotDurable);
         }
         clock.mark_persisted(&checkpoint);
+        // Documents may have expired.
+        self.inner.changes().wake_all();
         Ok(clock.last_used())
     }
 }

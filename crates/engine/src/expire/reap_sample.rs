@@ -53,6 +53,9 @@ impl LiveView {
             floors = floors.lower_of_both(&self.published_up_to(begun).await?);
             events_before_s = feed.kept_from(at);
         }
+        if let Some(begun) = record.told.as_ref().and_then(|told| told.begun.as_ref()) {
+            floors = floors.lower_of_both(&self.told_up_to(begun).await?);
+        }
         let mut estimate = self.estimate_expired(&floors, walk).await?;
         if let Some(estimate) = estimate.as_mut().filter(|_| walk && i64::MIN < events_before_s) {
             let most = estimate.live.bytes.clamp(MIN_REAP_BYTES, REAP_BYTES);

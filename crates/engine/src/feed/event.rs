@@ -12,10 +12,10 @@
 use bytes::Bytes;
 use clock::Instant;
 use document::{DocBuilder, DocRef, ValueRef};
-use expiry::{Header, HeaderDraft, Lifetime, body_checksum};
+use expiry::Header;
 use store::{Mutation, Space, Stamp};
 
-use crate::{catalog::Record, error::Error, keys, row::Item};
+use crate::{catalog::Record, entry::never_expiring, error::Error, keys, row::Item};
 
 /// The kind of a change of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,19 +112,6 @@ impl Event {
         let kind = EventKind::from_code(kind)?;
         Some(Self { kind, stamp, at: Instant::from_ms(at_ms), key: key.clone(), before, after })
     }
-}
-
-/// Encodes a record that never expires: a header of the expiry class never, and a body.
-pub(super) fn never_expiring(body: &[u8], entered: Stamp) -> Vec<u8> {
-    let draft = HeaderDraft {
-        lifetime: Lifetime::Never,
-        creation_stamp: None,
-        dates: Vec::new(),
-        body_checksum: body_checksum(body),
-    };
-    let mut out = draft.encode_stamped(entered.seq, entered.at_ms.div_euclid(1000));
-    out.extend_from_slice(body);
-    out
 }
 
 /// Decodes an item that an event contains; the item's key is that of the event.

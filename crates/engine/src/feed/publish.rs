@@ -21,13 +21,13 @@ use clock::Instant;
 use expiry::{DefaultTtl, Floors, Header};
 use store::{Commit, Condition, KeyRange, Mutation, Space, Stamp};
 
-use super::{Event, EventKind, event::never_expiring};
+use super::{Event, EventKind};
 use crate::{
     attempts::Attempts,
     backfill::Backfill,
     catalog::{Collection, FeedStart},
     engine::{ChangeOutcome, Engine, RecordEdit},
-    entry::named_row_key,
+    entry::{named_row_key, never_expiring},
     error::{Error, Halt},
     keys,
     limits::PUBLISHED_AT_ONCE,
@@ -53,6 +53,9 @@ struct Unpublished {
 impl Engine {
     /// Publishes all expirations up to now in the feed of a container, if the container has a feed.
     pub async fn publish_expirations(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        if collection.state().record.told.is_some() {
+            return self.tell_expirations(collection).await.map(|_| ());
+        }
         // Each round counts as an attempt, whether its commit is refused or more remains to be
         // published.
         let mut attempts = Attempts::new("too many concurrent writes to a feed");
@@ -69,7 +72,8 @@ impl Engine {
     /// Publishes the expirations of all feeds, including those without readers.
     pub(crate) async fn publish_all_expirations(&self) -> Result<(), Error> {
         for collection in self.inner.map().all_collections().values() {
-            if collection.state().record.running_feed().is_none() {
+            let record = &collection.state().record;
+            if record.running_feed().is_none() && record.told.is_none() {
                 continue;
             }
             match self.publish_expirations(collection).await {
@@ -136,10 +140,7 @@ impl LiveView {
         if self.published_up_to(begun).await?.has_expired(&header) {
             return Ok(false);
         }
-        let Some(key) = record.timeline_key(header.class, header.ts, row_key) else {
-            return Ok(false);
-        };
-        Ok(self.including_expired().entry(&key).await?.is_some())
+        self.has_timeline_entry(&header, row_key).await
     }
 
     /// Returns when the next live item expires, at most a second after this view, since an item

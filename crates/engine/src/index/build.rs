@@ -29,7 +29,7 @@ use crate::{
     },
     counters::{Counted, count_in_buckets},
     engine::{Engine, RecordApply, RecordEdit},
-    entry::{entry_value, naming_body},
+    entry::{entry_value, timed_body},
     error::{Error, ErrorSubject, Halt, Kind},
     keys,
     retry::read_in_view,
@@ -213,8 +213,11 @@ impl Engine {
             all.extend(drafted.entries);
         }
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
-        let timeline = record.timeline_key(header.class, header.ts, &row.key);
-        all.extend(timeline.map(|key| (key, naming_body(&row.key))));
+        let expires_by = (header.class, header.ts);
+        let timeline = record.timeline_keys(expires_by, dates.iter().copied(), &row.key);
+        let mut gone = record.timeline_keys(expires_by, header.dates.iter(), &row.key);
+        gone.retain(|key| !timeline.contains(key));
+        let builds_timeline = record.timeline_index().is_some_and(|it| wanted.contains(&it.id));
         let rewritten = header.with_dates(&dates);
         let changed = header.dates.iter().ne(dates.iter().copied());
         let mut out = Vec::new();
@@ -227,6 +230,8 @@ impl Engine {
                 out.push(Mutation::Put { space, key, value });
             }
         }
+        let space = view.collection.entries_space();
+        out.extend(gone.into_iter().map(|key| Mutation::Delete { space, key }));
         // Moves the document from the counter buckets of its old dates to those of the new ones.
         if changed {
             let (before, after) = (row.header(), Counted::of_row(&header, row.body()));
@@ -239,7 +244,16 @@ impl Engine {
             let space = view.collection.rows_space();
             out.push(Mutation::Put { space, key: row.key.clone(), value: value.into() });
         }
-        Ok(Commit::new(conditions, move |_| out))
+        let timeline = if builds_timeline || changed { timeline } else { Vec::new() };
+        let (space, key) = (view.collection.entries_space(), row.key.clone());
+        Ok(Commit::new(conditions, move |stamp| {
+            let body = timed_body(&key, stamp.at_ms);
+            let header = expiry::Header::split(&rewritten).map(|(header, _)| header);
+            let value = header.map(|header| entry_value(&header, &body)).unwrap_or_default();
+            let timed = timeline.into_iter();
+            out.extend(timed.map(|key| Mutation::Put { space, key, value: value.clone() }));
+            out
+        }))
     }
 
     /// Returns conditions that the row and the record are unchanged and the row is still live.
@@ -299,6 +313,10 @@ impl Engine {
                     if built {
                         index.ready = true;
                         let timeline = index.shape == IndexShape::Timeline;
+                        if timeline && let Some(told) = &mut record.told {
+                            told.begun =
+                                Some(record.settings.floors_before(stamp.seq, stamp.at_ms));
+                        }
                         if timeline && let Some(items) = &mut record.items {
                             let begun = FeedStart::begun_at(&record.settings, stamp);
                             items.feed =

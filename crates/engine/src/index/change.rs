@@ -123,6 +123,9 @@ impl Engine {
     ) -> Result<(usize, usize), Error> {
         let floors = self.inner.rules().floors();
         let names: Vec<String> = wanted.iter().map(|spec| spec.name.clone()).collect();
+        if wanted.iter().any(|spec| spec.expire_after.is_some()) {
+            self.prepare_telling(collection).await?;
+        }
         let dialect = Arc::clone(&self.inner.dialect);
         let edit: Box<RecordEdit<(usize, usize)>> = Box::new(move |state: &CollectionState| {
             let before = state.record.listed_indexes().count() + 1;
@@ -180,6 +183,9 @@ impl Engine {
         name: &str,
         change: IndexChange,
     ) -> Result<PreviousIndexOptions, Error> {
+        if change.expire_after.is_some() {
+            self.prepare_telling(collection).await?;
+        }
         let floors = self.inner.rules().floors();
         let named = name.to_owned();
         let edit: Box<RecordEdit<PreviousIndexOptions>> =

@@ -49,6 +49,9 @@ impl Engine {
         collection: &Arc<Collection>,
         expire_after: Option<i64>,
     ) -> Result<Option<i64>, Error> {
+        if expire_after.is_some() {
+            self.prepare_telling(collection).await?;
+        }
         let floors = self.inner.rules().floors();
         let edit: Box<RecordEdit<Option<i64>>> = Box::new(move |state: &CollectionState| {
             if state.record.cluster_key.is_none() {

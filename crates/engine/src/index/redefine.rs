@@ -152,6 +152,10 @@ impl Engine {
         collection: &Arc<Collection>,
         redefine: Arc<Redefine>,
     ) -> Result<(), Error> {
+        let indexes = redefine(&collection.state().record)?.indexes.unwrap_or_default();
+        if indexes.iter().any(|spec| spec.expire_after.is_some()) {
+            self.prepare_telling(collection).await?;
+        }
         let floors = self.inner.rules().floors();
         let (engine, wanted) = (self.clone(), Arc::clone(&redefine));
         let begin: Box<RecordEdit<Vec<String>>> = Box::new(move |state: &CollectionState| {
@@ -231,6 +235,7 @@ mod tests {
             cluster_key: None,
             temporary: false,
             capped: None,
+            told: None,
         }
     }
 

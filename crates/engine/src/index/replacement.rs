@@ -7,7 +7,7 @@ use store::Stamp;
 
 use super::change::{add_index, change_rule};
 use crate::{
-    catalog::{Collection, CounterState, ID_INDEX, IndexSpec, Record},
+    catalog::{Collection, CounterState, ID_INDEX, IndexShape, IndexSpec, Record},
     engine::Engine,
     error::Error,
     names::{Model, Namespace},
@@ -34,7 +34,8 @@ impl Engine {
             if let Some(seconds) = like.cluster_expire_after() {
                 change_rule(record, ID_INDEX, Some(seconds), stamp, floors);
             }
-            like.indexes.iter().for_each(|spec| add_index(record, spec.clone(), stamp, floors));
+            let indexes = like.indexes.iter().filter(|spec| spec.shape != IndexShape::Timeline);
+            indexes.for_each(|spec| add_index(record, spec.clone(), stamp, floors));
             // There are no documents to count.
             if let CounterState::Building(build) = record.counters {
                 record.counters = CounterState::Ready(build);
@@ -78,14 +79,18 @@ impl Engine {
 }
 
 /// Returns whether a collection with one record could replace that with the other one.
-fn is_like(one: &Record, other: &Record) -> bool {
+fn is_like<'a>(one: &'a Record, other: &'a Record) -> bool {
     let plain =
         |index: &IndexSpec| IndexSpec { id: 0, multikey: false, ready: true, ..index.clone() };
     let same_index = |(one, other): (&IndexSpec, &IndexSpec)| plain(one) == plain(other);
+    // Each collection has its own index of upcoming expirations.
+    let indexes = |record: &'a Record| {
+        record.indexes.iter().filter(|index| index.shape != IndexShape::Timeline)
+    };
     one.options == other.options
         && one.cluster_key == other.cluster_key
         && one.cluster_expire_after() == other.cluster_expire_after()
         && one.settings.default == other.settings.default
-        && one.indexes.len() == other.indexes.len()
-        && one.indexes.iter().zip(&other.indexes).all(same_index)
+        && indexes(one).count() == indexes(other).count()
+        && indexes(one).zip(indexes(other)).all(same_index)
 }

@@ -339,9 +339,9 @@ fn unchanged_commit(
 /// Merges several commits into one. A key that one deletes and another puts is put.
 fn merge_commits(commits: Vec<Commit>) -> Commit {
     if commits.len() == 1 {
-        return as_one(commits);
+        return as_one(commits, None);
     }
-    let Commit { conditions, write, fence, frees } = as_one(commits);
+    let Commit { conditions, write, fence, frees } = as_one(commits, None);
     let write = Box::new(move |stamp: Stamp| {
         let mut out = write(stamp);
         // For example, an item moves to the key of a deleted one, or takes its unique value.

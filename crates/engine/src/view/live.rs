@@ -35,6 +35,7 @@ use super::{
 };
 use crate::{
     catalog::{Collection, CollectionState, IndexSpec},
+    change_log::KeptLog,
     entry::named_row_key,
     error::{Error, Halt},
     row::{CountedPage, Entry, Page, Row},
@@ -66,6 +67,8 @@ pub struct LiveView {
     pub(super) in_flight: Option<u64>,
     /// Private to this module, because it contains expired documents, too.
     pub(super) snapshot: Arc<dyn Snapshot>,
+    /// The change log, if changes of this collection are recorded.
+    pub(super) log: Option<KeptLog>,
     pub(super) rules: Rules,
     /// The transaction whose snapshot and writes the view shows.
     pub(super) transaction: Option<Arc<Transaction>>,
@@ -86,6 +89,16 @@ impl LiveView {
     /// documents that expire later.
     pub(crate) fn stable_instant(&self) -> Instant {
         if self.rules.last_moments() { self.stable } else { self.instant }
+    }
+
+    /// Returns the newest batch of commits that was in flight when the view was opened.
+    pub(crate) fn in_flight_batch(&self) -> Option<u64> {
+        self.in_flight
+    }
+
+    /// Returns the change log, if changes of this collection are recorded.
+    pub(crate) fn log(&self) -> Option<&KeptLog> {
+        self.log.as_ref()
     }
 
     /// Returns the rules of the view.

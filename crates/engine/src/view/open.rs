@@ -20,6 +20,7 @@ use super::{active::ReadGuard, factory::ViewFactory, live::LiveView, transaction
 use crate::{
     catalog::{Collection, CollectionState},
     error::{Error, ErrorSubject, Kind},
+    names::Model,
 };
 
 /// A collection for which a view is being opened.
@@ -110,7 +111,9 @@ pub(super) async fn try_open(
     }
     // The instant is taken before the in-flight table is read: if the table is then empty, all
     // later stamps are later than this instant. In the other order a commit could slip in between.
-    let instant = factory.clock.now().await?;
+    // A manual clock may be left behind by the last stamp.
+    let newest = Instant::from_ms(factory.store.in_flight().newest_ms());
+    let instant = factory.clock.now().await?.max(newest);
     let oldest = factory.store.in_flight().oldest_commit();
     for opening in &mut *openings {
         opening.state = Some(opening.collection.state());
@@ -144,8 +147,10 @@ impl Opened {
         } else {
             guard.release();
         }
+        let is_logged = state.record.model == Model::Documents;
         LiveView {
             collection: Arc::clone(collection),
+            log: is_logged.then(|| factory.store.changes().kept()).flatten(),
             state,
             fence,
             instant,

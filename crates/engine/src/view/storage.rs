@@ -13,7 +13,7 @@ use store::{
 };
 
 use super::{pages::Pages, row_cache::RowCache};
-use crate::{lanes::BlockInPlace, limits::PAGE_BYTES};
+use crate::{change_log::ChangeLog, lanes::BlockInPlace, limits::PAGE_BYTES};
 
 /// A store whose rows and index entries can be written from anywhere in the engine, but read only
 /// through views.
@@ -22,6 +22,8 @@ pub struct Storage {
     store: Arc<dyn Store>,
     /// The row cache, informed of every commit, since all of them pass here.
     rows: Arc<RowCache>,
+    /// The change log, whose readers wait for commits.
+    changes: Arc<ChangeLog>,
     /// Runs the calls that block on a thread of the store.
     block_in_place: BlockInPlace,
 }
@@ -35,7 +37,12 @@ impl std::fmt::Debug for Storage {
 impl Storage {
     /// Wraps a store and creates its row cache.
     pub(crate) fn new(store: Arc<dyn Store>, rows: RowCache, block_in_place: BlockInPlace) -> Self {
-        Self { store, rows: Arc::new(rows), block_in_place }
+        Self { store, rows: Arc::new(rows), changes: Arc::default(), block_in_place }
+    }
+
+    /// Returns the change log.
+    pub(crate) fn changes(&self) -> &Arc<ChangeLog> {
+        &self.changes
     }
 
     pub(super) fn row_cache(&self) -> Arc<RowCache> {
@@ -72,7 +79,9 @@ impl Storage {
         if self.rows.last_writes().is_some() {
             commits.iter_mut().for_each(|commit| self.record_writes_of(commit));
         }
-        self.store.commit(commits).await
+        let outcomes = self.store.commit(commits).await;
+        self.changes.wake_up_to(self.store.published());
+        outcomes
     }
 
     /// Makes a commit record the rows it writes when it is stamped, before any view can see it. If

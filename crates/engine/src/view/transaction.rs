@@ -206,6 +206,8 @@ impl Transaction {
         self.touch(&view).await?;
         let (newest, snapshot) = self.overlay.snapshot(Arc::clone(&base.snapshot));
         (view.seq, view.snapshot) = (newest, snapshot);
+        // Changes are recorded when the transaction commits.
+        view.log = None;
         view.transaction = Some(Arc::clone(self));
         Ok(view)
     }

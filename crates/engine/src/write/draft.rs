@@ -17,21 +17,24 @@ use std::{ops::Range, sync::Arc};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, ValueRef};
-use expiry::{Class, Lifetime, body_checksum};
+use expiry::{Lifetime, body_checksum};
 use store::{Commit, Condition, Mutation, Space, Stamp};
 
 use super::{
+    logged::WriteForm,
     mutations::{count_change, item_stamp, put_change, put_entries, put_timeline, write_second},
     previous::PreviousVersion,
 };
 use crate::{
     catalog::{CollectionState, IndexSpec, put_last_change},
+    change_log::log_record_key,
     counters::{Counted, count_document},
     entry::{NamedRow, set_creation_stamp},
-    error::{Error, Halt, Kind},
+    error::{Error, Halt},
     feed::put_event,
     index::{DraftedEntries, draft_entries},
     keys,
+    names::Model,
     row::{Item, Row},
     view::LiveView,
 };
@@ -44,6 +47,8 @@ pub(crate) struct WriteDraft<'a> {
     pub(crate) since: Option<i64>,
     /// Second to record as the time of the write even if it is later than the second of the commit.
     pub(crate) at: Option<i64>,
+    /// How the new version of the document came about.
+    pub(crate) form: WriteForm,
 }
 
 /// The entries of a document in all indexes of its collection.
@@ -78,7 +83,7 @@ impl DocumentEntries {
 impl<'a> WriteDraft<'a> {
     /// Creates a draft of a write that takes its time from its commit.
     pub(crate) fn of(view: &'a LiveView) -> Self {
-        Self { view, since: None, at: None }
+        Self { view, since: None, at: None, form: WriteForm::default() }
     }
 
     /// Returns the settings and indexes of the view.
@@ -97,6 +102,10 @@ impl<'a> WriteDraft<'a> {
         if self.view.rules().epoch() {
             let key = self.state().record_key.clone();
             conditions.push(Condition::NotNewer { space: Space::Catalog, key, seq });
+        }
+        if self.state().record.model == Model::Documents {
+            let (space, key) = (Space::Catalog, log_record_key());
+            conditions.push(Condition::NotNewer { space, key, seq });
         }
         conditions
     }
@@ -227,6 +236,7 @@ impl<'a> WriteDraft<'a> {
         lifetime: Lifetime,
         previous: Option<PreviousVersion>,
     ) -> Result<Commit, Halt> {
+        self.check_told(&row_key, previous.as_ref()).await?;
         let entries = self.entries_of(body.as_ref(), &row_key)?;
         self.check_unique(&entries, body.as_ref(), &row_key).await?;
         let position = self.state().record.capped.map(|_| 0);
@@ -264,6 +274,8 @@ impl<'a> WriteDraft<'a> {
         };
         draft.creation_stamp.into_iter().for_each(|at| entries.set_creation_stamp(&row_key, at));
         let (rows, since, at) = (self.view.collection.rows_space(), self.since, self.at);
+        let collection = Arc::clone(&self.view.collection);
+        let change = self.logged_put(&row_key, &body, previous.as_ref());
         // A feed stores the document in its event too.
         let image = state.record.running_feed().map(|_| body.clone().into_bytes());
         // The row is built here with space reserved for its header, since time spent where commits
@@ -284,9 +296,11 @@ impl<'a> WriteDraft<'a> {
             }
             let mut out = Vec::with_capacity(2 + entries.all.len() * 2);
             put_entries(&header, space, entries.all, previous.as_ref(), &mut out);
+            collection.note_expiration(&state.record, &header);
+            let (version, at_ms) = ((&header[..], &row_key[..]), stamp.at_ms);
+            put_timeline(&state.record, space, previous.as_ref(), version, at_ms, &mut out);
             if state.record.items.is_some() {
                 put_change(&header, space, &row_key, previous.as_ref(), stamp.seq, &mut out);
-                put_timeline(&state.record, space, previous.as_ref(), &header, &row_key, &mut out);
                 if let Some(body) = image {
                     let before = previous.as_ref().map(|held| Item::from_row(held.row.clone()));
                     let creation_stamp = draft.creation_stamp.unwrap_or(stamp.seq);
@@ -294,6 +308,9 @@ impl<'a> WriteDraft<'a> {
                     let after = Item { key, body, stamp: stamp.seq, creation_stamp, ts };
                     put_event(&state.record, space, stamp, before, Some(after), &mut out);
                 }
+            }
+            if let Some(change) = change {
+                change.put(stamp, &mut out);
             }
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             let class = draft.lifetime.class_at(ts);
@@ -304,35 +321,6 @@ impl<'a> WriteDraft<'a> {
             out
         };
         Ok(Commit::new(conditions, write))
-    }
-
-    /// Rejects a document whose write time is a second in which an earlier setting has expired all
-    /// documents: it would be acknowledged but never visible. The settings are those of the view,
-    /// and the commit requires that they are unchanged.
-    fn check_floors(&self, lifetime: Lifetime, since: i64) -> Result<(), Error> {
-        let settings = &self.state().record.settings;
-        let ts = since.min(self.view.instant.seconds());
-        let class = lifetime.class_at(ts);
-        if settings.expired_for_good(class, ts).is_none() {
-            return Ok(());
-        }
-        let why = match class {
-            Class::Explicit { deadline } => format!(
-                "its _ts {ts} and its ttl give the deadline {deadline}, and documents of this \
-                 collection with a ttl deadline up to {} have expired permanently",
-                settings.explicit_floor
-            ),
-            _ => format!(
-                "its _ts is {ts}, and under an earlier time to live of this collection documents \
-                 written up to {} have expired permanently",
-                settings.inherit_floor
-            ),
-        };
-        let help = "insert it without _ts, or into another collection";
-        Err(Error::new(
-            Kind::Invalid,
-            format!("the document would be expired already: {why}; {help}"),
-        ))
     }
 
     /// Returns the conditions of a write. Since the view, nothing may have changed the row, the row
@@ -368,19 +356,23 @@ impl<'a> WriteDraft<'a> {
             conditions.push(Condition::Before(previous.row.expires_at.ms));
         }
         let state = Arc::clone(self.state());
+        let change = self.logged_removal(&previous.row);
         let (rows, space) =
             (self.view.collection.rows_space(), self.view.collection.entries_space());
         let commit = Commit::new(conditions, move |stamp| {
             let mut out = Vec::with_capacity(2 + previous.entries.len());
             count_document(&state.record, &previous.counted, -1, &mut out);
+            if let Some(change) = change {
+                change.put(stamp, &mut out);
+            }
             let gone = previous.entries.iter().cloned();
             out.extend(gone.map(|key| Mutation::Delete { space, key }));
+            let timeline = previous.timeline_keys(&state.record).into_iter();
+            out.extend(timeline.map(|key| Mutation::Delete { space, key }));
             if state.record.items.is_some() {
                 let key = keys::change(previous.row.stamp, &previous.row.key);
                 out.push(Mutation::Delete { space, key });
                 let record = &state.record;
-                let timeline = previous.timeline_key(record);
-                out.extend(timeline.map(|key| Mutation::Delete { space, key }));
                 let before = Item::from_row(previous.row.clone());
                 put_event(record, space, stamp, Some(before), None, &mut out);
                 // No other mutation records that this commit changed the container.

@@ -111,7 +111,7 @@ impl WriteDraft<'_> {
         }
         let documents = commits.len();
         commits.push(self.evicted_commit(collection, key, newest));
-        Ok(Eviction { commit: as_one(commits), complete, documents })
+        Ok(Eviction { commit: as_one(commits, self.view.log().cloned()), complete, documents })
     }
 
     /// Returns the commit that records the newest evicted document, and that another insert since

@@ -190,7 +190,7 @@ impl WriteGroup<'_> {
         // A write with the effects of two statements must not be committed without the statements
         // between them, so all of them become one commit.
         if !rewrites.is_empty() {
-            commits = vec![as_one(commits)];
+            commits = vec![as_one(commits, engine.kept_log())];
         }
         for commit in commits.iter_mut().skip(1) {
             commit.conditions.push(Condition::AfterPrevious);
@@ -233,7 +233,7 @@ impl WriteGroup<'_> {
         if commits.is_empty() {
             return;
         }
-        let commit = as_one(commits);
+        let commit = as_one(commits, self.engine.kept_log());
         if let Some(rewritten) = rewritten
             && let Some(document) = documents.pop()
         {

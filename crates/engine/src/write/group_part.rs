@@ -13,6 +13,7 @@ use super::{
     NewDocument, Update, Updated, WriteDraft,
     draft::row_key,
     insert::duplicate_id,
+    logged::WriteForm,
     written::{Overlap, Rewritten, WrittenDocument, WrittenDocuments},
 };
 use crate::{
@@ -88,7 +89,8 @@ impl CollectionPart {
             WriteDraft::of(&self.view).check_rule(rule, outcome.document.as_ref(), before).await?;
             let key = row.key.clone();
             let put = (key, outcome.document, lifetime, None);
-            if !self.draft_put(put, Some(row), &mut drafted).await? {
+            let replaced = Some((row, WriteForm::of(update.edit)));
+            if !self.draft_put(put, replaced, &mut drafted).await? {
                 return Ok(None);
             }
             updated.modified += 1;
@@ -131,7 +133,9 @@ impl CollectionPart {
         let (rule, before) = (update.rule_context(), Some(DocRef::Raw(after)));
         WriteDraft::of(&self.view).check_rule(rule, outcome.document.as_ref(), before).await?;
         let put = (held.key.clone(), outcome.document, lifetime, None);
-        if !self.draft_put(put, held.before.clone(), &mut drafted).await? {
+        // The difference from the version before the group covers both statements.
+        let replaced = held.before.clone().map(|row| (row, WriteForm::Operators));
+        if !self.draft_put(put, replaced, &mut drafted).await? {
             return Ok(None);
         }
         updated.modified = 1;
@@ -205,21 +209,24 @@ impl CollectionPart {
         self.draft_put((key, document, lifetime, since), None, drafted).await
     }
 
-    /// Drafts the write of a document that replaces `row`, if there is one; returns false if it
+    /// Drafts the write of a document that replaces a row in this form, if there is one; returns false if it
     /// cannot be combined with the group's writes.
     async fn draft_put(
         &self,
         (key, document, lifetime, since): (Bytes, DocBuf, Lifetime, Option<i64>),
-        row: Option<Row>,
+        replaced: Option<(Row, WriteForm)>,
         drafted: &mut StatementDraft,
     ) -> Result<bool, Halt> {
         let Self { view, written } = self;
-        let draft = WriteDraft { since, ..WriteDraft::of(view) };
+        let (row, form) = replaced.unzip();
+        let form = form.unwrap_or_default();
+        let draft = WriteDraft { since, form, ..WriteDraft::of(view) };
         let before = row.clone();
         let previous = match row {
             Some(row) => Some(draft.previous_version(row).await?),
             None => None,
         };
+        draft.check_told(&key, previous.as_ref()).await?;
         let entries = draft.entries_of(document.as_ref(), &key)?;
         // Unique keys are claimed first, because the view does not show the keys that the group
         // changes.

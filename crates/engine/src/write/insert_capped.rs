@@ -127,7 +127,8 @@ impl Engine {
         // Closed first, so that reaping need not wait for this commit.
         drop(view);
         let commits: Vec<Commit> = round.commits.drain(..).chain(room).collect();
-        if !commits.is_empty() && self.commit_one(as_one(commits)).await?.is_none() {
+        if !commits.is_empty() && self.commit_one(as_one(commits, self.kept_log())).await?.is_none()
+        {
             put_back(round, waiting);
             return Ok(());
         }
@@ -211,6 +212,7 @@ impl WriteDraft<'_> {
             return Err(duplicate_id(document.as_ref()).into());
         }
         let entries = self.entries_of(document.as_ref(), &key)?;
+        self.check_told(&key, None).await?;
         self.check_unique(&entries, document.as_ref(), &key).await?;
         self.put_checked(key, document, lifetime, None, entries, Some(position))
     }

@@ -10,7 +10,7 @@ use super::previous::PreviousVersion;
 use crate::{
     catalog::Record,
     counters::{Counted, count_document},
-    entry::{entry_value, naming_body},
+    entry::{entry_value, naming_body, timed_body},
     keys,
     limits::CREATION_BITS,
 };
@@ -48,17 +48,21 @@ pub(super) fn put_timeline(
     record: &Record,
     space: Space,
     previous: Option<&PreviousVersion>,
-    header: &[u8],
-    row_key: &[u8],
+    (header, row_key): (&[u8], &[u8]),
+    written_ms: i64,
     out: &mut Vec<Mutation>,
 ) {
+    if record.timeline_index().is_none() {
+        return;
+    }
     let Ok((header, _)) = Header::split(header) else { return };
-    let before = previous.and_then(|previous| previous.timeline_key(record));
-    let after = record.timeline_key(header.class, header.ts, row_key);
-    let gone = before.filter(|before| Some(before) != after.as_ref());
+    let before = previous.map(|previous| previous.timeline_keys(record)).unwrap_or_default();
+    let after = record.timeline_keys((header.class, header.ts), header.dates.iter(), row_key);
+    let gone = before.into_iter().filter(|before| !after.contains(before));
     out.extend(gone.map(|key| Mutation::Delete { space, key }));
-    let value = || entry_value(&header, &naming_body(row_key));
-    out.extend(after.map(|key| Mutation::Put { space, key, value: value() }));
+    let body = timed_body(row_key, written_ms);
+    let value = || entry_value(&header, &body);
+    out.extend(after.into_iter().map(|key| Mutation::Put { space, key, value: value() }));
 }
 
 /// Moves an item to its new position in the order of changes.

@@ -21,9 +21,10 @@ pub(crate) struct PreviousVersion {
 }
 
 impl PreviousVersion {
-    /// Returns the key of the replaced version's entry in the index of expirations.
-    pub(super) fn timeline_key(&self, record: &Record) -> Option<Bytes> {
-        record.timeline_key(self.counted.class, self.counted.ts, &self.row.key)
+    /// Returns the keys of the replaced version's entries in the index of expirations.
+    pub(super) fn timeline_keys(&self, record: &Record) -> Vec<Bytes> {
+        let (expires_by, dates) = ((self.counted.class, self.counted.ts), &self.counted.dates);
+        record.timeline_keys(expires_by, dates.iter().copied(), &self.row.key)
     }
 
     /// Returns the key of the replaced row if the replacement has a different key.

@@ -159,14 +159,16 @@ impl Engine {
         on_intent: OnIntent<'_>,
     ) -> Result<Option<Stamp>, Error> {
         let Some(receipts) = receipts else {
-            return self.commit_write(as_one(commits), on_intent).await;
+            return self.commit_write(as_one(commits, self.kept_log()), on_intent).await;
         };
         let puts = receipts.receipts_for(effect)?;
         // Deletions are accepted on a full disk even with receipts, which are smaller than the
         // documents.
         let frees = !commits.is_empty() && commits.iter().all(|commit| commit.frees);
         commits.extend(self.receipt_commits(&puts).await?);
-        let stamp = self.commit_write(Commit { frees, ..as_one(commits) }, on_intent).await?;
+        let stamp = self
+            .commit_write(Commit { frees, ..as_one(commits, self.kept_log()) }, on_intent)
+            .await?;
         if let Some(stamp) = stamp {
             receipts.record_commit(stamp.seq);
         }

@@ -24,7 +24,10 @@ use expiry::Header;
 use memory::Share;
 use store::{Commit, Condition, Mutation, Space, Stamp};
 
-use super::{DocumentEntries, Effect, Receipts, WriteDraft, prolong::lifetime_of, unit::as_one};
+use super::{
+    DocumentEntries, Effect, Receipts, WriteDraft, logged::WriteForm, prolong::lifetime_of,
+    unit::as_one,
+};
 use crate::{
     attempts::Attempts,
     engine::Engine,
@@ -126,8 +129,9 @@ impl Engine {
                     if let Some(puts) = puts {
                         commits.extend(self.receipt_commits(&puts).await?);
                     }
-                    if let Some(stamp) =
-                        self.commit_one(without_overwritten(as_one(commits))).await?
+                    if let Some(stamp) = self
+                        .commit_one(without_overwritten(as_one(commits, self.kept_log())))
+                        .await?
                     {
                         if let Some(receipts) = receipts {
                             receipts.record_commit(stamp.seq);
@@ -181,7 +185,7 @@ async fn draft_row(
     value: Option<&Bytes>,
 ) -> Result<Option<Commit>, Halt> {
     transaction.check_row(view, key).await?;
-    let draft = WriteDraft::of(view);
+    let draft = WriteDraft { form: WriteForm::Pipeline, ..WriteDraft::of(view) };
     let held = view.get_row(key).await?;
     let Some(value) = value else {
         let Some(held) = held else { return Ok(None) };
@@ -197,6 +201,7 @@ async fn draft_row(
         }
         None => None,
     };
+    draft.check_told(key, previous.as_ref()).await?;
     let lifetime = lifetime_of(&header);
     let document = DocBuf::from_trusted(value.slice(value.len() - body.len()..));
     let entries = draft.entries_of(document.as_ref(), key)?;

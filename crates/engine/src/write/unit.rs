@@ -3,8 +3,11 @@
 
 use store::{Commit, Stamp};
 
+use crate::change_log::KeptLog;
+
 /// Merges commits: all conditions, and all mutations in order.
-pub(crate) fn as_one(mut commits: Vec<Commit>) -> Commit {
+/// Their records in the change log, if it is kept, are numbered in order.
+pub(crate) fn as_one(mut commits: Vec<Commit>, log: Option<KeptLog>) -> Commit {
     if commits.len() == 1
         && let Some(commit) = commits.pop()
     {
@@ -18,7 +21,10 @@ pub(crate) fn as_one(mut commits: Vec<Commit>) -> Commit {
         conditions.extend(commit.conditions);
         writes.push(commit.write);
     }
-    let write =
-        move |stamp: Stamp| writes.into_iter().flat_map(|write| write(stamp)).collect::<Vec<_>>();
+    let write = move |stamp: Stamp| {
+        let mut out = writes.into_iter().flat_map(|write| write(stamp)).collect::<Vec<_>>();
+        log.iter().for_each(|log| log.number_changes(stamp, &mut out));
+        out
+    };
     Commit { frees, ..Commit::new(conditions, write) }
 }

@@ -15,7 +15,7 @@ use memory::Share;
 use pipeline::edit::{Edit, EditOutcome};
 use store::{Commit, Outcome};
 
-use super::{WriteDraft, intent_waits::OnIntent, turn::WriterTurns};
+use super::{WriteDraft, intent_waits::OnIntent, logged::WriteForm, turn::WriterTurns};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, RuleContext},
@@ -237,7 +237,7 @@ impl Engine {
         update: &Update<'_>,
     ) -> Result<Commit, Halt> {
         let lifetime = update.writer.lifetime_of(&edited)?;
-        let draft = WriteDraft::of(view);
+        let draft = WriteDraft { form: WriteForm::of(update.edit), ..WriteDraft::of(view) };
         let before = Some(row.document());
         draft.check_rule(update.rule_context(), edited.as_ref(), before).await?;
         let key = row.key.clone();
