@@ -134,6 +134,9 @@ struct Values {
     /// Seconds from a document's expiry until it may be removed from disk [60; 0 on a manual clock]
     #[arg(long, env = "EBB_REAP_DELAY", value_name = "SECONDS", default_value = "", value_parser = optional(parse_seconds))]
     reap_delay: Optional<Duration>,
+    /// Seconds that change streams of the MongoDB API can go back, with changes recorded from the start on; 0 refuses change streams [86400, recorded once a stream was opened]
+    #[arg(long, env = "EBB_CHANGE_RETENTION", value_name = "SECONDS", default_value = "", value_parser = optional(parse_seconds))]
+    change_retention: Optional<Duration>,
     /// Drop an automatically created index of a path after this many days without a query [never]
     #[arg(long, env = "EBB_INDEX_UNUSED_DAYS", value_name = "DAYS", default_value = "", value_parser = optional(parse_days))]
     index_unused_days: Optional<u32>,
@@ -334,6 +337,7 @@ impl Settings {
             clock: given.clock,
             ready_file: given.ready_file.0,
             reap_delay: given.reap_delay.0.unwrap_or(usual_delay),
+            change_retention: given.change_retention.0,
             index_unused_days: given.index_unused_days.0,
             log_format: Some(given.log_format.0.unwrap_or(usual_format)),
             log_level: given.log_level,

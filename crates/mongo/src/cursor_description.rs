@@ -104,6 +104,12 @@ impl CursorDescription {
         }
     }
 
+    /// Describes a change stream that this command is opening.
+    pub(crate) fn of_stream(command: DocRef<'_>) -> Self {
+        let (follows, awaits, summary) = (true, true, "CHANGE_STREAM".to_owned());
+        Self { summary, follows, awaits, ..Self::new(command, &Explain::default()) }
+    }
+
     /// Returns whether the cursor stays open at the end of a capped collection.
     pub(crate) fn follows(&self) -> bool {
         self.follows

@@ -21,11 +21,12 @@ use std::{
     time::Duration,
 };
 
-use engine::{Cursor, Namespace};
+use engine::Namespace;
 use memory::Relief;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
+    any_cursor::AnyCursor,
     client::Sender,
     cursor_description::{CursorDescription, CursorSnapshot},
     cursor_place::{same_session, same_transaction},
@@ -45,7 +46,7 @@ struct OpenCursor {
     /// Number of the transaction in which the cursor was opened.
     transaction: Option<i64>,
     /// The cursor; `None` while a request uses it.
-    cursor: Option<Cursor>,
+    cursor: Option<AnyCursor>,
     /// Time of the last use, on the machine's monotonic clock.
     used: Duration,
     /// Whether the cursor has no idle timeout (`noCursorTimeout`).
@@ -93,7 +94,7 @@ impl OpenCursor {
     /// Returns the memory in bytes that an idle cursor holds. The memory of a cursor in use is
     /// charged to its request; this returns 0.
     fn held_bytes(&self) -> usize {
-        self.cursor.as_ref().map_or(0, Cursor::memory_used)
+        self.cursor.as_ref().map_or(0, AnyCursor::memory_used)
     }
 }
 
@@ -110,7 +111,7 @@ pub(crate) struct Cursors {
 
 /// The cursor that a request opens, with its owner and options.
 pub(crate) struct NewCursor {
-    pub(crate) cursor: Cursor,
+    pub(crate) cursor: AnyCursor,
     /// Whether the cursor has no idle timeout.
     pub(crate) keep: bool,
     pub(crate) session: Option<SessionId>,
@@ -124,7 +125,7 @@ pub(crate) struct NewCursor {
 /// A cursor that a request uses. The request must give it back or finish it.
 pub(crate) struct CursorInUse {
     pub(crate) id: i64,
-    pub(crate) cursor: Cursor,
+    pub(crate) cursor: AnyCursor,
     /// The operation that opened the cursor, which the current request continues.
     pub(crate) operation: Arc<Operation>,
     /// Whether the request waits for documents at the end of the collection.

@@ -8,7 +8,9 @@ use document::DocRef;
 use engine::{Dialect, DocumentRule, Model, Record, StoredView};
 use pipeline::Filter;
 
-use crate::{stored_view::parse_stored, validator::Validator};
+use crate::{
+    parsers::collection_options::keeps_images, stored_view::parse_stored, validator::Validator,
+};
 
 /// Parses partial index filters, validators and views in MongoDB's query language.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +20,9 @@ impl Dialect for MongoDialect {
     fn parse_filter(&self, model: Model, filter: DocRef<'_>) -> Result<Filter, String> {
         match model {
             Model::Documents => mongo_query::filter::parse(filter).map_err(|error| error.message),
-            Model::Items | Model::Receipts | Model::Changes => Err("it has no partial indexes".to_owned()),
+            Model::Items | Model::Receipts | Model::Changes => {
+                Err("it has no partial indexes".to_owned())
+            }
         }
     }
 
@@ -29,6 +33,10 @@ impl Dialect for MongoDialect {
             }
             Model::Items | Model::Receipts | Model::Changes => None,
         }
+    }
+
+    fn keeps_images(&self, record: &Record) -> bool {
+        record.model == Model::Documents && keeps_images(&record.options)
     }
 
     fn stored_view(&self, record: &Record) -> Result<Option<StoredView>, engine::Error> {

@@ -15,6 +15,7 @@ mod access;
 /// The account that connection strings of cloud services name.
 mod account;
 /// The API's state, shared by all connections.
+mod any_cursor;
 mod api;
 /// The fields of a command, by name and type.
 mod arguments;
@@ -26,6 +27,7 @@ mod call;
 /// The evaluation context of a command.
 mod call_context;
 /// The cost of commands in request units.
+mod change_stream;
 mod charges;
 /// The state of a connected client.
 mod client;

@@ -109,6 +109,8 @@ pub(crate) fn is_set(document: DocRef<'_>, name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Object {
     Server,
+    /// All collections of all databases except those of the system.
+    AllDatabases,
     Database(String),
     Collection(Namespace),
 }
@@ -118,6 +120,7 @@ impl Object {
     pub(crate) fn target(&self) -> Target<'_> {
         match self {
             Self::Server => Target::Cluster,
+            Self::AllDatabases => Target::Database(""),
             Self::Database(name) => Target::Database(name),
             Self::Collection(name) => Target::Collection(&name.database, &name.collection),
         }

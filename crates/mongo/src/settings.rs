@@ -14,7 +14,10 @@ use crate::{
     account,
     first_shard::FirstShard,
     homes::IsHome,
-    limits::{COMMAND_ROOM_BYTES, MAX_CURSORS, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES},
+    limits::{
+        CHANGE_RETENTION_SECONDS, COMMAND_ROOM_BYTES, MAX_CURSORS, MAX_DOCUMENT_BYTES,
+        MAX_MESSAGE_BYTES,
+    },
     machine::{Machine, MachineFigures},
     other_shards::OtherShards,
     recent_log::RecentLog,
@@ -71,6 +74,9 @@ pub struct Settings {
     /// The owner of the cluster's first shard, which stores the users; `None` if this server stores
     /// them.
     pub first_shard: Option<FirstShard>,
+    /// How long the records of the change log are kept, in seconds, once a change stream has been
+    /// opened or a collection keeps images; `None`: change streams are refused.
+    pub change_retention_s: Option<i64>,
     /// Whether commands that exceed the throughput of their collection or database are refused.
     pub enforce_throughput: bool,
     /// Default time limit of commands that only read; `None`: unlimited.
@@ -115,6 +121,7 @@ impl Default for Settings {
             is_home: None,
             other_shards: None,
             first_shard: None,
+            change_retention_s: Some(CHANGE_RETENTION_SECONDS),
             enforce_throughput: false,
             max_time: None,
             max_cursors: MAX_CURSORS,

@@ -227,6 +227,9 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// Minimum delay between a document's expiration and the removal of its bytes.
     pub reap_delay: Duration,
+    /// How long change streams can go back, kept from the start of the server; zero refuses change
+    /// streams. `None`: kept for a day, once one was opened.
+    pub change_retention: Option<Duration>,
     /// Days without use after which an automatic path index is dropped; `None` keeps it.
     pub index_unused_days: Option<u32>,
     /// Format of log lines; `None` disables the log.
@@ -305,6 +308,7 @@ impl Config {
             clock: ClockMode::System,
             ready_file: None,
             reap_delay: REAP_DELAY,
+            change_retention: None,
             index_unused_days: None,
             log_format: None,
             log_level: "info".to_owned(),

@@ -102,6 +102,12 @@ impl ServingTerm {
             let root = root.map(|root| (root.name.as_str(), &root.password));
             api.prepare_access(root).await.map_err(failed)?;
             api.prepare_replica_set().await;
+            // Clients of a replica set expect that a stream can start at any earlier time.
+            let is_set = matches!(context.config.mongo_topology, MongoTopology::ReplicaSet { .. });
+            let keeps = context.config.change_retention.is_some() || is_set;
+            if keeps && context.config.cluster.is_none() {
+                api.keep_changes().await.map_err(failed)?;
+            }
         }
         let cosmos = match &context.nosql {
             Some(settings) => {
@@ -243,6 +249,10 @@ fn mongo_settings(context: &ServerContext, host: String, features: &Features) ->
             .account_name
             .clone()
             .map(|name| mongo::Account::new(name, context.account.clone())),
+        change_retention_s: match context.config.change_retention {
+            None => usual.change_retention_s,
+            Some(kept) => i64::try_from(kept.as_secs()).ok().filter(|seconds| 0 < *seconds),
+        },
         enforce_throughput: context.config.enforce_throughput,
         audit: context.audit.clone(),
         topology: match (&context.config.cluster, &context.config.mongo_topology) {

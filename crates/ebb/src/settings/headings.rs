@@ -59,7 +59,15 @@ const HEADINGS: &[(&str, &[&str])] = &[
     ),
     (
         "Time",
-        &["clock", "per-document-ttl", "reap-delay", "max-forward-jump", "test-wall", "test-boot"],
+        &[
+            "clock",
+            "per-document-ttl",
+            "reap-delay",
+            "change-retention",
+            "max-forward-jump",
+            "test-wall",
+            "test-boot",
+        ],
     ),
     (
         "Limits",

@@ -302,16 +302,20 @@ fn check_place(name: &str, scope: Scope<'_>) -> Result<(), Error> {
 
 /// Parses a stage. Its context is checked before its value.
 ///
-/// Errors: those of the context; 40573 for a change stream, which needs a replica set; 238 for a
+/// Errors: those of the context; 40602 and 20 for stages of change streams; 238 for a
 /// stage of MongoDB that this server lacks, and 40324 for an unknown stage.
 fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope<'_>) -> Result<Vec<Stage>, Error> {
     check_place(name, scope)?;
     if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {
         return parse(name, value, scope);
     }
+    if name == "$changeStream" {
+        let text = "$changeStream is only valid as the first stage in a pipeline.";
+        return Err(Error::new(40602, text));
+    }
     if name.starts_with("$changeStream") {
-        let text = format!("The {name} stage is only supported on replica sets");
-        return Err(Error::new(40573, text));
+        let text = format!("{name} can only be used in a $changeStream pipeline");
+        return Err(Error::new(20, text));
     }
     if WRITING_STAGES.contains(&name) {
         return Err(output::not_last(name));

@@ -21,6 +21,7 @@ use mongo_query::{
 use pipeline::{Filter, exec::Stage};
 
 use super::{
+    change_stream::open_stream,
     explain, index_stats, list_sessions, operations,
     output::{self, write_output},
     stats,
@@ -29,6 +30,7 @@ use crate::{
     access::Action,
     arguments::Args,
     call::{Call, default_collation},
+    change_stream::stage_needs,
     counters::Counters,
     errors::{
         CommandNotSupported, Error, FailedToParse, InvalidNamespace, NotImplemented, Result,
@@ -87,6 +89,7 @@ fn source_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
         Some((list_sessions::LOCAL | list_sessions::STORED, spec)) => {
             return Ok(list_sessions::stage_needs(spec));
         }
+        Some(("$changeStream", spec)) => return stage_needs(request, spec),
         Some(("$collStats", _)) => Requirement::of(Action::CollStats, request.collection()?),
         Some(("$indexStats", _)) => Requirement::of(Action::IndexStats, request.collection()?),
         // `{aggregate: 1}` takes its documents from the command itself, and so requires no right.
@@ -133,6 +136,11 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     }
     let found = call.find_collection(&namespace);
     let collation = parse_collation(&args)?.or_default(default_collation(found.as_deref()));
+    if let Some(("$changeStream", spec)) = first_stage {
+        let whole_database = call.body.get("aggregate").is_some_and(ValueRef::is_number);
+        let of = (&namespace, whole_database);
+        return open_stream(call, of, pipeline, spec, (collation, size)).await;
+    }
     let made = match first_stage {
         Some(stage) => make_documents(call, &args, &namespace, stage).await?,
         None => None,
@@ -244,6 +252,11 @@ pub(super) fn parse_plan(
         return Err(Error::new(CommandNotSupported, "aggregate with 'exchange' is not supported"));
     }
     let pipeline = args.need_array("pipeline")?;
+    let first = pipeline.get(0).and_then(ValueRef::as_document);
+    if first.is_some_and(|stage| stage.get("$changeStream").is_some()) {
+        let message = "explain of a $changeStream pipeline is not supported";
+        return Err(Error::new(CommandNotSupported, message));
+    }
     if text_score::uses_score(ValueRef::Array(pipeline)) {
         check_source(args)?;
         let (plan, output) = scored_plan(pipeline, collation)?;

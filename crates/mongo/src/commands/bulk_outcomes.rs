@@ -9,13 +9,16 @@ use evaluation::Context;
 use pipeline::{Expr, Filter, exec::Stage};
 
 use crate::{
+    any_cursor::AnyCursor,
     call::Call,
     cursor_description::CursorDescription,
-    cursors::NewCursor,
     errors::Result,
     query::begin_query,
-    replies::{cursor::batch_limit, finish_reply, numbers::saturated_int},
-    session,
+    replies::{
+        cursor::{batch_limit, open_cursor},
+        finish_reply,
+        numbers::saturated_int,
+    },
 };
 
 /// The namespace of the cursor over the outcomes, in database `admin`.
@@ -104,16 +107,7 @@ pub(super) async fn reply_with_outcomes(
         false => {
             let mut about = CursorDescription::new(call.body, &cursor.explain());
             about.record_batch(batch.documents.len());
-            let opened = NewCursor {
-                cursor,
-                keep: false,
-                session: session::session_id(call.body),
-                transaction: call.transaction_number(),
-                connection: call.connection.id,
-                owner: call.connection.sender(),
-                about,
-            };
-            call.api.cursors.open(namespace, opened, &call.operation)?
+            open_cursor(call, &namespace, AnyCursor::Query(Box::new(cursor)), about, false)?
         }
     };
     Ok(build_reply(&batch, id, totals, &repeated))

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use document::{DocBuf, Document, Value, ValueRef, doc};
 use engine::{Capped, Collection, ErrorSubject, Kind, Model, Namespace};
 
-use super::views;
+use super::{change_stream, views};
 use crate::{
     access::Action,
     arguments::Args,
@@ -32,7 +32,6 @@ use crate::{
         clustered_index::{CLUSTERED_INDEX, EXPIRE_AFTER, parse_cluster_key, parse_expire_after},
         collation::{GivenCollation, parse_collation},
         collection_options::{self, unsupported},
-        index_spec::{self, Unknown},
     },
     provisioning::{self, Provisioning, shard_key_of_path, without_provisioning},
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
@@ -124,11 +123,15 @@ pub(super) async fn create_collection(call: &Call<'_>) -> Result<DocBuf> {
                        the 'clusteredIndex' option is specified";
         return Err(Error::new(InvalidOptions, message));
     }
-    check_options(&args)?;
+    collection_options::check_without_effect(&args)?;
     let capped = parse_capped(call, &args)?;
     let shard_key = args.str("shardKey")?.map(shard_key_of_path).transpose()?;
     let validation = collection_options::parse_validation(&args, &namespace)?;
     let mut kept = collection_options::with_validation(&kept_options(&args), &validation);
+    if collection_options::parse_images(&args)?.unwrap_or(false) {
+        change_stream::keep_changes(call).await?;
+        kept = collection_options::with_images(&kept, true);
+    }
     let expire_after = parse_expire_after(&args)?;
     if let Some(cluster_key) = cluster_key {
         kept.push(CLUSTERED_INDEX, cluster_key);
@@ -206,25 +209,6 @@ fn kept_options(args: &Args<'_>) -> Document {
     given.map(|(name, value)| (name.to_owned(), value.to_value())).collect()
 }
 
-/// Checks options that have no effect, with the errors of mongod.
-fn check_options(args: &Args<'_>) -> Result<()> {
-    args.lax_bool("autoIndexId")?;
-    args.int("flags")?;
-    collection_options::check_storage_engine(args)?;
-    if let Some(defaults) = args.document("indexOptionDefaults")? {
-        let defaults = Args::new("create.indexOptionDefaults", defaults);
-        defaults.allow_only(&["storageEngine"])?;
-        collection_options::check_storage_engine(&defaults)?;
-    }
-    match args.document("idIndex")? {
-        Some(spec) if index_spec::parse_spec(spec, Unknown::Refused)?.is_some() => {
-            let message = "The field 'key' for an _id index must be {_id: 1}";
-            Err(Error::new(BadValue, message))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Runs `drop`. The reply counts the dropped indexes, including `_id`; a view has none.
 ///
 /// Fails with 20 for `system.profile` while commands are recorded in it.
@@ -266,6 +250,9 @@ pub(super) async fn drop_database(call: &Call<'_>) -> Result<DocBuf> {
         if namespace.database == call.database {
             dropped |= call.api.engine.drop_collection(Model::Documents, &namespace).await?;
         }
+    }
+    if dropped {
+        call.api.engine.record_dropped_database(call.database).await?;
     }
     dropped |= provisioning::remove_database(&call.api.engine, call.database).await?;
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }

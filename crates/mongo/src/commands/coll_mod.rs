@@ -15,7 +15,7 @@ use std::sync::Arc;
 use document::{DocBuf, Document, Number, Rounding, Value, ValueRef, doc, shell};
 use engine::{Capped, Collection, IndexChange, IndexSpec, Namespace};
 
-use super::{drop_indexes, views};
+use super::{change_stream, drop_indexes, views};
 use crate::{
     access::Action,
     arguments::Args,
@@ -119,6 +119,14 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         let with_validation =
             move |options: &Document| collection_options::with_validation(options, &validation);
         call.api.engine.change_options(&collection, with_validation).await?;
+    }
+    if let Some(enabled) = collection_options::parse_images(&args)? {
+        if enabled {
+            change_stream::keep_changes(call).await?;
+        }
+        let with_images =
+            move |options: &Document| collection_options::with_images(options, enabled);
+        call.api.engine.change_options(&collection, with_images).await?;
     }
     if let Some(expire_after) = cluster_ttl {
         call.api.engine.change_cluster_ttl(&collection, expire_after).await?;

@@ -7,12 +7,12 @@
 //! ```
 //!
 //! An id of 0 means that the cursor is exhausted. A `batchSize` of 0 means no limit. At the end of a
-//! capped collection a cursor with `awaitData` waits for documents: up to `maxTimeMS`, or a second.
+//! capped collection a cursor with `awaitData` waits for documents, and a change stream for events:
+//! up to `maxTimeMS`, or a second.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use document::{DocBuf, ValueRef};
-use engine::{Batch, BatchLimit};
 
 use super::fail_point;
 use crate::{
@@ -20,11 +20,9 @@ use crate::{
     authorize::check_still_permitted,
     call::Call,
     counters::Counters,
-    cursors::CursorInUse,
     errors::{BadValue, CursorKilled, Error, Result, TypeMismatch},
     limits::AWAIT_TIME,
     names,
-    pause::sleep,
     replies::cursor::{batch_limit, batch_reply},
     session,
 };
@@ -83,7 +81,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         return Err(error);
     }
     let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
-    let batch = next_batch(&mut taken, limit, wait).await;
+    let operation = Arc::clone(&taken.operation);
+    let batch = taken.cursor.next_batch(&operation, limit, wait).await;
     // The operation may have been stopped after the batch was read.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),
@@ -91,7 +90,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         (Err(error), _) => Err(error),
     };
     match batch {
-        Ok(batch) => {
+        Ok((batch, token)) => {
             let count = batch.documents.len();
             let id = if batch.done {
                 cursors.finish_cursor(taken);
@@ -104,7 +103,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
                 return Err(Error::new(CursorKilled, "operation was interrupted"));
             };
             Counters::add(&call.connection.counters.returned, count as u64);
-            let reply = batch_reply("nextBatch", &batch.documents, id, &namespace);
+            let token = token.as_ref();
+            let reply = batch_reply("nextBatch", &batch.documents, (id, &namespace), token);
             call.connection.hold_reply_memory(batch.held);
             Ok(reply)
         }
@@ -119,37 +119,4 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
 /// all commands share.
 fn await_time(args: &Args<'_>) -> Result<Duration> {
     Ok(args.count("maxTimeMS")?.map_or(AWAIT_TIME, Duration::from_millis))
-}
-
-/// Reads the next batch. If there are no documents and `wait` is given, waits for an insert for this
-/// time; the wait also ends when the operation is stopped.
-async fn next_batch(
-    taken: &mut CursorInUse,
-    limit: BatchLimit,
-    wait: Option<Duration>,
-) -> Result<Batch> {
-    let Some(wait) = wait else { return Ok(taken.cursor.next_batch(limit).await?) };
-    let collection = taken.cursor.collection().cloned();
-    let end = clock::monotonic_time() + wait;
-    loop {
-        // Created before the batch is read, so that no insert in between is missed.
-        let inserted = collection.as_ref().map(|collection| collection.next_insertion());
-        let batch = taken.cursor.next_batch(limit).await?;
-        let began = clock::monotonic_time();
-        let left = end.saturating_sub(began);
-        let (Some(inserted), true) = (inserted, batch.documents.is_empty() && !batch.done) else {
-            return Ok(batch);
-        };
-        if left.is_zero() {
-            return Ok(batch);
-        }
-        taken.operation.record_wait(true, Duration::ZERO);
-        tokio::select! {
-            () = inserted => {}
-            () = taken.operation.until_stopped() => {}
-            () = sleep(left) => {}
-        }
-        taken.operation.record_wait(false, clock::monotonic_time().saturating_sub(began));
-        taken.operation.check_stopped()?;
-    }
 }

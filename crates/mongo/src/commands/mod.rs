@@ -14,6 +14,7 @@ mod bulk_write;
 mod capped;
 /// The commands `create`, `drop`, `dropDatabase` and `renameCollection`.
 mod catalog;
+mod change_stream;
 mod coll_mod;
 mod count;
 mod create_indexes;

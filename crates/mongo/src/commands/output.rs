@@ -93,7 +93,7 @@ pub(super) async fn write_output(
             merge_documents(call, &target, &merge, cursor, context).await?;
         }
     }
-    Ok(batch_reply("firstBatch", &[], 0, source))
+    Ok(batch_reply("firstBatch", &[], (0, source), None))
 }
 
 /// Returns the name of the target. Fails for collections of the server.

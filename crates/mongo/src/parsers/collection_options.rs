@@ -1,20 +1,23 @@
-//! Options of `create` and `collMod` for validators and pre-images. There are no pre-images, so an
-//! option that enables them is refused. An option that enables nothing is accepted: dumps contain
-//! such options, and a refusal would make a restore skip the whole collection.
+//! Options of `create` and `collMod` for validators and images of change streams. The option of
+//! earlier versions for images is refused if it enables them.
 //!
 //! ```text
-//! {validator: {a: 1}}   {changeStreamPreAndPostImages: {enabled: false}}   accepted
-//! {recordPreImages: true}                                                  115
+//! {validator: {a: 1}}   {changeStreamPreAndPostImages: {enabled: true}}   accepted
+//! {recordPreImages: true}                                                 115
 //! ```
 
-use document::{Document, Value, ValueRef};
+use document::{DocRef, Document, Value, ValueRef, doc};
 use engine::Namespace;
 
 use crate::{
     arguments::Args,
     errors::{BadValue, CommandNotSupported, Error, Result},
+    parsers::index_spec::{Unknown, parse_spec},
     validator::{ACTION, LEVEL, VALIDATOR, check_validator},
 };
+
+/// The option that enables images.
+const IMAGES: &str = "changeStreamPreAndPostImages";
 
 /// Checks the types and values of the options. Returns the name of the first option that enables a
 /// missing feature; the caller refuses it with [`unsupported`].
@@ -29,10 +32,9 @@ pub(crate) fn check_options(args: &Args<'_>) -> Result<Option<&'static str>> {
     ] {
         check_enumeration(args, name, values)?;
     }
+    parse_images(args)?;
     let records = args.lax_bool("recordPreImages")?.unwrap_or(false);
-    let images = asks_for_images(args)?;
-    let asked = [("recordPreImages", records), ("changeStreamPreAndPostImages", images)];
-    Ok(asked.into_iter().find_map(|(name, asked)| asked.then_some(name)))
+    Ok(records.then_some("recordPreImages"))
 }
 
 /// Checks the validator and returns the given options of validation, as they are stored and shown.
@@ -87,14 +89,50 @@ fn check_enumeration(args: &Args<'_>, name: &str, values: &[&str]) -> Result<()>
     }
 }
 
-/// Returns whether `changeStreamPreAndPostImages` enables images.
-fn asks_for_images(args: &Args<'_>) -> Result<bool> {
-    let name = "changeStreamPreAndPostImages";
-    let Some(images) = args.document(name)? else { return Ok(false) };
-    let path = format!("{}.{name}", args.of);
+/// Returns whether `changeStreamPreAndPostImages` enables images; `None` if it is not given.
+///
+/// Fails with 14 for a wrong type, and 40414 and 40415 for a missing or unknown field.
+pub(crate) fn parse_images(args: &Args<'_>) -> Result<Option<bool>> {
+    let Some(images) = args.document(IMAGES)? else { return Ok(None) };
+    let path = format!("{}.{IMAGES}", args.of);
     let images = Args::new(&path, images);
     images.allow_only(&["enabled"])?;
-    images.bool("enabled")?.ok_or_else(|| images.missing_field("enabled"))
+    images.bool("enabled")?.ok_or_else(|| images.missing_field("enabled")).map(Some)
+}
+
+/// Returns whether a collection with these options keeps images for change streams.
+pub(crate) fn keeps_images(options: &Document) -> bool {
+    let images = DocRef::Tree(options).get(IMAGES).and_then(ValueRef::as_document);
+    images.is_some_and(|images| matches!(images.get("enabled"), Some(ValueRef::Bool(true))))
+}
+
+/// Returns the options of a collection after images were enabled or disabled.
+pub(crate) fn with_images(options: &Document, enabled: bool) -> Document {
+    let mut result = options.clone();
+    result.remove(IMAGES);
+    if enabled {
+        result.push(IMAGES, doc! { "enabled": true });
+    }
+    result
+}
+
+/// Checks options that have no effect, with the errors of mongod.
+pub(crate) fn check_without_effect(args: &Args<'_>) -> Result<()> {
+    args.lax_bool("autoIndexId")?;
+    args.int("flags")?;
+    check_storage_engine(args)?;
+    if let Some(defaults) = args.document("indexOptionDefaults")? {
+        let defaults = Args::new("create.indexOptionDefaults", defaults);
+        defaults.allow_only(&["storageEngine"])?;
+        check_storage_engine(&defaults)?;
+    }
+    match args.document("idIndex")? {
+        Some(spec) if parse_spec(spec, Unknown::Refused)?.is_some() => {
+            let message = "The field 'key' for an _id index must be {_id: 1}";
+            Err(Error::new(BadValue, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks `storageEngine` in the options of a collection, or of the indexes created with it.

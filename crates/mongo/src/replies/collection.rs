@@ -18,16 +18,9 @@ pub(crate) fn disk_bytes(call: &Call<'_>, collection: &Collection) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// Returns a collection's UUID, made of its id and the sequence number of its creation. It is
-/// stable over restarts and renames, and different for a recreated collection.
+/// Returns a collection's UUID.
 pub(crate) fn collection_uuid(collection: &Collection) -> [u8; 16] {
-    let state = collection.state();
-    let mut bytes = [0; 16];
-    bytes[..4].copy_from_slice(&state.record.id.to_be_bytes());
-    bytes[8..].copy_from_slice(&state.record.created.to_be_bytes());
-    bytes[6] = 0x40;
-    bytes[8] = 0x80;
-    bytes
+    collection.state().record.uuid()
 }
 
 /// Returns the entry of a collection or view in `listCollections` with only names.

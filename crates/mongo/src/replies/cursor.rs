@@ -19,6 +19,7 @@ use pipeline::{Expr, Filter, exec::Stage};
 
 use super::finish_reply;
 use crate::{
+    any_cursor::AnyCursor,
     call::Call,
     counters::Counters,
     cursor_description::CursorDescription,
@@ -79,23 +80,44 @@ pub(crate) async fn reply_with_cursor(
     } else {
         let mut about = CursorDescription::new(call.body, &cursor.explain());
         about.record_batch(batch.documents.len());
-        if about.follows() {
-            // The time limit of the command is for its first batch only.
-            call.operation.end_at(None);
-        }
-        // The message is freed; the values parsed from it stay in the cursor.
-        cursor.keep_memory(parsed_command::parsed_bytes(call.message, &call.api.commands))?;
-        let opened = NewCursor {
-            cursor,
-            keep: wanted.keep,
-            session: session::session_id(call.body),
-            transaction: call.transaction_number(),
-            connection: call.connection.id,
-            owner: call.connection.sender(),
-            about,
-        };
-        call.api.cursors.open(namespace.clone(), opened, &call.operation)?
+        open_cursor(call, namespace, AnyCursor::Query(Box::new(cursor)), about, wanted.keep)?
     };
+    finish_batch(call, "firstBatch", (batch, None), (id, namespace))
+}
+
+/// Opens a cursor with this call's session, connection and operation. Returns its id.
+pub(crate) fn open_cursor(
+    call: &Call<'_>,
+    namespace: &Namespace,
+    cursor: AnyCursor,
+    about: CursorDescription,
+    keep: bool,
+) -> Result<i64> {
+    if about.follows() {
+        // The time limit of the command is for its first batch only.
+        call.operation.end_at(None);
+    }
+    // The message is freed; the values parsed from it stay in the cursor.
+    cursor.keep_memory(parsed_command::parsed_bytes(call.message, &call.api.commands))?;
+    let opened = NewCursor {
+        cursor,
+        keep,
+        session: session::session_id(call.body),
+        transaction: call.transaction_number(),
+        connection: call.connection.id,
+        owner: call.connection.sender(),
+        about,
+    };
+    call.api.cursors.open(namespace.clone(), opened, &call.operation)
+}
+
+/// Replies with the first batch of a cursor that is open, unless its id is 0.
+pub(crate) fn finish_batch(
+    call: &Call<'_>,
+    name: &str,
+    (batch, token): (Batch, Option<&DocBuf>),
+    (id, namespace): (i64, &Namespace),
+) -> Result<DocBuf> {
     // The client has disconnected or the operation was cancelled, so the cursor would stay unused.
     if let Err(stopped) = call.operation.check_stopped() {
         call.api.cursors.close(id);
@@ -103,18 +125,19 @@ pub(crate) async fn reply_with_cursor(
     }
     let returned = batch.documents.len() as u64;
     Counters::add(&call.connection.counters.returned, returned);
-    let reply = batch_reply("firstBatch", &batch.documents, id, namespace);
+    let reply = batch_reply(name, &batch.documents, (id, namespace), token);
     call.connection.hold_reply_memory(batch.held);
     Ok(reply)
 }
 
-/// Returns a reply with a batch: `name` is `firstBatch` or `nextBatch`, and `id` is 0 for a closed
-/// cursor. Stored documents are copied once, directly into the reply.
+/// Returns a reply with a batch: `name` is `firstBatch` or `nextBatch`, `id` is 0 for a closed
+/// cursor, and `token` is the place of a change stream after the batch. Stored documents are copied
+/// once, directly into the reply.
 pub(crate) fn batch_reply(
     name: &str,
     documents: &[Bytes],
-    id: i64,
-    namespace: &Namespace,
+    (id, namespace): (i64, &Namespace),
+    token: Option<&DocBuf>,
 ) -> DocBuf {
     // Allocated at once, so that the batch is never moved.
     let bytes: usize = documents.iter().map(|document| document.len() + 8).sum();
@@ -127,6 +150,9 @@ pub(crate) fn batch_reply(
         });
         cursor.append("id", ValueRef::Int64(id));
         cursor.append("ns", ValueRef::String(&namespace.to_string()));
+        if let Some(token) = token {
+            cursor.append("postBatchResumeToken", ValueRef::Document(token.as_ref()));
+        }
     });
     finish_reply(builder)
 }
@@ -140,7 +166,7 @@ pub(crate) async fn reply_with_list(
 ) -> Result<DocBuf> {
     if size.is_none() {
         let documents = documents.iter().map(|document| document.to_buf().into_bytes());
-        return Ok(batch_reply("firstBatch", &documents.collect::<Vec<Bytes>>(), 0, namespace));
+        return Ok(batch_reply("firstBatch", &documents.collect::<Vec<_>>(), (0, namespace), None));
     }
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
     let stages = vec![Stage::Documents(Expr::Literal(documents))];

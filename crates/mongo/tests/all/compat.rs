@@ -200,6 +200,30 @@ statements read the state at its first one and its own writes, and its commit is
   commits; MongoDB waits.
 ";
 
+/// The section on change streams.
+const STREAMS: &str = "
+## Change streams
+
+`$changeStream` works on collections, databases and the whole server (`allChangesForCluster`), also on a
+standalone server; on nodes of a cluster it is refused (115). Streams read a change log:
+
+* The log is kept from the first stream on, or from the first collection with
+  `changeStreamPreAndPostImages` on, for a day; with `--change-retention` from the first start on and for this
+  time. Before that nothing is recorded. A place outside of the log is error 286.
+* An expiration is a `delete` event at its instant (`wallTime`), exactly once, in order, without waiting for the
+  reaper. With `showExpandedEvents` it has `expired: true`. More in [docs/ttl.md](../ttl.md).
+* An edit with operators is an `update` with the difference of the two versions; a pipeline is an `update`, or a
+  `replace` if the document is smaller than the difference. An edit that changes nothing is no event.
+* A transaction has one event per document, with its last version, in the order of collections and `_id`s; events
+  have no `lsid` and `txnNumber`.
+* Images are kept with the changes, for the same time.
+* Tokens have MongoDB's layout, sort as the stream does and stay valid over restarts; a damaged one is 260.
+* After the stage: `$match`, `$project`, `$addFields`, `$set`, `$unset`, `$replaceRoot`, `$replaceWith`,
+  `$redact`, and `$changeStreamSplitLargeEvent` as the last one; others are refused (20).
+* `showMigrationEvents`, `showSystemEvents` and `showRawUpdateDescription` are refused (115). A view is error 166,
+  a transaction 263. `explain` is refused (115).
+";
+
 const NUMBERED: &str = "
 ## Numbered writes
 
@@ -232,7 +256,7 @@ in a collection.
 | | | |
 |---|---|---|
 | `customAction`: `CreateDatabase`, `UpdateDatabase`, `GetDatabase`, `CreateCollection`, `UpdateCollection`, `GetCollection` | works | `defaultTtl`, which the service ignores, creates the index on `_ts`, and `GetCollection` returns it; a created database exists without collections until it is dropped; `indexes` of `UpdateCollection` must contain `_id` (67) |
-| `customAction`: `GetChangeStreamTokens` | not yet | 115: there are no change streams |
+| `customAction`: `GetChangeStreamTokens` | not yet | 115 |
 | `getLastRequestStatistics` | works | the last command on documents of the same session or, without one, of the connection, charged by the table of the NoSQL API; all numbers are doubles |
 | `shardCollection`, `enableSharding`, `shardKey` of `create` | works | the shard key is only stored and returned: documents without it are accepted; `unique: true` is refused (115), and so is another key than the present one (23) |
 | `reIndex` | works | returns the indexes, which are always complete |
@@ -242,7 +266,7 @@ in a collection.
 | `replicaSet=globaldb` | works | outside a cluster, for clients with `appName=@NAME@` of that account: `hello` returns the address to which the client has connected; behind a mapped port add `directConnection=true` |
 | `retrywrites=true` | works | error 20 with `--mongo-topology standalone` |
 | transactions | works | where `txnNumber` is accepted |
-| change streams | not yet | 40573 |
+| change streams | works | the options of MongoDB, see [above](#change-streams) |
 | `getLastError`, `getnonce`, `filemd5` | not there | 59, as in MongoDB |
 | `$planCacheStats` | not yet | 238 |
 | `$geoNear` | works | not inside another stage (238) |
@@ -278,6 +302,7 @@ fn text() -> String {
     let names: Vec<String> = rows.map(|row| format!("`{}`", row.name)).collect();
     writeln!(out, "Commands with a number: {}.", names.join(", ")).unwrap();
     out.push_str(TRANSACTIONS);
+    out.push_str(STREAMS);
     out.push_str(AZURE);
     for (part, title) in [
         (LanguagePart::Filter, "Filters"),

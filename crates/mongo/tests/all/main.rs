@@ -4,6 +4,7 @@
 mod arguments;
 mod bulk_write;
 mod capped;
+mod change_streams;
 mod client;
 mod clock;
 mod clustered;

@@ -101,14 +101,11 @@ pub(crate) const OPTIONS: &[Row] = &[
         Value::from(doc! { "key": doc! { "_id": 1 }, "unique": true })
     })
     .noted("every collection is kept in the order of `_id`"),
-    refused("create", "changeStreamPreAndPostImages", 115, || {
-        Value::from(doc! { "enabled": true })
-    })
-    .unless(|| Value::from(doc! { "enabled": false }))
-    .noted("there are no change streams"),
+    works("create", "changeStreamPreAndPostImages", || Value::from(doc! { "enabled": true }))
+        .noted("in the events of change streams"),
     refused("create", "recordPreImages", 115, || Value::from(true))
         .unless(|| Value::from(false))
-        .noted("there are no change streams"),
+        .noted("use `changeStreamPreAndPostImages`"),
     ignored("create", "idIndex", || Value::from(doc! { "key": doc! { "_id": 1 }, "name": "_id_" }))
         .noted("the index is there anyway"),
     refused("create", "encryptedFields", 115, || Value::from(doc! {}))
@@ -133,11 +130,8 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("collMod", "expireAfterSeconds", || Value::from(60))
         .noted("of a clustered collection; `off` ends it"),
     refused("collMod", "timeseries", 72, || Value::from(doc! {})).noted("of a time series"),
-    refused("collMod", "changeStreamPreAndPostImages", 115, || {
-        Value::from(doc! { "enabled": true })
-    })
-    .unless(|| Value::from(doc! { "enabled": false }))
-    .noted("there are no change streams"),
+    works("collMod", "changeStreamPreAndPostImages", || Value::from(doc! { "enabled": true }))
+        .noted("in the events of change streams"),
     refused("collMod", "cappedSize", 72, || Value::from(1000))
         .noted("on a collection that is not capped"),
     refused("collMod", "cappedMax", 72, || Value::from(1000))
@@ -145,7 +139,7 @@ pub(crate) const OPTIONS: &[Row] = &[
     refused("collMod", "dryRun", 72, || Value::from(true)).unless(|| Value::from(false)),
     refused("collMod", "recordPreImages", 115, || Value::from(true))
         .unless(|| Value::from(false))
-        .noted("there are no change streams"),
+        .noted("use `changeStreamPreAndPostImages`"),
     works("createIndexes", "indexes", || array![doc! { "key": doc! { "b": -1 }, "name": "b" }]),
     works("createIndexes", "indexes.key", || Value::from(doc! { "b": 1, "c": -1 })),
     works("createIndexes", "indexes.key", || Value::from(doc! { "b": "text" }))
