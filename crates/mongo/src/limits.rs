@@ -153,5 +153,5 @@ pub(crate) const MAX_ACCESS_NAME_BYTES: usize = 1024;
 /// Maximum number of authentication restrictions of one user, and of addresses in one list.
 pub(crate) const MAX_RESTRICTIONS: usize = 256;
 
-/// How long the records of the change log are kept unless the server is told otherwise, in seconds.
+/// How long the records of the change log are kept by default, in seconds.
 pub(crate) const CHANGE_RETENTION_SECONDS: i64 = 24 * 60 * 60;

@@ -147,8 +147,11 @@ impl ChangeStream {
             if is_full || self.invalidated || PAGES_AT_ONCE <= pages || !self.more && 0 < pages {
                 break;
             }
-            self.read_page(limit).await?;
             pages += 1;
+            if self.read_page(limit, batch.documents.is_empty()).await? {
+                self.fill(&mut batch, limit, &mut bytes)?;
+                break;
+            }
         }
         if self.pending.is_empty() && !self.more && !self.invalidated {
             self.token = Token::Time(self.position.time()).to_document();
@@ -177,8 +180,9 @@ impl ChangeStream {
         Ok(limit.documents <= batch.documents.len())
     }
 
-    /// Reads a page of the log into the pending events.
-    async fn read_page(&mut self, limit: BatchLimit) -> Result<()> {
+    /// Reads a page of the log into the pending events. Returns whether it has stopped before a
+    /// change whose event is an error; it is an error of the batch that begins with this change.
+    async fn read_page(&mut self, limit: BatchLimit, is_first: bool) -> Result<bool> {
         let query = ChangeLogQuery {
             from: self.position.clone(),
             scope: self.options.scope.clone(),
@@ -189,14 +193,19 @@ impl ChangeStream {
         let mut page = read.map_err(lost_or)?;
         self.more = page.more;
         for change in std::mem::take(&mut page.changes) {
-            self.take_change(&change).await?;
-            if self.invalidated {
-                break;
+            match self.take_change(&change).await {
+                Ok(()) if self.invalidated => break,
+                Ok(()) => {}
+                Err(error) if is_first && self.pending.is_empty() => return Err(error),
+                Err(_) => {
+                    (self.position, self.more) = (change.position(), true);
+                    return Ok(true);
+                }
             }
         }
         self.position = page.next.clone();
         self.page = Some(page);
-        Ok(())
+        Ok(false)
     }
 
     /// Makes the events of a change.

@@ -57,8 +57,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     }
     // Done before anything can fail, since the operation now belongs to this request.
     call.connection.resume_operation(id, &taken.operation, clock::monotonic_time());
-    let wait = taken.awaits.then(|| await_time(&args)).transpose();
-    let wait = match wait {
+    let wait = match taken.awaits.then(|| await_time(&args)).transpose() {
         Ok(wait) => wait,
         Err(error) => {
             cursors.return_unread(taken);
@@ -80,8 +79,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         cursors.close(id);
         return Err(error);
     }
-    let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
     let operation = Arc::clone(&taken.operation);
+    let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
     let batch = taken.cursor.next_batch(&operation, limit, wait).await;
     // The operation may have been stopped after the batch was read.
     let batch = match (batch, taken.operation.check_stopped()) {
@@ -103,8 +102,8 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
                 return Err(Error::new(CursorKilled, "operation was interrupted"));
             };
             Counters::add(&call.connection.counters.returned, count as u64);
-            let token = token.as_ref();
-            let reply = batch_reply("nextBatch", &batch.documents, (id, &namespace), token);
+            let reply =
+                batch_reply("nextBatch", &batch.documents, (id, &namespace), token.as_ref());
             call.connection.hold_reply_memory(batch.held);
             Ok(reply)
         }

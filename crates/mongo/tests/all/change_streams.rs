@@ -1,4 +1,4 @@
-//! Change streams: events, images, tokens, waiting, and what is refused.
+//! Change streams: events, images, tokens, waiting, and errors.
 
 use std::{sync::Arc, time::Duration};
 
