@@ -8,9 +8,10 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "store",
         &[
             "error",
-            "in_flight",
             "space",
             "commit",
+            "cluster_time",
+            "in_flight",
             "contract",
             "sequencer",
             "laws",

@@ -282,8 +282,7 @@ impl Settings {
             StoreKind::Cassandra => Some(given.peer.add_to(given.cassandra.config()?)?),
             StoreKind::Lsm => self.refuse_cluster_settings()?,
         };
-        let root_user = self.root_user()?;
-        let account_name = given.account_name.0;
+        let (root_user, account_name) = (self.root_user()?, given.account_name.0);
         if account_name.is_some() && given.key_file.0.is_none() {
             return Err(Wrong("--account-name needs --key-file".to_owned()));
         }

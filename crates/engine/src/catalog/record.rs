@@ -316,17 +316,6 @@ impl FeedStart {
 }
 
 impl Record {
-    /// Returns the collection's UUID, made of its id and the stamp of its creation. It is stable
-    /// over restarts and renames, and different for a recreated collection.
-    pub fn uuid(&self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[..4].copy_from_slice(&self.id.to_be_bytes());
-        bytes[8..].copy_from_slice(&self.created.to_be_bytes());
-        bytes[6] = 0x40;
-        bytes[8] = 0x80;
-        bytes
-    }
-
     /// Returns whether writers maintain per-second counts by expiry class.
     pub(crate) fn counts_by_class(&self) -> bool {
         self.counters != CounterState::Off && self.settings.by_class()

@@ -15,6 +15,9 @@ use crate::{
     names::{Model, Namespace},
 };
 
+/// Field of a described index: its TTL in seconds.
+const EXPIRE_AFTER: &str = "expire_after";
+
 impl ChangeLog {
     /// Adds the record of a creation, which describes the options.
     pub(crate) fn put_created(
@@ -141,7 +144,7 @@ fn described_index(index: &IndexSpec) -> Document {
         shown.push("name", index.name.as_str());
     }
     if let Some(seconds) = index.expire_after {
-        shown.insert("expireAfterSeconds", Value::Int64(seconds));
+        shown.insert(EXPIRE_AFTER, Value::Int64(seconds));
     }
     if index.hidden {
         shown.insert("hidden", true);

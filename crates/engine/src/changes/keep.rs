@@ -38,7 +38,7 @@ fn start_of(record: &Record) -> Option<ClusterTime> {
 
 impl Engine {
     /// Keeps the change log from now on, and its records for this number of seconds. Every commit
-    /// that is ordered after the call is recorded, and every expiration after it is told, also
+    /// that is ordered after the call is recorded, and every expiration after it is recorded, also
     /// after restarts.
     pub async fn keep_changes(&self, retention_s: i64) -> Result<(), Error> {
         let retention = DefaultTtl::Seconds(retention_s.max(1));

@@ -1,6 +1,6 @@
 //! The change log: one record for each change of a document and each change of a collection, in the
-//! order of cluster times, over all collections of documents. It is kept only once somebody has
-//! asked for it ([`Engine::keep_changes`](crate::Engine::keep_changes)).
+//! order of cluster times, over all collections of documents. It is kept only once it was
+//! requested ([`Engine::keep_changes`](crate::Engine::keep_changes)).
 //!
 //! ```text
 //!  write ───▶ row, entries, counters and a change record, in one commit ──┐

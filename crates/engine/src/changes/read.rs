@@ -104,7 +104,7 @@ impl Engine {
             return Err(lost());
         }
         // Read first: the view then shows all commits up to this time, and the expirations up to
-        // there are told.
+        // there are recorded.
         let mut visible = self.cluster_time();
         let (mut told, was_due) = self.tell_in_scope(&wanted.scope).await?;
         if was_due {
@@ -120,7 +120,7 @@ impl Engine {
     }
 
     /// Tells the expirations of the collections in a scope up to now. Returns the instant up to
-    /// which all of them are told, and whether any was told now.
+    /// which all of them are recorded, and whether any was recorded now.
     async fn tell_in_scope(&self, scope: &ChangeScope) -> Result<(Instant, bool), Error> {
         let now = self.now().await?;
         let (mut told, mut was_due) = (now, false);
@@ -138,7 +138,7 @@ impl Engine {
         Ok((told, was_due))
     }
 
-    /// Returns the collections of a scope whose expirations are told.
+    /// Returns the collections of a scope whose expirations are recorded.
     fn in_scope(&self, scope: &ChangeScope) -> Vec<Arc<Collection>> {
         let all = self.inner.map().all_collections();
         let is_told = |collection: &&Arc<Collection>| {

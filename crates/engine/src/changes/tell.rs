@@ -1,17 +1,17 @@
 //! Records expirations in the change log ("tells" them), each once, at the time at which the
 //! document expired. Until then the expired row is kept, since the record may need it as the
-//! previous image; the index of upcoming expirations (timeline) holds what is not told yet.
+//! previous image; the index of upcoming expirations (timeline) holds expirations that are not recorded yet.
 //!
 //! ```text
 //!  timeline, by class   ─●──●────●─────│──●──▶        by date of an index  ──●─●───│─●──▶
 //!                        └ told        └ expired up to here
 //!  one commit: change records at the times of the expirations; their timeline entries are deleted;
-//!              the floors up to which all is told are stored
+//!              the floors up to which all are recorded are stored
 //! ```
 //!
 //! A record's place in the log follows from the row and the settings, so it does not matter when or
 //! by whom it is written: two writers write the same key, and the second commit is refused because
-//! the timeline entry is gone.
+//! the timeline entry no longer exists.
 //!
 //! | expiration | time of the record |
 //! |---|---|
@@ -47,7 +47,7 @@ const AFTER_CHANGE: u32 = 1 << 16;
 
 /// The next step of telling the expirations of a collection.
 struct Step {
-    /// Records expirations; `None` if all are told.
+    /// Records expirations; `None` if all are recorded.
     commit: Option<Commit>,
     /// The earliest instant at which an expiration may have to be told after this step.
     next: Instant,
@@ -100,7 +100,7 @@ impl Engine {
 
     /// Tells all expirations of a collection, and returns the condition that a commit precedes the
     /// next one; none if expirations of the collection are not recorded. A change of settings, a
-    /// drop and a renaming have this condition, so that every expiration is told by the settings and
+    /// drop and a renaming have this condition, so that every expiration is recorded by the settings and
     /// the name that applied to it.
     pub(crate) async fn before_next_expiration(
         &self,
@@ -125,7 +125,7 @@ impl Engine {
 }
 
 impl LiveView {
-    /// Returns the floors up to which expirations are told.
+    /// Returns the floors up to which expirations are recorded.
     pub(crate) async fn told_up_to(&self, begun: &Floors) -> Result<Floors, Halt> {
         let stored = self.including_expired().entry(&keys::published_floors()).await?;
         let Some(stored) = stored else { return Ok(begun.clone()) };
@@ -262,7 +262,7 @@ impl LiveView {
         Ok(())
     }
 
-    /// Returns the commit of a step; it stores the floors up to which all is told, if `reached`.
+    /// Returns the commit of a step; it stores the floors up to which all are recorded, if `reached`.
     fn telling_commit(&self, telling: Telling, reached: Option<Floors>) -> Commit {
         let Telling { records, gone, rows, .. } = telling;
         let (space, seq) = (self.collection.entries_space(), self.seq);

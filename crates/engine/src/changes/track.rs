@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Name of the index of upcoming expirations, which no client sees.
-const TIMELINE: &str = "$timeline";
+const TIMELINE: &str = "timeline of expirations";
 
 impl Engine {
     /// Makes expirations of a collection be told from now on, if a change log is kept. Call it

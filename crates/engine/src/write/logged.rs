@@ -11,7 +11,7 @@ use crate::{
     row::Row,
 };
 
-/// How the new version of a document came about, which decides what its change record tells.
+/// How the new version of a document came about, which decides the content of its change record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WriteForm {
     /// The document is new or replaces the previous one as a whole.

@@ -95,7 +95,7 @@ fn an_id_is_free_again_at_the_instant_and_the_expiration_comes_first() {
     kit.insert(doc! { "_id": 1, "d": date(1_250) }).unwrap();
     kit.move_to(2_250);
     kit.insert(doc! { "_id": 1, "d": date(3_000) }).unwrap();
-    // A document whose date has passed is told as inserted and expired.
+    // A document whose date has passed has both records.
     kit.insert(doc! { "_id": 2, "d": date(500) }).unwrap();
     kit.move_to(4_000);
     let changes = rest(&kit, &from);

@@ -13,6 +13,9 @@ use crate::{
     stored_view::VIEW_ON,
 };
 
+/// Option of an index: its TTL in seconds.
+const EXPIRE_AFTER: &str = "expireAfterSeconds";
+
 /// Returns the operation type of a change.
 pub(super) fn kind_name(kind: ChangeKind) -> &'static str {
     match kind {
@@ -171,8 +174,27 @@ fn append_update(description: DocRef<'_>, expanded: bool, out: &mut DocBuilder) 
     });
 }
 
+/// Returns a description with MongoDB's name of the option that the engine names itself.
+fn with_own_names(value: Value) -> Value {
+    match value {
+        Value::Document(fields) => {
+            let is_stale = fields.get("expire_after").is_some();
+            let kept = fields.into_iter().filter(|(name, _)| !(is_stale && name == EXPIRE_AFTER));
+            let named = kept.map(|(name, value)| match &*name {
+                "expire_after" => (EXPIRE_AFTER.to_owned(), value),
+                _ => (name, with_own_names(value)),
+            });
+            Value::Document(named.collect())
+        }
+        Value::Array(values) => Value::Array(values.into_iter().map(with_own_names).collect()),
+        other => other,
+    }
+}
+
 /// Appends the description of a change of a collection, in MongoDB's form.
 fn append_operation(kind: ChangeKind, description: DocRef<'_>, out: &mut DocBuilder) {
+    let described = with_own_names(Value::Document(description.to_tree()));
+    let Some(description) = described.as_ref().as_document() else { return };
     match kind {
         ChangeKind::Create => {
             let options = without_provisioning(&description.to_tree());

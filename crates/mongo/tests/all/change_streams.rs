@@ -291,6 +291,8 @@ async fn images_are_kept_on_request() {
     let events = next(&mut client, lenient).await;
     assert_eq!(get(&events[1], "fullDocument"), Value::Null);
     assert!(events[1].get("fullDocumentBeforeChange").is_some());
+    // The events before the one without an image are returned.
+    assert_eq!(kinds(&next(&mut client, id).await), ["insert"]);
     assert_eq!(code(&mut client, more(id, 1)).await, 47);
 }
 

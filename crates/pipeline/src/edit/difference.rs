@@ -1,5 +1,5 @@
 //! The difference between two versions of a document, in the form of an update description: fields
-//! that have a new value, fields that are gone, and arrays that have become shorter.
+//! that have a new value, removed fields, and arrays that have become shorter.
 //!
 //! ```text
 //!  {a: 1, b: {c: 1, d: 2}, e: [1, 2, 3]}
