@@ -259,11 +259,11 @@ impl ChangeStream {
 
     /// Returns whether the stream ends after this change.
     fn ends_with(&self, change: &Change) -> bool {
-        match (&self.options.scope, change.kind) {
-            (ChangeScope::Collection(_), ChangeKind::Drop | ChangeKind::Rename) => true,
-            (ChangeScope::Database(_), ChangeKind::DropDatabase) => true,
-            _ => false,
-        }
+        matches!(
+            (&self.options.scope, change.kind),
+            (ChangeScope::Collection(_), ChangeKind::Drop | ChangeKind::Rename)
+                | (ChangeScope::Database(_), ChangeKind::DropDatabase)
+        )
     }
 
     /// Returns the changed document as it is now; `None` if it, or its collection, is not there.
