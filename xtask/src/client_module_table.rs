@@ -69,6 +69,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         &[
             "client",
             "keys",
+            "cert",
             "password",
             "progress",
             "settings",

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use document::json;
 use engine::{ErrorSubject, Kind};
 
-use crate::{interrupt::STOPPING, transport::Transport};
+use crate::interrupt::STOPPING;
 
 /// Kinds of failures, classified by the client's reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Fault {
     /// Returns status, sub-status and name of a fault. All faults are in one table, so that they
     /// can be compared. The pairs of status and sub-status equal those of Azure Cosmos DB for
     /// failures that also occur there.
-    const fn table_row(self) -> (u16, u32, &'static str) {
+    pub(crate) const fn table_row(self) -> (u16, u32, &'static str) {
         match self {
             Self::BadRequest => (400, 0, "BadRequest"),
             Self::PartitionKey => (400, 1001, "BadRequest"),
@@ -158,17 +158,6 @@ impl Fault {
     /// Returns the value of the header `x-ms-substatus`.
     pub(crate) const fn sub_status(self) -> u32 {
         self.table_row().1
-    }
-
-    /// Returns status, sub-status and name of the fault in an answer of this transport. A client in
-    /// direct mode keeps a cache of containers and ranges, and reads each again on a sub-status of
-    /// its own.
-    pub(crate) const fn on(self, transport: Transport) -> (u16, u32, &'static str) {
-        match (transport, self) {
-            (Transport::Direct, Self::Recreated) => (410, 1000, "Gone"),
-            (Transport::Direct, Self::Gone) => (410, 1007, "Gone"),
-            _ => self.table_row(),
-        }
     }
 }
 
@@ -413,12 +402,8 @@ mod tests {
     use super::*;
 
     fn body(failure: &Failure) -> String {
-        String::from_utf8(failure.error_body(
-            failure.fault.on(Transport::Http).2,
-            "id",
-            "/dbs/\"x\"",
-        ))
-        .unwrap()
+        String::from_utf8(failure.error_body(failure.fault.table_row().2, "id", "/dbs/\"x\""))
+            .unwrap()
     }
 
     #[test]
@@ -450,18 +435,6 @@ mod tests {
             (engine::Error::new(Kind::Moved, "elsewhere").into(), (503, 0, "ServiceUnavailable")),
         ] {
             assert_eq!(failure.fault.table_row(), want, "{failure:?}");
-        }
-    }
-
-    #[test]
-    fn direct_mode_has_numbers_of_its_own_for_stale_caches() {
-        for fault in Fault::ALL {
-            let want = match fault {
-                Fault::Recreated => (410, 1000, "Gone"),
-                Fault::Gone => (410, 1007, "Gone"),
-                other => other.on(Transport::Http),
-            };
-            assert_eq!(fault.on(Transport::Direct), want, "{fault:?}");
         }
     }
 }

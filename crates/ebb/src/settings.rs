@@ -7,6 +7,7 @@
 //! ```
 
 mod cluster;
+mod direct;
 mod exclusions;
 mod file;
 mod headings;
@@ -90,12 +91,8 @@ struct Values {
     /// Endpoint to which clients of the NoSQL API are directed [the address they connected to]
     #[arg(long, env = "EBB_ACCOUNT_ENDPOINT", value_name = "URL", default_value = "", value_parser = optional(parse_endpoint))]
     account_endpoint: Optional<String>,
-    /// Accept clients of the NoSQL API in direct mode, which is the default of the SDKs for .NET and Java; it needs TLS
-    #[arg(long, env = "EBB_COSMOS_DIRECT", value_name = "BOOL", default_value = "true", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
-    cosmos_direct: bool,
-    /// Address that clients in direct mode connect to [the endpoint's]
-    #[arg(long, env = "EBB_COSMOS_DIRECT_ADVERTISE", value_name = "HOST:PORT", default_value = "", value_parser = optional(parse_reached_address))]
-    cosmos_direct_advertise: Optional<String>,
+    #[command(flatten)]
+    direct: direct::DirectValues,
     /// Account keys of the NoSQL API, one per line: 'primary = BASE64', secondary, primary-readonly, secondary-readonly; 'ebb keys new FILE' generates one [the public emulator key]
     #[arg(long, env = "EBB_KEY_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     key_file: Optional<PathBuf>,
@@ -317,8 +314,8 @@ impl Settings {
             cosmos_addr: given.cosmos_addr.0,
             cosmos_hosts: names(given.cosmos_host),
             account_endpoint: given.account_endpoint.0,
-            cosmos_direct: given.cosmos_direct,
-            cosmos_direct_advertise: given.cosmos_direct_advertise.0,
+            cosmos_direct: given.direct.cosmos_direct,
+            cosmos_direct_advertise: given.direct.cosmos_direct_advertise.0,
             key_file: given.key_file.0,
             account_name,
             cosmos_roles: given.cosmos_roles.0,
