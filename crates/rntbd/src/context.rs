@@ -64,7 +64,7 @@ impl<'a> ClientContext<'a> {
 /// The context with which a server replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerContext<'a> {
-    /// The server's name.
+    /// The server's name, which clients do not interpret.
     pub agent: &'a str,
     /// The server's version, which clients report as a header of all answers.
     pub version: &'a str,

@@ -83,7 +83,7 @@ pub struct FrameWriter<'a> {
 }
 
 impl<'a> FrameWriter<'a> {
-    /// Begins a request.
+    /// Begins a request with these type codes and activity id.
     pub fn request(
         out: &'a mut Vec<u8>,
         resource: u16,
@@ -95,7 +95,7 @@ impl<'a> FrameWriter<'a> {
         Self::begin(out, [a, b, c, d], activity)
     }
 
-    /// Begins an answer.
+    /// Begins an answer with this status and the activity id of its request.
     pub fn answer(out: &'a mut Vec<u8>, status: u32, activity: [u8; 16]) -> Self {
         Self::begin(out, status.to_le_bytes(), activity)
     }

@@ -24,7 +24,7 @@ pub(crate) struct ClientInfo {
     pub(crate) agent: HeaderValue,
 }
 
-/// A decoded request.
+/// A request that was decoded from a frame.
 #[derive(Debug)]
 pub(crate) struct FrameRequest {
     /// Number of the request on its connection, which the answer repeats.
@@ -56,7 +56,7 @@ struct FrameParts<'a> {
     failure: Option<Failure>,
 }
 
-/// Decodes a request.
+/// Decodes a request from the head and the tokens of its frame. Fails if the frame is not one.
 pub(crate) fn read_frame(
     head: &RequestHead,
     bytes: &Bytes,

@@ -19,7 +19,7 @@ enum Step {
     Discarded(usize),
 }
 
-/// A complete part.
+/// A part of the input that has arrived completely.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// The head and the tokens of a frame.

@@ -13,11 +13,10 @@ const COPIED_BYTES: usize = 8 * 1024;
 /// Bytes in the order in which they are sent.
 #[derive(Debug, Default)]
 pub(super) struct Output {
-    /// Complete parts.
+    /// Parts to which nothing is appended any more.
     parts: VecDeque<Bytes>,
     /// The last part, to which frames are appended.
     last: Vec<u8>,
-    /// Number of unsent bytes.
     unsent: usize,
 }
 
@@ -27,7 +26,6 @@ impl Output {
         self.unsent
     }
 
-    /// Appends an answer.
     pub(super) fn push(&mut self, answer: Answer, to: ReturnAddress) {
         self.write(|out| {
             let body = write_answer(answer, to, out);

@@ -15,7 +15,7 @@ use crate::{
     transport::Transport,
 };
 
-/// A request that runs.
+/// The future of a request, which yields its answer.
 pub(super) type Running = Pin<Box<dyn Future<Output = (Answer, ReturnAddress)> + Send>>;
 
 /// A request that was admitted and whose body may still arrive.

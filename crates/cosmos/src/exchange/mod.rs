@@ -71,12 +71,11 @@ pub(crate) struct Head {
 pub(crate) struct Answer {
     pub(crate) reply: Reply,
     pub(crate) activity: Activity,
-    /// The newest visible commit.
+    /// The newest commit that is visible to readers.
     pub(crate) known: u64,
     /// Whether the request is about items. Answers about items name the partition key range:
     /// without it, clients would reload the list of ranges before their next request.
     pub(crate) about_items: bool,
-    /// Duration of the request.
     pub(crate) took: Duration,
     /// Memory reserved for the body.
     pub(crate) held: Share,

@@ -66,7 +66,6 @@ impl Frame {
         self
     }
 
-    /// Removes a token.
     pub(crate) fn without(mut self, token: RequestToken) -> Self {
         self.tokens.retain(|(name, _)| *name != token);
         self
@@ -180,7 +179,6 @@ impl FrameAnswer {
         Some(i64::from_le_bytes(number))
     }
 
-    /// Returns status and sub-status.
     pub(crate) fn code(&self) -> (u32, i64) {
         (self.status, self.number(AnswerToken::SubStatus).unwrap_or(0))
     }
