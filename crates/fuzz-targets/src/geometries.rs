@@ -1,5 +1,5 @@
 //! Geometries: a document is parsed as GeoJSON, as the value that an index of geometries has in its
-//! cells, and as a region. What is found by a test must be found by the cells of the region, too.
+//! cells, and as a region. The cells of a region must find every geometry that its test finds.
 
 use document::{DocRef, Document, ValueRef, doc, validate};
 use geometry::{

@@ -106,12 +106,12 @@ pub struct Plane {
 // The coordinates are never NaN.
 impl Eq for Plane {}
 
-/// What is divided into cells.
+/// A space that is divided into cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The sphere.
+    /// The surface of the unit sphere.
     Sphere,
-    /// A square of the plane.
+    /// A square part of the plane.
     Plane(Plane),
 }
 

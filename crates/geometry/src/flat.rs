@@ -29,13 +29,13 @@ pub enum FlatRegion {
         /// The corner with the highest coordinates.
         high: FlatPoint,
     },
-    /// The points within a line through these points that ends where it begins.
+    /// The points within a closed line through these points.
     Polygon(Vec<FlatPoint>),
     /// The points at most at this distance from the centre.
     Circle {
         /// The centre of the circle.
         centre: FlatPoint,
-        /// The greatest distance.
+        /// The greatest distance from the centre.
         radius: f64,
     },
 }

@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 1_000;
 pub struct GeoIndex {
     /// Paths of the geometries, in the order of the key.
     pub paths: Vec<String>,
-    /// What is divided into cells.
+    /// The space that is divided into cells.
     pub space: Space,
 }
 

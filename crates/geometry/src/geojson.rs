@@ -23,19 +23,19 @@ const STRICT_WINDING: &str = "urn:x-mongodb:crs:strictwinding:EPSG:4326";
 /// Names of the usual coordinate system.
 const USUAL: [&str; 2] = ["urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326"];
 
-/// What is checked of a shape.
+/// The checks that a shape has to pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checks {
     /// The structure, and that rings do not cross themselves or each other.
     All,
-    /// The structure.
+    /// Only the structure is checked.
     Structure,
 }
 
 /// A shape that was given as GeoJSON.
 #[derive(Clone, Debug)]
 pub struct GeoJson {
-    /// The shape.
+    /// The shape on the sphere.
     pub shape: Shape,
     /// The coordinates, if the shape is a point.
     pub point: Option<FlatPoint>,
@@ -67,7 +67,7 @@ struct Parse {
     inside: Inside,
 }
 
-/// Parses a GeoJSON object.
+/// Parses a GeoJSON object with these checks.
 ///
 /// # Errors
 ///
@@ -190,7 +190,7 @@ fn add_point(value: ValueRef<'_>, parse: &mut Parse) -> Result<(), String> {
     Ok(())
 }
 
-/// Parses a list of positions, without those that repeat the one before.
+/// Parses a list of positions; a position equal to its predecessor is dropped.
 fn parse_positions(value: ValueRef<'_>) -> Result<Vec<Vector>, String> {
     let array = array_of(value, "GeoJSON coordinates", " of coordinates")?;
     let mut positions = Vec::new();

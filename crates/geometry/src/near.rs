@@ -14,14 +14,14 @@ use crate::{
     vector::Vector,
 };
 
-/// How distances are measured.
+/// The unit and the surface of distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// On the Earth, in metres.
     Metres,
     /// On the sphere, in radians.
     Radians,
-    /// In the plane.
+    /// In the plane, in the unit of its coordinates.
     Plane,
 }
 
@@ -54,9 +54,9 @@ pub struct Near {
     centre: FlatPoint,
     vector: Vector,
     metric: Metric,
-    /// The least distance.
+    /// The least wanted distance, inclusive.
     min: f64,
-    /// The greatest distance.
+    /// The greatest wanted distance, inclusive.
     max: f64,
 }
 
@@ -79,7 +79,7 @@ impl Near {
         self.wanted.as_deref()
     }
 
-    /// Returns how distances are measured.
+    /// Returns the unit and the surface of distances.
     pub fn metric(&self) -> Metric {
         self.metric
     }
@@ -99,7 +99,7 @@ impl Near {
     }
 
     /// Returns the distance of the nearest of a document's geometries, and its value; `None` if
-    /// there is none with a distance.
+    /// no geometry has a distance.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Near {
         (of_angle(self.metric, least) * (1.0 - 1e-12), of_angle(self.metric, most))
     }
 
-    /// Returns whether all distances of a range are below, or above, those that are wanted.
+    /// Returns whether all distances of a range are below, or above, the wanted range.
     pub fn excludes(&self, (least, most): (f64, f64)) -> bool {
         self.max < least || most < self.min
     }

@@ -45,7 +45,7 @@ pub struct GeoTest {
 }
 
 impl GeoTest {
-    /// Creates a test.
+    /// Creates a test with this operand.
     pub fn new(predicate: GeoPredicate, region: Region) -> Self {
         let cap = match &region {
             Region::Shape(shape) => shape.cap(),
@@ -66,7 +66,7 @@ impl GeoTest {
     ///
     /// Those of `meter`.
     pub fn meets(&self, value: ValueRef<'_>, meter: Meter<'_>) -> Result<bool, Error> {
-        // Most other values are told by their types.
+        // Most values that are no geometries have another type.
         if !matches!(value, ValueRef::Array(_) | ValueRef::Document(_)) {
             return Ok(false);
         }
@@ -156,7 +156,7 @@ pub(crate) fn cells_of_shape(shape: &Shape, most: usize) -> Vec<Cell> {
 }
 
 impl Shape {
-    /// Returns whether the shape lies in a cap.
+    /// Returns whether the shape is within a cap.
     fn is_in_cap(&self, cap: &Cap) -> bool {
         // A cap up to a hemisphere is convex, so it contains what lies between its points.
         let near = |point: &crate::Vector| cap.centre.angle(*point) <= cap.radius;

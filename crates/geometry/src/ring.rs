@@ -12,7 +12,7 @@ use crate::vector::{Cap, Vector, distance_to_arc};
 /// Which side of a ring is inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inside {
-    /// The smaller side.
+    /// The side with the smaller area.
     Smaller,
     /// The side to the left of the line from each vertex to the next.
     Left,
@@ -33,7 +33,7 @@ impl Ring {
     /// Creates a ring of at least three vertices.
     pub(crate) fn new(mut vertices: Vec<Vector>, inside: Inside) -> Self {
         let cap = Cap::around(vertices.iter().copied());
-        // A cap is convex, so the smaller side of a ring in a cap lies in the cap.
+        // A cap is convex, so it contains the smaller side of a ring in it.
         if cap.radius <= 1.5 && (inside == Inside::Smaller || is_left_smaller(&vertices)) {
             let outside = cap.centre.perpendicular();
             return Self { vertices, references: vec![(outside, false)], cap };

@@ -60,7 +60,7 @@ impl Polygon {
     }
 }
 
-/// Points, lines and polygons.
+/// A set of points, lines and polygons.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     pub(crate) points: Vec<Vector>,
@@ -252,8 +252,8 @@ impl Polygon {
         Ok(true)
     }
 
-    /// Returns whether the arc from `a` to `b`, both in the polygon, leaves it where it meets the
-    /// edge from `c` to `d`.
+    /// Returns whether the arc from `a` to `b`, both in the polygon, leaves it at the edge from `c`
+    /// to `d`.
     fn is_left_at(&self, a: Vector, b: Vector, c: Vector, d: Vector) -> bool {
         let is_at_end = |point: Vector| point.angle(c) <= TOLERANCE || point.angle(d) <= TOLERANCE;
         if arcs_cross(a, b, c, d) {

@@ -103,7 +103,7 @@ pub struct Cap {
 }
 
 impl Cap {
-    /// The whole sphere.
+    /// The cap that contains the whole sphere.
     pub(crate) const ALL: Self = Self { centre: Vector::new(0.0, 0.0, 1.0), radius: 4.0 };
 
     /// Returns a cap with all of these points, and so with the arcs between them if its radius is at

@@ -40,7 +40,7 @@ pub(crate) enum AccessPath {
 #[derive(Clone, Debug)]
 pub(crate) struct NearAccess {
     pub(crate) index: Arc<IndexSpec>,
-    /// What the index divides into cells.
+    /// The space that the index divides into cells.
     pub(crate) space: Space,
     /// Key prefixes of the entries, before their cells.
     pub(crate) prefixes: Vec<Vec<u8>>,

@@ -205,7 +205,7 @@ pub(super) struct PathValues<'a> {
     pub(super) expanded: bool,
 }
 
-/// Returns the values at a path; null if there is none.
+/// Returns the values at a path; null for a missing one.
 pub(super) fn values_of_path<'a>(
     index: &IndexSpec,
     document: DocRef<'a>,

@@ -29,7 +29,7 @@ use crate::Error;
 /// Operators that sort by distance. They take the place of all operators of a field.
 const NEAR: &[&str] = &["$near", "$nearSphere", "$geoNear"];
 
-/// Parses `$geoWithin` or `$geoIntersects`.
+/// Parses the operand of `$geoWithin` or `$geoIntersects`.
 ///
 /// Errors: 2 for an invalid region, and for one that the predicate does not support.
 pub(super) fn parse_test(

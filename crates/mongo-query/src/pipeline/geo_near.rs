@@ -39,7 +39,7 @@ struct Options<'a> {
     multiplier: f64,
 }
 
-/// Parses the stage.
+/// Parses the stage into a filter and computed fields.
 ///
 /// Errors: 10065 not an object, 16604 to 16606 and 5 digits for wrong options, 2 for an invalid
 /// point, 5626500 for a query that sorts by distance, 238 inside another stage.

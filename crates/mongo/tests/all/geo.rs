@@ -1,5 +1,5 @@
-//! Indexes of geometries and the operators that use them: what they find, in which order, what is
-//! refused, and that documents expire in them at their instant.
+//! Indexes of geometries and the operators that use them: what they find, in which order, which
+//! requests are refused, and that documents expire in them at their instant.
 
 use crate::client::{Client, first_batch, number};
 use crate::replies::{good, refused};

@@ -20,7 +20,7 @@ pub enum GeoPart {
 /// An expression over the result of a search by distance.
 #[derive(Clone, Debug)]
 pub struct GeoCall {
-    /// The search.
+    /// The search that has found the document.
     pub near: Arc<Near>,
     /// The part of its result.
     pub part: GeoPart,

@@ -31,7 +31,7 @@ pub enum PathTest {
     },
     /// A string that matches a regular expression.
     Pattern(Pattern),
-    /// The value is a geometry that lies in a region or intersects it.
+    /// The value is a geometry within a region, or one that intersects it.
     Geo(Arc<GeoTest>),
     /// A test of some bits of the value.
     Bits(BitTest),

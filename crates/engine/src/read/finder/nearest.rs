@@ -32,7 +32,7 @@ use crate::{
 /// Maximum number of entries of a cell that are read instead of dividing it.
 const FEW_ENTRIES: usize = 64;
 
-/// A search by distance.
+/// A search for rows by their distances, and its progress.
 #[derive(Debug)]
 pub(super) struct Nearest {
     access: NearAccess,
@@ -121,7 +121,7 @@ impl Nearest {
         Self { access, queue: None, seen, held: None, last: None }
     }
 
-    /// Forgets what was read in a view.
+    /// Drops the queue, so that the search starts again in another view.
     pub(super) fn forget_read_ahead(&mut self) {
         (self.queue, self.held) = (None, None);
         self.seen = SeenRows::default();
