@@ -312,7 +312,16 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     ("test-kit", &["build", "pausing", "kit"]),
     (
         "fuzz-targets",
-        &["documents", "texts", "searches", "queries", "requests", "logins", "stored"],
+        &[
+            "documents",
+            "texts",
+            "searches",
+            "queries",
+            "geometries",
+            "requests",
+            "logins",
+            "stored",
+        ],
     ),
     (
         "sim",

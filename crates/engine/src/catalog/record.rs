@@ -163,22 +163,14 @@ impl IndexSpec {
         }
     }
 
-    /// Returns the kind of a path whose geometries the index has in cells.
-    fn geo_kind(&self, path: &str) -> Option<&'static str> {
-        match &self.shape {
-            IndexShape::Geo(geo) if geo.paths.iter().any(|held| held == path) => Some(geo.kind()),
-            _ => None,
-        }
-    }
-
     /// Returns the key pattern as a document of 1 and -1, with the kind of a field that has one.
     pub fn key_pattern(&self) -> Document {
-        let part = |path: &str, descending: bool| match (descending, self.geo_kind(path)) {
-            (_, Some(kind)) => kind.into(),
+        let part = |path: &str, descending: bool| match &self.shape {
+            IndexShape::Geo(geo) if geo.paths.iter().any(|held| held == path) => geo.kind().into(),
             _ if self.hashed_path() == Some(path) => "hashed".into(),
-            _ if path == TEXT_FIELD && matches!(self.shape, IndexShape::Text(_)) => "text".into(),
-            (true, None) => Value::Int32(-1),
-            (false, None) => Value::Int32(1),
+            IndexShape::Text(_) if path == TEXT_FIELD => "text".into(),
+            _ if descending => Value::Int32(-1),
+            _ => Value::Int32(1),
         };
         let parts = self.key.iter();
         parts.map(|(path, descending)| (path.clone(), part(path, *descending))).collect()
