@@ -249,7 +249,7 @@ async fn an_open_address_asks_for_nothing_but_a_token() {
     let answer = of(&server, "POST", SESSION, &token, &large).await;
     assert_eq!((answer.status, code(&answer).as_str()), (413, "TooLarge"));
     let pong = run(&server, &token, doc! { "ping": 1 }).await;
-    assert_eq!(pong, doc! { "ok": 1.0 });
+    assert_eq!(pong.get("ok"), Some(&1.0.into()));
     let large = vec![0; 17 << 20];
     assert_eq!(run_portal_command(&server, &token, "db", &large).await.0, 413);
     server.stop().await;
