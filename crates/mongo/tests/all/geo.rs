@@ -522,9 +522,10 @@ async fn a_region_with_many_vertices_is_stopped_by_the_time_limit() {
     ring.push(ring[0].clone());
     let circle = doc! { "type": "Polygon", "coordinates": array![Value::Array(ring)] };
     let within = doc! { "p": doc! { "$geoWithin": doc! { "$geometry": circle } } };
-    let find = |limit: i32| {
+    let find = |limit: i32| -> Document {
         let filter = within.clone();
-        doc! { "find": "c", "filter": filter, "limit": limit, "maxTimeMS": 300 }
+        let find = doc! { "find": "c", "filter": filter, "limit": limit };
+        [find, doc! { "batchSize": 10_000, "maxTimeMS": 20 }].into_iter().flatten().collect()
     };
     refused(&mut client, find(0), 50).await;
     let mut few = find(2);
