@@ -63,7 +63,7 @@ In direct mode (rntbd over TLS at the port of the NoSQL API) these work: items (
 patch, delete, query, read feed, change feed, batch, bulk), and reads of databases, containers, users,
 permissions and conflicts; the SDKs send the rest to the gateway. Names are not percent-encoded, so items whose
 ids have `?`, `#`, `%` or a space at the end are addressed by their ids. Strong and bounded staleness reads of
-items are refused as in the gateway. What is 501 is `InternalServerError` with the same text in .NET.
+items are refused as in the gateway. An error 501 is `InternalServerError` with the same text in .NET.
 "#;
 
 /// Text after the tables: charges, limits, choices, and missing features.

@@ -33,7 +33,7 @@ pub(crate) struct Reply {
     pub(crate) retry_ms: Option<u64>,
     /// The commit of an item's last change, for a response to a read of the item.
     pub(crate) item_seq: Option<u64>,
-    /// Further headers. Answers of direct mode include those that have a token.
+    /// Further headers. Answers of direct mode include each header that has a token.
     pub(crate) extra: Vec<(&'static str, String)>,
     /// Headers about the resource's parent; set by the dispatcher, not by routes.
     pub(crate) parent: Option<ParentHeaders>,

@@ -128,7 +128,7 @@ mod tests {
         fs::create_dir_all(data.join("nosql")).unwrap();
         let (from, to) = (data.to_str().unwrap(), folder.path().join("ebb.pem"));
         let typed = ["cert", "export", "--data-dir", from, to.to_str().unwrap()];
-        assert_eq!(exit(&typed), ExitCode::from(FAILED), "there is none");
+        assert_eq!(exit(&typed), ExitCode::from(FAILED), "no certificate exists yet");
         fs::write(data.join("nosql/certificate.pem"), "-----BEGIN\n").unwrap();
         assert_eq!(exit(&typed), ExitCode::SUCCESS);
         assert_eq!(fs::read_to_string(to).unwrap(), "-----BEGIN\n");

@@ -15,6 +15,7 @@ mod limits;
 mod other_names;
 mod source;
 mod tls;
+mod topology;
 mod values;
 
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
@@ -26,17 +27,16 @@ use file::ConfigFile;
 use headings::heading_of;
 use limits::LimitValues;
 use other_names::{other_name, own_name, with_other_name, without_meaning};
-use server::{
-    ClockMode, Config, LogFormat, MongoTopology, OldViewsBound, REAP_DELAY, RootUser, Secret,
-};
+use server::{ClockMode, Config, LogFormat, OldViewsBound, REAP_DELAY, RootUser, Secret};
 use source::{Source, find_source, typed_text};
 use tls::TlsValues;
+use topology::TopologyValues;
 pub(crate) use values::parse_span;
 use values::{
     Address, Optional, StoreKind, banner_beside, optional, parse_address, parse_bool, parse_bytes,
     parse_clock, parse_collector, parse_days, parse_endpoint, parse_host, parse_log_format,
-    parse_log_level, parse_old_views, parse_path, parse_reached_address, parse_seconds,
-    parse_set_name, parse_size, parse_store, parse_text, parse_topology,
+    parse_log_level, parse_old_views, parse_path, parse_seconds, parse_size, parse_store,
+    parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -58,15 +58,8 @@ struct Values {
     /// Address of the MongoDB API, or 'off'
     #[arg(long, env = "EBB_MONGO_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:27017", value_parser = parse_address)]
     mongo_addr: Address,
-    /// How the MongoDB API presents itself to drivers: only a router gets numbered writes and transactions
-    #[arg(long, env = "EBB_MONGO_TOPOLOGY", value_name = "router|standalone", default_value = "router", value_parser = parse_topology)]
-    mongo_topology: MongoTopology,
-    /// Make the server the only member of a replica set of this name; drivers connect to the address of --advertise [none]
-    #[arg(long, env = "EBB_REPL_SET", value_name = "NAME", default_value = "", value_parser = optional(parse_set_name))]
-    repl_set: Optional<String>,
-    /// Address under which all clients reach the member of --repl-set [the one of replSetInitiate, or of --mongo-addr]
-    #[arg(long, env = "EBB_ADVERTISE", value_name = "HOST:PORT", default_value = "", value_parser = optional(parse_reached_address))]
-    advertise: Optional<String>,
+    #[command(flatten)]
+    topology: TopologyValues,
     /// Require authentication on the MongoDB API, with role-based access control
     #[arg(long, env = "EBB_MONGO_AUTH", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     mongo_auth: bool,
@@ -303,10 +296,7 @@ impl Settings {
         Ok(Config {
             data_dir: (!given.in_memory).then_some(given.data_dir),
             mongo_addr: given.mongo_addr.0,
-            mongo_topology: match given.repl_set.0 {
-                Some(name) => MongoTopology::ReplicaSet { name, advertise: given.advertise.0 },
-                None => given.mongo_topology,
-            },
+            mongo_topology: given.topology.into_topology(),
             mongo_no_auth: given.mongo_no_auth,
             mongo_auth,
             root_user,

@@ -56,7 +56,6 @@ impl Inner {
         &self.views.store
     }
 
-    /// Returns the change log.
     pub(crate) fn changes(&self) -> &Arc<ChangeLog> {
         self.views.store.changes()
     }

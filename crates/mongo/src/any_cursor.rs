@@ -7,7 +7,7 @@ use engine::{Batch, BatchLimit, Collection, Cursor};
 
 use crate::{change_stream::ChangeStream, errors::Result, operation::Operation, pause::sleep};
 
-/// An open cursor.
+/// An open cursor: of a query, or of a change stream.
 #[derive(Debug)]
 pub(crate) enum AnyCursor {
     Query(Box<Cursor>),

@@ -61,7 +61,6 @@ pub struct MongoApi {
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors>,
-    /// The transactions of sessions.
     pub(crate) transactions: TransactionTable,
     pub(crate) users: Users,
     /// The login delay after wrong passwords.

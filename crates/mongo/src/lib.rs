@@ -130,7 +130,6 @@ mod topology;
 mod transaction_call;
 /// The error labels of commands in transactions.
 mod transaction_label;
-/// The transactions of sessions.
 mod transaction_table;
 mod usage;
 /// The storage of users and roles.

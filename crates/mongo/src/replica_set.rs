@@ -30,7 +30,7 @@ pub(crate) struct Member {
     /// The address that a client has configured, if any.
     configured_host: Option<String>,
     pub(crate) term: i64,
-    /// Version of the configuration.
+    /// The version of the configuration; each reconfiguration raises it by one.
     pub(crate) version: i32,
     /// The set's own id, `replicaSetId` in the configuration.
     pub(crate) set_id: ObjectId,

@@ -18,7 +18,7 @@ pub enum Topology {
 /// The settings of a replica set whose only member is this server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicaSetSettings {
-    /// Name of the set.
+    /// Name of the set, which drivers compare with `replicaSet`.
     pub name: String,
     /// The address, `host:port`, to which drivers connect; `None` for the one of the configuration
     /// that a client sends, or the address that the server listens on.

@@ -75,7 +75,7 @@ pub struct ServerContext<'a> {
 }
 
 impl ServerContext<'_> {
-    /// Writes the answer to a context. `client_version` is the one that the client sent.
+    /// Writes the answer to a context. `client_version` is sent by the client.
     pub fn write(&self, out: &mut Vec<u8>, activity: [u8; 16], client_version: &str) {
         let mut frame = FrameWriter::answer(out, 200, activity);
         frame.push(VERSION_ID, Kind::ULong, &PROTOCOL_VERSION.to_le_bytes());

@@ -29,7 +29,7 @@ pub enum MongoTopology {
     Standalone,
     /// The only member of a replica set.
     ReplicaSet {
-        /// Name of the set.
+        /// Name of the set, which drivers compare with `replicaSet`.
         name: String,
         /// Address to which drivers connect; `None` for the configured or the bound address.
         advertise: Option<String>,

@@ -31,7 +31,7 @@ pub struct ClusterTime {
 impl ClusterTime {
     /// The time before every commit and expiration.
     pub const MIN: Self = Self { seconds: 0, increment: 0 };
-    /// The largest time.
+    /// The largest time that can be represented.
     pub const MAX: Self = Self { seconds: u32::MAX, increment: u32::MAX };
 
     /// Creates a time from its second and increment.

@@ -52,6 +52,7 @@ mod tests {
     fn keep(all: &SlowOperations, at_ms: i64) {
         let of = Operation {
             system: "mongodb",
+            protocol: "",
             name: "find",
             database: "app",
             collection: "log",

@@ -28,7 +28,7 @@ mod running;
 pub(crate) use connection::serve_direct;
 pub(crate) use frame_request::{ClientInfo, read_frame};
 
-/// A frame that cannot be decoded or does not belong where it is; the connection is closed.
+/// A frame that cannot be decoded or is out of sequence; the connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BrokenFrame;
 

@@ -284,8 +284,8 @@ fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
 /// Refuses header values that Azure Cosmos DB refuses in every request.
 fn check_values(request: &Request) -> Result<()> {
     let headers: &Headers = &request.headers;
-    // Clients in direct mode demand strong reads of all resources but items, whatever the account's
-    // level is. Every read here is of the newest state.
+    // Clients in direct mode demand strong reads of all resources but items, on an account
+    // of any level. Every read here is of the newest state.
     if request.transport == Transport::Http || request.link.is_about_items() {
         session::check_level(headers.consistency())?;
     }

@@ -89,7 +89,7 @@ pub(super) async fn answer_request(
     })
 }
 
-/// Returns what is recorded of a request's head.
+/// Returns the fields of a request's head that are recorded.
 fn read_head(api: &NoSqlApi, parts: &Parts, about_items: bool) -> Head {
     let given = parts.headers.get("x-ms-activity-id").map(HeaderValue::to_str);
     Head {

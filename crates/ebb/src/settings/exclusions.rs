@@ -26,11 +26,12 @@ impl Settings {
                 "--mongo-topology is for a stand-alone server: a node of a cluster is a router",
             ),
             (
-                given.repl_set.0.is_some() && (in_cluster || self.is_set("mongo-topology")),
+                given.topology.repl_set.0.is_some()
+                    && (in_cluster || self.is_set("mongo-topology")),
                 "--repl-set excludes --mongo-topology, and a node of a cluster is a router",
             ),
             (
-                given.advertise.0.is_some() && given.repl_set.0.is_none(),
+                given.topology.advertise.0.is_some() && given.topology.repl_set.0.is_none(),
                 "--advertise needs --repl-set",
             ),
             (given.in_memory && in_cluster, "--in-memory and --store cassandra exclude each other"),

@@ -9,7 +9,7 @@ pub enum ChangeScope {
     Collection(Namespace),
     /// All collections of a database.
     Database(String),
-    /// All collections.
+    /// The changes of all collections of all databases.
     All,
 }
 

@@ -92,7 +92,6 @@ impl ChangeLog {
         self.wakes.wake_up_to(published);
     }
 
-    /// Wakes all readers.
     pub(crate) fn wake_all(&self) {
         self.wakes.wake_all();
     }

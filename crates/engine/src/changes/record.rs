@@ -18,11 +18,11 @@ use crate::{error::Error, names::Namespace};
 /// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// A document was inserted.
+    /// The insert of a document.
     Insert,
     /// A document was edited; the description tells the changed fields.
     Update,
-    /// A document was replaced.
+    /// The replacement of a whole document.
     Replace,
     /// A document was deleted by a request.
     Delete,
@@ -30,7 +30,7 @@ pub enum ChangeKind {
     Expire,
     /// A collection was created; the description contains its options.
     Create,
-    /// A collection was dropped.
+    /// The removal of a collection by a drop.
     Drop,
     /// A collection was renamed; the description contains its new name.
     Rename,
@@ -99,7 +99,7 @@ pub struct Change {
     pub namespace: Namespace,
     /// Row key of the document; empty for a change of a collection.
     pub row_key: Bytes,
-    /// Id of the document.
+    /// The `_id` of the changed document; `None` for changes of collections and databases.
     pub id: Option<Value>,
     /// The document after the change: of every insert and replacement, and of an edit if the
     /// collection keeps images.

@@ -40,7 +40,6 @@ impl Storage {
         Self { store, rows: Arc::new(rows), changes: Arc::default(), block_in_place }
     }
 
-    /// Returns the change log.
     pub(crate) fn changes(&self) -> &Arc<ChangeLog> {
         &self.changes
     }

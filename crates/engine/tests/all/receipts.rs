@@ -185,7 +185,7 @@ fn a_manual_clock_does_not_expire_them_and_old_ones_are_removed() {
     assert!(held(&kit).is_some());
     assert_eq!(ready(kit.engine.forget_receipts(&said_so("inserted [0]"))).unwrap(), 1);
     assert!(held(&kit).is_none());
-    // The version read is gone, which does not count as another version.
+    // The version read was replaced, which does not count as another version.
     insert(&kit, &notes, &[doc! { "_id": 2 }]).unwrap();
     assert_eq!(said(&kit).unwrap(), "inserted [0]");
 }

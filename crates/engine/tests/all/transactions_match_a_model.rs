@@ -150,7 +150,6 @@ impl<'k> Model<'k> {
         self.commit(written);
     }
 
-    /// Changes the committed documents.
     fn commit(&mut self, written: Vec<(i32, Option<(i32, i32)>)>) {
         let Versions { ids, values, commits } = &mut self.versions;
         *commits += 1;

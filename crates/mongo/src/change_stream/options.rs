@@ -12,7 +12,6 @@ use crate::{
     rights::{CommandRequest, Object, Requirement},
 };
 
-/// Arguments of the stage.
 const FIELDS: &[&str] = &[
     "fullDocument",
     "fullDocumentBeforeChange",
@@ -50,10 +49,10 @@ pub(crate) enum Image {
     Required,
 }
 
-/// Where a stream begins.
+/// The position in the change log at which a stream begins.
 #[derive(Clone, Debug)]
 pub(crate) enum Start {
-    /// After the newest commit.
+    /// The first change after the newest commit.
     Now,
     /// With the first event at or after this time.
     Time(ClusterTime),
@@ -62,7 +61,6 @@ pub(crate) enum Start {
     Token { token: Token, after_invalidation: bool },
 }
 
-/// The arguments of `$changeStream`.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamOptions {
     pub(super) after: Image,

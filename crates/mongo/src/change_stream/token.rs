@@ -33,7 +33,6 @@ const CHECKSUM: usize = 8;
 pub(crate) enum Token {
     /// A place before all events of this time.
     Time(ClusterTime),
-    /// An event.
     Event(EventToken),
 }
 
@@ -44,7 +43,6 @@ pub(crate) struct EventToken {
     pub(super) operation: u32,
     pub(super) uuid: [u8; 16],
     pub(super) row_key: Bytes,
-    /// Name of the operation.
     pub(super) kind: String,
     /// Whether the event is the invalidation that follows this event.
     pub(crate) invalidates: bool,

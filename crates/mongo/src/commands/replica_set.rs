@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The set works before it is initiated. Tools that start a server run `replSetInitiate` once, and
-//! the address in it becomes the one that drivers connect to, unless a setting gives it.
+//! drivers connect to the address in it from then on, unless a setting gives it.
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, array, doc};
 use engine::ClusterTime;
@@ -23,7 +23,6 @@ use crate::{
     replies::ok,
 };
 
-/// Arguments of `replSetReconfig`.
 pub(super) const RECONFIG_FIELDS: &[&str] = &["force", "maxTimeMS"];
 
 /// State of a primary in `replSetGetStatus`.
@@ -81,7 +80,7 @@ pub(super) fn status_section(call: &Call<'_>, set: &ReplicaSet) -> Document {
     section
 }
 
-/// Runs `replSetGetStatus`.
+/// Runs `replSetGetStatus`: describes the set with its single member, the primary.
 pub(super) async fn status(call: &Call<'_>) -> Result<DocBuf> {
     let set = expect_set(call)?;
     let (member, now) = (set.member(), call.api.engine.now().await?);
@@ -135,7 +134,7 @@ pub(super) async fn status(call: &Call<'_>) -> Result<DocBuf> {
     })
 }
 
-/// Runs `replSetGetConfig`.
+/// Runs `replSetGetConfig`: returns the configuration with its single member.
 pub(super) async fn config(call: &Call<'_>) -> Result<DocBuf> {
     let set = expect_set(call)?;
     ok(doc! { "config": shown_config(set.name(), &set.member()) })

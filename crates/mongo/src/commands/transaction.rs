@@ -180,8 +180,8 @@ fn has_failed(reply: &DocBuf) -> bool {
 
 /// Runs `commitTransaction`. A repeat of a commit is answered like the first one.
 ///
-/// Fails with 112 and 246 if the transaction conflicts with others, and with 225 and 251 if there is
-/// none of this number.
+/// Fails with 112 and 246 if the transaction conflicts with others, and with 225 and 251 if no
+/// transaction has this number.
 pub(super) async fn commit(call: &Call<'_>) -> Result<DocBuf> {
     let (key, number) = (session_key(call), number(call));
     let newest = call.api.transactions.newest(&key);

@@ -79,7 +79,6 @@ struct GivenRead<'a> {
 }
 
 impl<'a> GivenRead<'a> {
-    /// Reads one field.
     fn read_field(&mut self, name: &str, value: ValueRef<'a>) -> Result<()> {
         match (name, value) {
             ("level", ValueRef::String(text)) => self.level = Some(text),

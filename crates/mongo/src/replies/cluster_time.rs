@@ -1,7 +1,7 @@
 //! `$clusterTime` and `operationTime`, which every reply has if the server is not a standalone one.
 //!
 //! Drivers return the largest `$clusterTime` that they have seen with each command, and read with
-//! `afterClusterTime` what they have written. The time has no signature, because no time of a client
+//! `afterClusterTime` their own writes. The time has no signature, because no time of a client
 //! is believed: the server's clock follows only its own commits.
 
 use bytes::BytesMut;

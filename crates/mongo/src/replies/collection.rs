@@ -18,7 +18,6 @@ pub(crate) fn disk_bytes(call: &Call<'_>, collection: &Collection) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// Returns a collection's UUID.
 pub(crate) fn collection_uuid(collection: &Collection) -> [u8; 16] {
     collection.state().record.uuid()
 }

@@ -16,7 +16,7 @@ pub(crate) struct StoredNumber {
     pub(crate) number: i64,
     /// Whether it is that of a committed transaction.
     pub(crate) is_committed: bool,
-    /// Version of the receipt.
+    /// The sequence number of the commit that stored the receipt.
     stamp: u64,
 }
 

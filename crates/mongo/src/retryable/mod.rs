@@ -17,7 +17,6 @@
 /// The receipts of committed transactions.
 mod committed;
 mod failures;
-/// Removal of old receipts.
 mod forget;
 /// Error labels on which a driver repeats a write.
 pub(crate) mod label;

@@ -373,7 +373,11 @@ async fn what_is_wrong_is_refused() {
         (doc! { "$nothing": 1 }, 40324),
         (doc! { "$changeStreamSplitLargeEvent": doc! { "x": 1 } }, 2),
     ] {
-        assert_eq!(code(&mut client, open(doc! {}, &[stage.clone()])).await, want, "{stage:?}");
+        assert_eq!(
+            code(&mut client, open(doc! {}, std::slice::from_ref(&stage))).await,
+            want,
+            "{stage:?}"
+        );
     }
     let mut own = open(doc! {}, &[]);
     own.push("$db", "admin");

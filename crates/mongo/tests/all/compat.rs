@@ -163,8 +163,8 @@ MongoDB; what differs says how; what is not there yet answers an error that name
   Files take 16 GB together at most and leave a part of the device free (14031); 64 operations have
   one at the same time (365). Other stages, and a server with `--in-memory`, refuse with 292.
 * The first message of a connection has 64 KB at most.
-* With `--mongo-topology standalone` a `txnNumber` is refused with 20, as by a standalone mongod. What it does
-  otherwise stands [below](#numbered-writes).
+* With `--mongo-topology standalone` a `txnNumber` is refused with 20, as by a standalone mongod. Its other effects
+  are described [below](#numbered-writes).
 * `$lookup`, `$graphLookup` and `$unionWith` read the other collection at the instant of the pipeline's
   batch and in its snapshot.
 ";

@@ -1,4 +1,4 @@
-//! Indexes of geometries and the operators that use them: what they find, in which order, which
+//! Indexes of geometries and the operators that use them: results, their order, which
 //! requests are refused, and that documents expire in them at their instant.
 
 use crate::client::{Client, first_batch, number};
@@ -396,9 +396,9 @@ async fn invalid_geometries_and_indexes_are_refused() {
     for value in [
         Value::from(5),
         Value::from("x"),
-        Value::from(array![1, "x"]),
-        Value::from(array![200, 10]),
-        Value::from(array![array![1, 2], array![3, 4]]),
+        array![1, "x"],
+        array![200, 10],
+        array![array![1, 2], array![3, 4]],
         Value::from(shape("Point", array![0, 91])),
         Value::from(shape("Line", array![0, 1])),
         Value::from(shape("LineString", array![array![0, 1]])),
@@ -516,7 +516,7 @@ async fn a_region_with_many_vertices_is_stopped_by_the_time_limit() {
     insert(&mut client, rows.collect()).await;
     let vertex = |at: u32| {
         let angle = f64::from(at) / 50_000.0 * std::f64::consts::TAU;
-        Value::from(array![20.0 * angle.cos(), 20.0 * angle.sin()])
+        array![20.0 * angle.cos(), 20.0 * angle.sin()]
     };
     let mut ring: Vec<Value> = (0..50_000).map(vertex).collect();
     ring.push(ring[0].clone());

@@ -1,4 +1,4 @@
-//! The server as the only member of a replica set, and what it shares with a router: cluster times,
+//! The server as the only member of a replica set, and its common ground with a router: cluster times,
 //! and concerns that a standalone server refuses.
 
 use crate::client::{Client, number};

@@ -31,9 +31,8 @@ struct Found {
     truncated: Vec<(Vec<Step>, usize)>,
 }
 
-/// Returns the update description of an edit, with the parts of the paths that are ambiguous in
-/// `disambiguatedPaths`: those that contain a field name with a dot or a number after the first
-/// part.
+/// Returns the update description of an edit. `disambiguatedPaths` has the parts of ambiguous
+/// paths: a field name contains a dot, or a number follows the first part.
 pub fn update_description(before: DocRef<'_>, after: DocRef<'_>) -> Document {
     let mut found = Found::default();
     found.compare_documents(before, after, &mut Vec::new());

@@ -1,0 +1,30 @@
+//! Settings of the topology that drivers of the MongoDB API see.
+
+use clap::Args;
+use server::MongoTopology;
+
+use super::values::{Optional, optional, parse_reached_address, parse_set_name, parse_topology};
+
+/// The settings of the topology, typed. A doc comment is the help of its flag.
+#[derive(Clone, Debug, Args)]
+pub(super) struct TopologyValues {
+    /// How the MongoDB API presents itself to drivers: only a router gets numbered writes and transactions
+    #[arg(long, env = "EBB_MONGO_TOPOLOGY", value_name = "router|standalone", default_value = "router", value_parser = parse_topology)]
+    mongo_topology: MongoTopology,
+    /// Make the server the only member of a replica set of this name; drivers connect to the address of --advertise [none]
+    #[arg(long, env = "EBB_REPL_SET", value_name = "NAME", default_value = "", value_parser = optional(parse_set_name))]
+    pub(super) repl_set: Optional<String>,
+    /// Address under which all clients reach the member of --repl-set [the one of replSetInitiate, or of --mongo-addr]
+    #[arg(long, env = "EBB_ADVERTISE", value_name = "HOST:PORT", default_value = "", value_parser = optional(parse_reached_address))]
+    pub(super) advertise: Optional<String>,
+}
+
+impl TopologyValues {
+    /// Returns the topology; `--repl-set` decides over `--mongo-topology`.
+    pub(super) fn into_topology(self) -> MongoTopology {
+        match self.repl_set.0 {
+            Some(name) => MongoTopology::ReplicaSet { name, advertise: self.advertise.0 },
+            None => self.mongo_topology,
+        }
+    }
+}
