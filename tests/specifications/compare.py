@@ -2,8 +2,10 @@
 
 compare.py TOPOLOGY RESULTS FAILURES MODULES
 
-RESULTS is a report in JUnit's format. FAILURES has lines of a topology (or `all`), a test and the reason for
-which it fails, separated by tabs. Prints a line for each module with its passed, failed and skipped tests.
+RESULTS is a report in JUnit's format. FAILURES has lines of a topology (or `all`), a test and the
+reason for which it fails, separated by tabs. Prints a line for each module with its passed, skipped
+and failed tests. The exit code is 1 if a test failed that is not in FAILURES, or passed although it
+is there, or was not run.
 """
 
 import collections
@@ -11,8 +13,15 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 
+def rows(path):
+    """Returns the lines of a table, without comments, as lists of fields."""
+    with open(path) as lines:
+        texts = [line.rstrip("\n") for line in lines]
+    return [text.split("\t") for text in texts if text and not text.startswith("#")]
+
+
 def outcomes(path):
-    """Yields module, test and outcome of each test of a report."""
+    """Yields module, test, outcome and message of each test of a report."""
     for case in ElementTree.parse(path).iter("testcase"):
         *_, module, group = case.get("classname", "").split(".")
         outcome, text = "passed", ""
@@ -24,37 +33,51 @@ def outcomes(path):
         yield module.removeprefix("test_"), f"{group}::{case.get('name')}", outcome, text
 
 
+def reason(text):
+    """Returns the reason of a skip without the name of the test."""
+    unmet = "runOnRequirements not satisfied"
+    return unmet if unmet in text else text.split(": ", 1)[-1][:100]
+
+
+def report(topology, counts, skips, wrong, contents):
+    """Prints the table of modules, the reasons of skips, and what went wrong."""
+    print(f"{topology}: passed, skipped, known to fail, failed")
+    kinds = ("passed", "skipped", "known", "failed")
+    for module, content in contents.items():
+        print("".join(f"{counts[module][kind]:6}" for kind in kinds), "", content)
+    print("skipped because:")
+    for text, number in skips.most_common(12):
+        print(f"{number:6} {text}")
+    for line in wrong:
+        print("FAILED", line)
+    total = sum(counts.values(), collections.Counter())
+    print(
+        f"{topology}: {total['passed']} passed, {total['skipped']} skipped,",
+        f"{total['known']} known to fail, {len(wrong)} failed",
+    )
+
+
 def main(topology, results, failures, modules):
-    with open(failures) as lines:
-        rows = [line.rstrip("\n").split("\t") for line in lines if line.strip() and not line.startswith("#")]
-    known = {test: reason for place, test, reason in rows if place in (topology, "all")}
-    with open(modules) as lines:
-        contents = dict(line.rstrip("\n").split("\t") for line in lines)
+    listed = [row for row in rows(failures) if row[0] in (topology, "all")]
+    known = {test: text for _, test, text in listed}
+    contents = dict(rows(modules))
     counts = collections.defaultdict(collections.Counter)
     skips = collections.Counter()
     wrong = []
     seen = set()
     for module, test, outcome, text in outcomes(results):
         seen.add(test)
-        counts[module]["known" if outcome == "failed" and test in known else outcome] += 1
+        is_known = outcome == "failed" and test in known
+        counts[module]["known" if is_known else outcome] += 1
         if outcome == "skipped":
-            skips[text.split(": ", 1)[-1] if " runOnRequirements " not in text else "runOnRequirements not satisfied"] += 1
-        elif outcome == "failed" and test not in known:
-            wrong.append(f"FAILED {test}: {text.splitlines()[0] if text else ''}")
+            skips[reason(text)] += 1
+        elif outcome == "failed" and not is_known:
+            wrong.append(f"{test}: {text.splitlines()[0] if text else ''}")
         elif outcome == "passed" and test in known:
-            wrong.append(f"FAILED {test}: it passes, but failures.tsv says: {known[test]}")
-    wrong += [f"FAILED {test}: it is in failures.tsv, but was not run" for test in known.keys() - seen]
-    wrong += [f"FAILED {module}: no test of this module was run" for module in contents.keys() - counts.keys()]
-    print(f"{topology}: passed, skipped, known to fail, failed")
-    for module in contents:
-        count = counts[module]
-        print(f"{count['passed']:6} {count['skipped']:5} {count['known']:4} {count['failed']:4}  {contents[module]}")
-    total = sum(counts.values(), collections.Counter())
-    print("skipped because:")
-    for reason, number in skips.most_common(12):
-        print(f"{number:6} {reason[:110]}")
-    print("\n".join(wrong))
-    print(f"{topology}: {total['passed']} passed, {total['skipped']} skipped, {total['known']} known to fail, {len(wrong)} failed")
+            wrong.append(f"{test}: it passes, but failures.tsv says: {known[test]}")
+    wrong += [f"{test}: in failures.tsv, but not run" for test in known.keys() - seen]
+    wrong += [f"{module}: no test was run" for module in contents.keys() - counts.keys()]
+    report(topology, counts, skips, wrong, contents)
     return 1 if wrong else 0
 
 

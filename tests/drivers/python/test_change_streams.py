@@ -10,7 +10,7 @@ def coll(db):
 
 
 def drain(stream):
-    """Returns the events that are there."""
+    """Returns the events that the stream has so far."""
     events = []
     while (event := stream.try_next()) is not None:
         events.append(event)

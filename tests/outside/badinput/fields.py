@@ -91,7 +91,11 @@ COMMANDS = {
         encryptedFields:doc/115 flags:few shardKey:text/2""",
     ),
     "profile": ("t", {"@": -1}, "@:number slowms:number sampleRate:number/2 filter:doc/2"),
-    "convertToCapped": ("t", {"@": "made", "size": 4096}, "@:text/73/26 size:number/72/51024 max:any"),
+    "convertToCapped": (
+        "t",
+        {"@": "made", "size": 4096},
+        "@:text/73/26 size:number/72/51024 max:any",
+    ),
     "cloneCollectionAsCapped": (
         "t",
         {"@": "none", "toCollection": "copied", "size": 4096},

@@ -1,6 +1,6 @@
-"""Numbered writes over `kill -9` and lost connections: a client that sends a write again until it gets
-a reply has made it exactly once. Half of the kills move the manual clock by 90 days first, which must
-not forget what a session has done."""
+"""Numbered writes over `kill -9` and lost connections: a client that sends a write again until it
+gets a reply has made it exactly once. Half of the kills move the manual clock by 90 days first,
+after which the receipts of a session must still be there."""
 
 import os
 import random

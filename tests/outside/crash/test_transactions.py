@@ -1,6 +1,6 @@
 """Concurrent transactions over two databases until the server is killed: each is present as a whole
-or not at all, none was lost, and a commit without a reply is answered after the restart by what has
-happened. All that transactions read was a snapshot.
+or not at all, none was lost, and a commit without a reply is answered after the restart by its
+outcome. All that transactions read was a snapshot.
 
 ROUNDS is the number of kills (default 6; 300 with --torture). One data directory holds all rounds.
 """

@@ -109,7 +109,7 @@ class Transferring(Untiring):
 
 
 def repeat_commits(server, transactions):
-    """Repeats the commits without a reply, which must be answered by what has happened."""
+    """Repeats the commits without a reply, which must be answered by the outcome of the first."""
     with Connection(server.address) as connection:
         for transaction in transactions:
             if transaction.committed is not None:

@@ -272,7 +272,8 @@ class Documents(Client):
             wanted = sorted(row["_id"] for row in rows if row["n"] >= 50)
             found = sorted(row["_id"] for row in self.ask(lambda: list(self.at(key).find())))
             if found != wanted:
-                self.wrong.append(f"{key} shows {len(found)} documents of {len(wanted)} in {source}")
+                shown = f"{len(found)} documents of {len(wanted)}"
+                self.wrong.append(f"{key} shows {shown} in {source}")
 
     # Indexes and TTL settings.
 

@@ -65,8 +65,7 @@ const BODIES: Readonly<Record<string, string>> = {
   $geoIntersects: '{ $geometry: { | } }',
   $near: '{ $geometry: { type: "Point", coordinates: [|] } }',
   $nearSphere: '{ $geometry: { type: "Point", coordinates: [|] } }',
-  $geoNear:
-    '{ near: { type: "Point", coordinates: [|] }, distanceField: "distance" }',
+  $geoNear: '{ near: { type: "Point", coordinates: [|] }, distanceField: "distance" }',
   $set: '{ | }',
   $setOnInsert: '{ | }',
   $unset: '{ | }',
