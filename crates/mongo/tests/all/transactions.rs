@@ -259,7 +259,7 @@ async fn a_plain_write_waits_for_the_transaction() {
     let api = std::sync::Arc::clone(&client.api);
     let ticks = async {
         loop {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            tokio::task::yield_now().await;
             api.tick(clock::monotonic_time());
         }
     };
@@ -568,7 +568,10 @@ async fn a_stopping_server_does_not_wait_for_them() {
     let mut waiting = set(1, 7);
     waiting.push("$db", "db");
     other.ask(waiting, &[]).await;
-    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    // The update begins to wait before the server stops.
+    for _ in 0..1_000 {
+        tokio::task::yield_now().await;
+    }
     other.stop();
     let within = std::time::Duration::from_secs(10);
     let reply = tokio::time::timeout(within, other.reply()).await.unwrap();
