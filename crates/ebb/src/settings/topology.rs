@@ -28,3 +28,28 @@ impl TopologyValues {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_advertised_address_names_one_host_that_clients_reach() {
+        for (text, good) in [
+            ("db.example:27017", true),
+            ("[::1]:5", true),
+            ("db.example", false),
+            ("db.example:0", false),
+            (":27017", false),
+            ("0.0.0.0:27017", false),
+            ("[::]:27017", false),
+            ("a:1,b:2", false),
+            ("mongodb://a:1", false),
+        ] {
+            assert_eq!(parse_reached_address(text).is_ok(), good, "{text}");
+        }
+        for (text, good) in [("rs0", true), ("my-set_1.a", true), ("a/b", false), ("a b", false)] {
+            assert_eq!(parse_set_name(text).is_ok(), good, "{text}");
+        }
+    }
+}
