@@ -5,7 +5,7 @@ compare.py TOPOLOGY RESULTS FAILURES MODULES
 RESULTS is a report in JUnit's format. FAILURES has lines of a topology (or `all`), a test and the
 reason for which it fails, separated by tabs. Prints a line for each module with its passed, skipped
 and failed tests. The exit code is 1 if a test failed that is not in FAILURES, or passed although it
-is there, or was not run.
+is listed, or was not run.
 """
 
 import collections

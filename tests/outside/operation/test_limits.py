@@ -69,9 +69,8 @@ def test_cursors_beyond_are_refused(server):
 
 def test_connections_beyond_are_closed():
     with Server(flags=["--max-connections", "4"], nosql=True) as server:
-        # A client keeps some connections: the rest is used up here.
         server.client.close()
-        held = [Wire(server.address) for _ in range(4)]
+        held = [answering_connection(server.address) for _ in range(4)]
         alone = {"serverSelectionTimeoutMS": 500, "directConnection": True}
         with pytest.raises(PyMongoError), pymongo.MongoClient(*server.address, **alone) as client:
             client.admin.command("ping")
@@ -84,6 +83,19 @@ def test_connections_beyond_are_closed():
         with pymongo.MongoClient(*server.address, directConnection=True) as client:
             while not answers(client):
                 assert time.monotonic() < until, "the places are not given back"
+
+
+def answering_connection(address):
+    """Returns a connection that has a slot. Those of a closed client are freed a moment later."""
+    until = time.monotonic() + 20
+    while True:
+        wire = BadWire(address)
+        reply = wire.ask(msg(command(("ping", 1))), within=2)
+        if reply is not None:
+            assert reply["ok"] == 1
+            return wire
+        wire.close()
+        assert time.monotonic() < until, "the slots of a closed client are not freed"
 
 
 def answers(client):
