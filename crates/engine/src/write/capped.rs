@@ -136,7 +136,8 @@ impl Engine {
                 }
                 left = left.minus(Amount::of_body(row.body()));
             }
-            let copied = self.insert_capped(target, copies, ListOrdering::Ordered, None).await?;
+            let copied =
+                self.insert_capped(target, copies, ListOrdering::Ordered, (None, None)).await?;
             if let Some((_, error)) = copied.failed.into_iter().next() {
                 return Err(error);
             }

@@ -125,11 +125,7 @@ impl Engine {
             if self.transaction.is_some() {
                 check_not_capped(collection)?;
             }
-            if receipts.is_some() {
-                let message = "inserts with receipts into a capped collection";
-                return Err(Error::new(Kind::Unsupported, message));
-            }
-            return self.insert_capped(collection, documents, ordering, rule).await;
+            return self.insert_capped(collection, documents, ordering, (receipts, rule)).await;
         }
         let mut out = Inserted::default();
         let mut waiting: Vec<(usize, NewDocument)> = documents.into_iter().enumerate().collect();

@@ -15,8 +15,8 @@ use evaluation::Context;
 use store::{Commit, Condition, Space};
 
 use super::{
-    Inserted, NewDocument, WriteDraft, as_one, draft::row_key, evict::exceeds_capped,
-    insert::duplicate_id,
+    Effect, Inserted, NewDocument, Receipts, WriteDraft, draft::row_key, evict::exceeds_capped,
+    insert::duplicate_id, intent_waits::OnIntent,
 };
 use crate::{
     amount::Amount,
@@ -68,13 +68,14 @@ impl Round {
 }
 
 impl Engine {
-    /// Inserts documents into a capped collection, in the order of the list.
+    /// Inserts documents into a capped collection, in the order of the list. The receipts of
+    /// documents that are inserted together are in their commit.
     pub(super) async fn insert_capped(
         &self,
         collection: &Arc<Collection>,
         documents: Vec<NewDocument>,
         ordering: ListOrdering,
-        rule: Option<&dyn RuleContext>,
+        (receipts, rule): (Option<&dyn Receipts>, Option<&dyn RuleContext>),
     ) -> Result<Inserted, Error> {
         let mut out = Inserted::default();
         let mut waiting: VecDeque<(usize, NewDocument)> =
@@ -86,7 +87,8 @@ impl Engine {
             attempts.begin_next()?;
             let _turn = collection.insertions.wait(1, &unlimited).await?;
             let before = waiting.len();
-            self.insert_round(collection, &mut waiting, ordering, rule, &mut out, &mut attempts)
+            let with = (receipts, rule);
+            self.insert_round(collection, &mut waiting, ordering, with, &mut out, &mut attempts)
                 .await?;
             if ordering == ListOrdering::Ordered && !out.failed.is_empty() {
                 return Ok(out);
@@ -105,7 +107,7 @@ impl Engine {
         collection: &Arc<Collection>,
         waiting: &mut VecDeque<(usize, NewDocument)>,
         ordering: ListOrdering,
-        rule: Option<&dyn RuleContext>,
+        (receipts, rule): (Option<&dyn Receipts>, Option<&dyn RuleContext>),
         out: &mut Inserted,
         attempts: &mut Attempts,
     ) -> Result<(), Error> {
@@ -127,10 +129,16 @@ impl Engine {
         // Closed first, so that reaping need not wait for this commit.
         drop(view);
         let commits: Vec<Commit> = round.commits.drain(..).chain(room).collect();
-        if !commits.is_empty() && self.commit_one(as_one(commits, self.kept_log())).await?.is_none()
-        {
-            put_back(round, waiting);
-            return Ok(());
+        if !commits.is_empty() {
+            let inserted = round.decided.iter().filter(|(.., error)| error.is_none());
+            let places: Vec<usize> = inserted.map(|(at, ..)| *at).collect();
+            let effect = Effect::Inserted(&places);
+            // Transactions cannot write to capped collections, so there are no intents.
+            let done = self.commit_with(commits, receipts, effect, OnIntent::Refuse).await?;
+            if done.is_none() {
+                put_back(round, waiting);
+                return Ok(());
+            }
         }
         for (at, _, error) in round.decided {
             match error {

@@ -124,6 +124,27 @@ async fn a_repeat_hears_what_the_first_attempt_did_also_after_a_restart() {
 }
 
 #[tokio::test]
+async fn writes_to_a_capped_collection_are_executed_once() {
+    for command in writes() {
+        let kit = Kit::default();
+        let settings = Settings { topology: Topology::Router, ..Settings::default() };
+        let mut client = Client::of(MongoApi::new(kit.engine.clone(), settings));
+        let create = doc! { "create": "c", "capped": true, "size": 4096, "max": 3, "$db": "db" };
+        client.run(doc! { "drop": "c", "$db": "db" }).await;
+        let created = client.run(create).await;
+        assert_eq!(number(&created, "ok"), 1, "{created:?}");
+        fill(&mut client).await;
+        let first = client.run(numbered(command.clone(), 1, 5)).await;
+        assert_eq!(number(&first, "ok"), 1, "{command:?}: {first:?}");
+        let after = client.all("c").await;
+        assert!(after.len() <= 3, "{after:?}");
+        let repeat = client.run(numbered(command.clone(), 1, 5)).await;
+        assert!(plain(repeat.clone()) != repeat, "it is not said to be a repeat: {repeat:?}");
+        assert_eq!(client.all("c").await, after, "{command:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_first_attempt_ends_at_any_commit_and_the_next_one_does_the_rest() {
     let statements =
         |from: i32| (from..from + 3).map(|id| set(id, inc(), true)).collect::<Vec<_>>();
