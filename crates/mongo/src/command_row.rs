@@ -175,6 +175,8 @@ pub struct CommandRow {
     pub retryable: bool,
     /// Whether the command may run in a transaction of several statements.
     pub in_transactions: InTransactions,
+    /// Whether replies have the cluster time where the topology has one.
+    pub cluster_time: bool,
     /// Whether the command continues something that this server has begun, such as a cursor, and
     /// cannot run on another server.
     pub continues: bool,
@@ -212,6 +214,7 @@ impl CommandRow {
             sees_documents: true,
             retryable: false,
             in_transactions: InTransactions::No,
+            cluster_time: true,
             continues: false,
             collection_in: None,
             without_collection: "$cmd",
@@ -298,6 +301,12 @@ impl CommandRow {
     /// Makes the command stop when its client disconnects.
     pub(crate) const fn ends_with_client(self) -> Self {
         Self { ends_with_client: true, ..self }
+    }
+
+    /// Leaves the cluster time out of replies. Azure's documentation reads them into types that have
+    /// no timestamp.
+    pub(crate) const fn without_cluster_time(self) -> Self {
+        Self { cluster_time: false, ..self }
     }
 
     /// Makes a `writeConcern` an error.

@@ -159,6 +159,9 @@ pub(crate) async fn run(call: &Call<'_>) -> Response {
 /// commits.
 fn finished(call: &Call<'_>, reply: DocBuf) -> DocBuf {
     let reply = labelled(call, reply);
+    if call.known.is_some_and(|known| !known.row.cluster_time) {
+        return reply;
+    }
     match call.api.cluster_time() {
         // Drivers would read after a time of 0, which is an error; nothing was ever committed.
         None | Some(ClusterTime::MIN) => reply,

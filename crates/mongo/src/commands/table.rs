@@ -217,7 +217,7 @@ rows! {
             .in_transactions(InTransactions::Ends);
     "getLastRequestStatistics" => request_statistics::run, &[],
         "returns the request units of the last command on documents, of the session or the connection",
-        CommandRow::reads(Rights::Login).no_write_concern().without_documents();
+        CommandRow::reads(Rights::Login).no_write_concern().without_documents().without_cluster_time();
     "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
         "returns the next batch of a cursor",
         CommandRow::reads(Rights::Login).in_api(stable_api::GET_MORE).ends_with_client().no_write_concern()
