@@ -103,8 +103,12 @@ impl DraftedChange {
         self.put_at(time, stamp, out);
     }
 
-    /// Adds the record with another time than that of its commit.
+    /// Adds the record with another time than that of its commit. Nothing is recorded once cluster
+    /// times have ended, in 2106: the records would have no order, and streams are refused.
     pub(crate) fn put_at(mut self, time: ClusterTime, stamp: Stamp, out: &mut Vec<Mutation>) {
+        if time == ClusterTime::MAX {
+            return;
+        }
         let ts = stamp.at_ms.div_euclid(1000);
         let header = self.header.encode_stamped(stamp.seq, ts);
         if let Some(room) = self.value.get_mut(..header.len()) {
