@@ -58,7 +58,8 @@ def test_defaults_are_those_of_the_page(helped):
     for name, text in helped.items():
         if default := re.search(r"\[default: ([^\]]+)\]", text):
             # For several flags, a row has the address once and otherwise only the ports.
-            wanted = {"false": "off", "true": "on"}.get(default[1], default[1].removeprefix("127.0.0.1"))
+            switch = {"false": "off", "true": "on"}
+            wanted = switch.get(default[1], default[1].removeprefix("127.0.0.1"))
             assert IN_WORDS.get(name, wanted) in page[name], name
             told += 1
     assert told > 15

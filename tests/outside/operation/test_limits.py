@@ -9,7 +9,6 @@ import pymongo
 import pytest
 from badinput.wire import Wire as BadWire, command, compressed, msg
 from lib.server import EBB_BIN, Server
-from lib.wire import Wire
 from pymongo.errors import (
     AutoReconnect,
     DocumentTooLarge,
@@ -86,7 +85,7 @@ def test_connections_beyond_are_closed():
 
 
 def answering_connection(address):
-    """Returns a connection that has a slot. Those of a closed client are freed a moment later."""
+    """Returns a connection that has a slot. Those of a closed client are freed with delay."""
     until = time.monotonic() + 20
     while True:
         wire = BadWire(address)
