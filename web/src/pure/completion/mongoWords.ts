@@ -16,9 +16,10 @@ $pullAll $bit`);
 export const MODIFIERS = names(`$each $position $slice $sort`);
 
 export const STAGES =
-  names(`$addFields $bucket $bucketAuto $collStats $count $currentOp $documents $facet $geoNear
-$graphLookup $group $indexStats $limit $listLocalSessions $listSessions $lookup $match $merge $out $project
-$redact $replaceRoot $replaceWith $sample $set $skip $sort $sortByCount $unionWith $unset $unwind`);
+  names(`$addFields $bucket $bucketAuto $changeStream $changeStreamSplitLargeEvent $collStats
+$count $currentOp $documents $facet $geoNear $graphLookup $group $indexStats $limit
+$listLocalSessions $listSessions $lookup $match $merge $out $project $redact $replaceRoot
+$replaceWith $sample $set $skip $sort $sortByCount $unionWith $unset $unwind`);
 
 export const ACCUMULATORS =
   names(`$addToSet $avg $bottom $bottomN $concatArrays $count $first $firstN $last $lastN $max $maxN
