@@ -182,6 +182,29 @@ pub(super) struct ScoredAccess<'a> {
     pub(super) texts: KeyTexts<'a>,
 }
 
+impl<'a> ScoredAccess<'a> {
+    /// Creates the access path of an index in these ranges, which yields no order.
+    pub(super) fn unordered(
+        index: &Arc<IndexSpec>,
+        (score, ranges): (usize, Vec<KeyRange>),
+        sort: Option<&Sort>,
+        partial: Option<&'a Filter>,
+        texts: KeyTexts<'a>,
+    ) -> Self {
+        Self {
+            score,
+            bound: score,
+            access: AccessPath::Index { index: Arc::clone(index), ranges },
+            direction: Direction::Forward,
+            sorted: sort.is_none_or(|sort| sort.parts.is_empty()),
+            merged: None,
+            ranged: Vec::new(),
+            partial,
+            texts,
+        }
+    }
+}
+
 impl ScoredAccess<'_> {
     /// Makes the candidate the chosen path; `parts` are the conjuncts of the filter, from which the
     /// part that must be checked on each row is computed.

@@ -94,17 +94,7 @@ pub(super) fn region_access<'a>(
             ranges.extend(cells.iter().map(|cells| keys::cells_between(prefix, *cells)));
         }
     }
-    ScoredAccess {
-        score,
-        bound: score,
-        access: AccessPath::Index { index: Arc::clone(index), ranges },
-        direction: Direction::Forward,
-        sorted: sort.is_none_or(|sort| sort.parts.is_empty()),
-        merged: None,
-        ranged: Vec::new(),
-        partial,
-        texts,
-    }
+    ScoredAccess::unordered(index, (score, ranges), sort, partial, texts)
 }
 
 /// Returns the access path of a search by distance, which yields documents in the order of their

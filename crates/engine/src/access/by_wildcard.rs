@@ -9,10 +9,10 @@ use std::sync::Arc;
 use collation::Collation;
 use document::{DocRef, Document, ValueRef};
 use pipeline::{Filter, filter::PathTest, sort::Sort};
-use store::{Direction, KeyRange};
+use store::KeyRange;
 
 use super::{
-    access_path::{AccessPath, ScoredAccess},
+    access_path::ScoredAccess,
     bounds::{Bounds, Span, prefix_successor},
     by_index::{extend_prefixes, index_ranges},
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
@@ -49,18 +49,8 @@ pub(super) fn wildcard_access<'a>(
         let best = best.max_by_key(|(score, _)| *score);
         best.or_else(|| fields.existing_ranges(&before, paths))
     });
-    let (score, ranges) = best.or_else(|| fields.ranges_before()).unwrap_or_default();
-    ScoredAccess {
-        score,
-        bound: score,
-        access: AccessPath::Index { index: Arc::clone(index), ranges },
-        direction: Direction::Forward,
-        sorted: sort.is_none_or(|sort| sort.parts.is_empty()),
-        merged: None,
-        ranged: Vec::new(),
-        partial,
-        texts,
-    }
+    let found = best.or_else(|| fields.ranges_before()).unwrap_or_default();
+    ScoredAccess::unordered(index, found, sort, partial, texts)
 }
 
 /// Key prefixes that a filter allows, and their score.

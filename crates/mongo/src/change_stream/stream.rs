@@ -38,7 +38,8 @@ const PAGES_AT_ONCE: usize = 64;
 /// The shortest time that a stream waits for an expiration that is due.
 const MIN_WAIT: Duration = Duration::from_millis(1);
 
-/// A change stream: its scope and options, its position in the log, and the pipeline behind the stage.
+/// A change stream: its scope and options, its position in the log, and the pipeline behind the
+/// stage.
 pub(crate) struct ChangeStream {
     engine: Engine,
     options: StreamOptions,
