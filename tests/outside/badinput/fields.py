@@ -436,8 +436,10 @@ def put(held, path, value):
 
 def fields(names=COMMANDS, generic=False):
     """Returns all fields of these commands."""
+    # Outside of a transaction these are refused before any other field is read.
+    ends = ("commitTransaction", "abortTransaction")
     return [
-        Field(name, text, generic)
+        Field(name, text + "/125" * (generic and name in ends), generic)
         for name in names
         for text in (GENERIC if generic else COMMANDS[name][2]).split()
     ]

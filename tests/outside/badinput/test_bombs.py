@@ -339,7 +339,7 @@ def test_upserts_that_meet_in_a_unique_index(wire):
             autocommit=False,
             startTransaction=True,
         ),
-        20,
+        72,
     )
 
 

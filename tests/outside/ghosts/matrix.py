@@ -19,7 +19,7 @@ INDEXES = [
     {"key": {"sub.$**": 1}, "name": "below_sub"},
     {"key": {"g": 1, "sub.$**": 1}, "name": "g_below_sub"},
     {"key": {"place": "2dsphere", "g": 1}, "name": "places"},
-    {"key": {"at": "2d"}, "name": "flat"},
+    {"key": {"flat": "2d"}, "name": "flat"},
     {"key": {"h": "text"}, "name": "texts", "default_language": "none"},
     {"key": {"k": 1, "same": 1}, "name": "loose", "collation": {"locale": "en", "strength": 2}},
 ]
@@ -35,7 +35,7 @@ def body(id, n, **more):
         "plain": id,
         "h": id,
         "place": {"type": "Point", "coordinates": [n / 10, 10]},
-        "at": [n / 10, 10],
+        "flat": [n / 10, 10],
         "g": 1,
         "n": n,
         "arr": [f"{id}-a", f"{id}-b"],
@@ -108,7 +108,8 @@ class Matrix(matrix.Matrix):
         primary = {"key": {"_id": 1}, "name": "_id_"}
         same = {"collection": collection, "indexes": [primary, *indexes]}
         db.command("customAction", "UpdateCollection", **same)
-        assert db.command("insert", collection, documents=documents)["n"] == len(documents)
+        reply = db.command("insert", collection, documents=documents)
+        assert reply["n"] == len(documents), reply
 
     def mortal(self, id, n=5, pad=None, **more):
         if pad and "reap" in (self.then or ""):

@@ -37,9 +37,9 @@ find_row(
 SPOT = {"type": "Point", "coordinates": [99.9, 10]}
 find_row("by distance", {"place": {"$near": {"$geometry": SPOT, "$maxDistance": 100}}})
 find_row("by distance, nearest only", {"place": {"$near": {"$geometry": SPOT}}, "k": "t"}, limit=1)
-find_row("by distance in the plane", {"at": {"$near": [99.9, 10], "$maxDistance": 0.01}})
+find_row("by distance in the plane", {"flat": {"$near": [99.9, 10], "$maxDistance": 0.01}})
 find_row("within a circle", {"place": {"$geoWithin": {"$centerSphere": [[99.9, 10], 1e-4]}}})
-find_row("within a box", {"at": {"$geoWithin": {"$box": [[99.85, 9], [99.95, 11]]}}})
+find_row("within a box", {"flat": {"$geoWithin": {"$box": [[99.85, 9], [99.95, 11]]}}})
 find_row("intersecting", {"place": {"$geoIntersects": {"$geometry": SPOT}}})
 find_row("by wildcard index", {"sub.a": "t"}, hint={"sub.$**": 1})
 find_row("between keys", {}, hint={"k": 1}, min={"k": "t"}, max={"k": "t\x01"})
