@@ -235,8 +235,9 @@ def _(c):
     seen = set()
     for index in c.db["r"].list_indexes():
         partial = index.get("partialFilterExpression", {})
-        # A wildcard or text index serves only conditions of its own.
-        own = any("$**" in path or path == "_fts" for path in index["key"])
+        # An index of these kinds serves only conditions of its own.
+        kinds = ("text", "2d", "2dsphere")
+        own = any("$**" in path or kind in kinds for path, kind in index["key"].items())
         if "_ts" not in index["key"] and not index.get("hidden") and "p" not in partial and not own:
             seen.add(c.ids(c.find({}, hint=index["name"])))
     if len(seen) != 1:
