@@ -21,8 +21,8 @@ const TRUST: &str = "\
 Trust it for a program:
 
     .NET (Linux)      SSL_CERT_FILE=FILE
-    Java              keytool -importcert -noprompt -alias ebb -file FILE -keystore KEYSTORE
-                      java -Djavax.net.ssl.trustStore=KEYSTORE
+    Java              keytool -importcert -noprompt -alias ebb -file FILE -keystore ebb.p12 -storepass changeit
+                      java -Djavax.net.ssl.trustStore=ebb.p12 -Djavax.net.ssl.trustStorePassword=changeit
     Python, Node.js   REQUESTS_CA_BUNDLE=FILE, NODE_EXTRA_CA_CERTS=FILE
     curl, mongosh     --cacert FILE, --tlsCAFile FILE
 

@@ -66,7 +66,9 @@ export function Connections({ facts, hasKey, openToAll }: Props) {
           Clients in Java and .NET use TLS for items, also with an endpoint in <code>http</code>,
           and must trust the certificate: <code>ebb cert export FILE</code> writes it and prints
           how. For tests, .NET takes <code>DisableServerCertificateValidation=True</code> in the
-          connection string. In gateway mode .NET needs no certificate for <code>http</code>.
+          connection string, and Java the system property{' '}
+          <code>COSMOS.EMULATOR_SERVER_CERTIFICATE_VALIDATION_DISABLED=true</code> for a server on
+          the same machine.
         </p>
       )}
     </section>

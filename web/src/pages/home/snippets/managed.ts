@@ -34,8 +34,12 @@ public class First {
   }),
   nosql: (address, key) => ({
     title: 'azure-cosmos',
-    install: `Maven: com.azure:azure-cosmos. Java has to trust ${secureEndpoint(address)}_explorer/emulator.pem`,
-    code: `import com.azure.cosmos.CosmosClient;
+    install: 'Maven: com.azure:azure-cosmos',
+    code: `// First trust the certificate:
+//   ebb cert export ebb.pem --cosmos-addr ${secureEndpoint(address).slice('https://'.length, -1)}
+//   keytool -importcert -noprompt -alias ebb -file ebb.pem -keystore ebb.p12 -storepass changeit
+//   java -Djavax.net.ssl.trustStore=ebb.p12 -Djavax.net.ssl.trustStorePassword=changeit ...
+import com.azure.cosmos.CosmosClient;
 import com.azure.cosmos.CosmosClientBuilder;
 import com.azure.cosmos.CosmosContainer;
 import com.azure.cosmos.models.CosmosContainerProperties;
@@ -46,7 +50,6 @@ public class First {
     try (CosmosClient client = new CosmosClientBuilder()
         .endpoint("${secureEndpoint(address)}")
         .key("${key}")
-        .gatewayMode()
         .buildClient()) {
       client.createDatabaseIfNotExists("app");
       client.getDatabase("app").createContainerIfNotExists(

@@ -20,6 +20,13 @@ describe.each(PLATFORMS.map((platform) => [platform.label, platform] as const))(
         if (whole.includes('40002')) expect(code).toContain(facts.key);
       }
     });
+    test('programs use the mode of connection that is the default', () => {
+      for (const { code } of snippetsOf(platform, facts)) {
+        expect(code).not.toMatch(/gateway/i);
+        const isManaged = platform.key === 'java' || platform.key === 'csharp';
+        if (isManaged && code.includes('40002')) expect(code).toMatch(/ebb cert export/);
+      }
+    });
     test('a door that is off has no program', () => {
       expect(snippetsOf(platform, { ...facts, mongo: null, cosmos: null })).toEqual([]);
     });
