@@ -73,6 +73,8 @@ pub(crate) struct Answer {
     pub(crate) activity: Activity,
     /// The newest commit that is visible to readers.
     pub(crate) known: u64,
+    /// The newest commit that the client's session has seen; 0 if the sender was refused.
+    pub(crate) seen: u64,
     /// Whether the request is about items. Answers about items name the partition key range:
     /// without it, clients would reload the list of ranges before their next request.
     pub(crate) about_items: bool,
@@ -88,6 +90,7 @@ impl Answer {
             reply,
             activity: Activity::default(),
             known: 0,
+            seen: 0,
             about_items: false,
             took: Duration::ZERO,
             held: Share::default(),
@@ -106,6 +109,8 @@ pub(crate) struct Exchange {
     /// The operation; `None` if the request could not be parsed.
     operation: Option<Operation>,
     only_reads: bool,
+    /// The newest commit that the client's session has seen.
+    seen: u64,
     /// Whether the request is a bulk whose body was not read, but is known to have one operation.
     unread_row: bool,
     /// Counts of the operation; `None` if it is neither traced nor logged.
@@ -132,6 +137,7 @@ impl Exchange {
             sender,
             operation: None,
             only_reads: false,
+            seen: 0,
             unread_row: false,
             stats: None,
             who: None,
@@ -159,6 +165,7 @@ impl Exchange {
         self.stats = is_told.then(|| Arc::clone(&request.stats));
         authorize(api, &mut request, self.sender, &mut self.who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
+        self.seen = request.seen;
         check_values(&request)?;
         Ok(request)
     }
@@ -229,6 +236,7 @@ impl Exchange {
             reply,
             activity: self.head.activity,
             known: api.engine.store().published(),
+            seen: self.seen,
             about_items: self.head.about_items,
             took,
             held: self.held,

@@ -79,6 +79,30 @@ async fn items_are_written_and_read() {
 }
 
 #[tokio::test]
+async fn no_answer_is_ahead_of_the_reads_of_its_container() {
+    let mut client = Client::with_container("").await;
+    let mut frames = FrameClient::beside(&mut client).await;
+    assert_eq!(frames.ask(&item(Create, "").body(r#"{"id":"1","pk":"a"}"#)).await.status, 201);
+    // A commit elsewhere.
+    assert_eq!(client.ask("POST", "/dbs", &[], r#"{"id":"other"}"#).await.status, 201);
+    let read = frames.ask(&item(Read, "1")).await.number(AnswerToken::Lsn).unwrap();
+    let token = format!("0:-1#{read}");
+    let in_session = |frame: Frame| frame.with(RequestToken::SessionToken, token.as_bytes());
+    for (frame, want, lsn) in [
+        (item(Create, "").body(vec![b' '; 4 << 20]), 413, 0),
+        (in_session(item(Create, "").body(vec![b' '; 4 << 20])), 413, read),
+        (item(Create, "").body("{"), 400, read),
+        (item(Read, "1").authorized("x".to_owned()), 401, 0),
+        (in_session(item(Read, "2")), 404, read),
+    ] {
+        let answer = frames.ask(&frame).await;
+        assert_eq!(answer.status, want, "{answer:?}");
+        assert_eq!(answer.number(AnswerToken::Lsn), Some(lsn), "{answer:?}");
+        check_tokens(&answer);
+    }
+}
+
+#[tokio::test]
 async fn ids_are_names_as_they_are() {
     let mut client = Client::with_container("").await;
     let mut frames = FrameClient::beside(&mut client).await;
