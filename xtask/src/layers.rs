@@ -175,7 +175,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
         ],
     ),
     ("mongo-client", &["document"]),
-    ("bench", &["document", "clock", "hybrid-row", "mongo-client"]),
+    ("bench", &["document", "clock", "hybrid-row", "mongo-client", "rntbd"]),
     ("transfer", &["auth", "clock", "document", "mongo-client"]),
     ("ebb", &["backup", "node", "server", "transfer"]),
     ("test-kit", &["*"]),

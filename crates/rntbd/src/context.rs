@@ -59,6 +59,16 @@ impl<'a> ClientContext<'a> {
             user_agent: user_agent.ok_or(missing)?.text()?,
         })
     }
+
+    /// Writes the context as the first frame of a client. Texts of more than 255 bytes are left out,
+    /// so that the server refuses the context.
+    pub fn write(&self, out: &mut Vec<u8>, activity: [u8; 16]) {
+        let mut frame = FrameWriter::request(out, 0, 0, activity);
+        frame.push(VERSION_ID, Kind::ULong, &PROTOCOL_VERSION.to_le_bytes());
+        frame.push(CLIENT_VERSION_ID, Kind::SmallString, self.client_version.as_bytes());
+        frame.push(AGENT_ID, Kind::SmallString, self.user_agent.as_bytes());
+        frame.finish(None);
+    }
 }
 
 /// The context with which a server replies.

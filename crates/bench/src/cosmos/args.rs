@@ -33,7 +33,7 @@ pub(crate) enum Mode {
 /// Measure one server.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct One {
-    /// The server's address.
+    /// The server's address. `rntbd://HOST:PORT?tlsCAFile=PATH` sends requests about items in direct mode.
     #[arg(long, value_name = "http://HOST:PORT", default_value = "http://127.0.0.1:8081")]
     pub(crate) url: Url,
     /// The account's master key; the emulators' by default.
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for (words, why) in [
-            (&["--url", "https://h:1"][..], "https needs"),
+            (&["--url", "https://h:1"][..], "https and rntbd need"),
             (&["--url", "mongodb://h:1"], "http://"),
             (&["--key", "???"], "not base64"),
             (&["--seconds=-1"], "negative"),

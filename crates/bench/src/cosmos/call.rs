@@ -25,7 +25,7 @@ impl Verb {
     }
 
     /// Returns the method in the signature, in lower case.
-    fn signed_name(self) -> &'static str {
+    pub(crate) fn signed_name(self) -> &'static str {
         match self {
             Self::Get => "get",
             Self::Post => "post",

@@ -1,5 +1,5 @@
 //! An HTTP connection to a server, which carries one request at a time. It is reopened if the
-//! server has closed it.
+//! server has closed it. In direct mode it has a second connection for requests about items.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::{
     call::{Call, Envelope},
     date::Date,
+    frames::FrameLink,
     key::Key,
     response::Parser,
     url::Url,
@@ -24,6 +25,8 @@ use crate::{
 const DATE_LIFE: Duration = Duration::from_secs(2);
 /// Idle time after which a connection is reopened, because the server may have closed it.
 const IDLE: Duration = Duration::from_secs(2);
+/// Resource type of the requests that clients in direct mode send as frames.
+const ITEMS: &str = "docs";
 /// Maximum number of characters of a server's message that an error contains.
 const SHOWN: usize = 300;
 
@@ -46,6 +49,8 @@ pub(crate) struct Link {
     /// The received part of the answer.
     incoming: Vec<u8>,
     parser: Parser,
+    /// Sends requests about items in direct mode; `None` in gateway mode.
+    frames: Option<FrameLink>,
 }
 
 /// An answer of the server.
@@ -70,7 +75,11 @@ impl Link {
             outgoing: Vec::new(),
             incoming: Vec::with_capacity(64 * 1024),
             parser: Parser::default(),
+            frames: None,
         };
+        if url.is_direct() {
+            link.frames = Some(FrameLink::open_connection(url.address(), key).await?);
+        }
         link.stream = Some(link.connect_socket().await?);
         Ok(link)
     }
@@ -82,6 +91,23 @@ impl Link {
         if DATE_LIFE < now.saturating_sub(self.dated) {
             (self.date, self.dated) = (Date::from_ms(clock::wall_ms()), now);
         }
+        match &mut self.frames {
+            Some(frames) if call.kind == ITEMS => frames.send_call(call, &self.date).await?,
+            _ => self.exchange(call, now).await?,
+        }
+        Ok(match &self.frames {
+            Some(frames) if call.kind == ITEMS => frames.answer(),
+            _ => {
+                let head = self.parser.answer_head();
+                let body = self.parser.answer_body(&self.incoming);
+                let continuation = head.continuation.as_deref();
+                Answer { status: head.status, body, continuation }
+            }
+        })
+    }
+
+    /// Sends a request over HTTP and reads its answer; `now` is the time on the monotonic clock.
+    async fn exchange(&mut self, call: &Call<'_>, now: Duration) -> Result<()> {
         self.envelope.encode_request(call, &self.date, &mut self.outgoing);
         let idle = now.saturating_sub(self.used);
         // Taken out, so that the connection is dropped if the request fails midway.
@@ -93,12 +119,10 @@ impl Link {
         stream.write_all(&self.outgoing).await?;
         self.receive_answer(&mut stream).await?;
         self.used = now;
-        let head = self.parser.answer_head();
-        if !head.closes {
+        if !self.parser.answer_head().closes {
             self.stream = Some(stream);
         }
-        let body = self.parser.answer_body(&self.incoming);
-        Ok(Answer { status: head.status, body, continuation: head.continuation.as_deref() })
+        Ok(())
     }
 
     /// Sends a request that has to succeed; any other status is an error.

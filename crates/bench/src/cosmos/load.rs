@@ -226,7 +226,7 @@ impl Batch {
     }
 
     /// Returns the body of the request and clears the batch.
-    fn take_body(&mut self) -> Vec<u8> {
+    pub(crate) fn take_body(&mut self) -> Vec<u8> {
         let ends = std::mem::take(&mut self.ends);
         let mut text = std::mem::take(&mut self.text);
         if self.encoding == Encoding::Json {

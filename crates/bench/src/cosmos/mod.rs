@@ -1,12 +1,13 @@
 //! Load generator for the NoSQL REST API: signed requests over persistent HTTP/1.1 connections, as
-//! the Python SDK sends them. It shares no code with the server and is not an SDK: it handles one
-//! answer at a time and parses only what a figure needs. This file implements `Protocol` for the
+//! the Python SDK sends them, or in direct mode as the SDKs for .NET and Java. It is not an SDK: it
+//! handles one answer at a time and parses only what a figure needs. This file implements `Protocol` for the
 //! API; the doc comments of the option structures are the texts of `--help`.
 
 mod args;
 mod call;
 mod container;
 mod date;
+mod frames;
 mod items;
 mod key;
 mod link;
