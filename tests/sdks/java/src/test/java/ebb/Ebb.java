@@ -41,6 +41,9 @@ abstract class Ebb {
   static final PartitionKey A = new PartitionKey("a");
   static final PartitionKey B = new PartitionKey("b");
 
+  /** Whether the tests use direct mode, the SDK's default, instead of gateway mode. */
+  static final boolean DIRECT = "1".equals(System.getenv("DIRECT"));
+
   static final ObjectMapper JSON = new ObjectMapper();
   static final CosmosClient client = connect(setting("EBB_HTTPS_ENDPOINT"), setting("EBB_KEY"));
   static final JsonNode expected = expectations();
@@ -66,7 +69,8 @@ abstract class Ebb {
   }
 
   static CosmosClientBuilder builder(String endpoint) {
-    return new CosmosClientBuilder().endpoint(endpoint).gatewayMode().contentResponseOnWriteEnabled(true);
+    CosmosClientBuilder builder = new CosmosClientBuilder().endpoint(endpoint).contentResponseOnWriteEnabled(true);
+    return DIRECT ? builder : builder.gatewayMode();
   }
 
   static CosmosClient connect(String endpoint, String key) {

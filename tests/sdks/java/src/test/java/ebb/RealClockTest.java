@@ -19,6 +19,7 @@ class RealClockTest extends Ebb {
       Thread.sleep(2000);
       refused(404, 0, NO_ITEM, () -> container.readItem("1", A, JsonNode.class));
       equal("[0]", query(container, "SELECT VALUE COUNT(1) FROM c"));
+      system.getDatabase("java-real").delete();
     }
   }
 }
