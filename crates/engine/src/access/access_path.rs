@@ -74,18 +74,19 @@ impl AccessPath {
         }
     }
 
-    /// Returns false if a range bound may contain a truncated long value. Keys then do not give the
-    /// order of rows across ranges.
-    pub(super) fn keys_are_whole(&self) -> bool {
+    /// Returns whether keys give the order of rows across ranges: they have the values of the
+    /// order, and no range bound contains a truncated long value.
+    pub(super) fn can_be_merged(&self, sort: &Sort) -> bool {
         match self {
             Self::Ids(keys) => !keys.iter().any(|key| may_be_truncated(key)),
-            Self::Index { ranges, .. } => {
-                !ranges.iter().any(|range| may_be_truncated(&range.start))
+            Self::Index { index, ranges } => {
+                keys_hold_order(index, sort)
+                    && !ranges.iter().any(|range| may_be_truncated(&range.start))
             }
             // Rows are compared by their stored values.
             Self::Rows(_) | Self::Near(_) => true,
             Self::Branches { branches, .. } => {
-                branches.iter().all(|it| it.chosen.access.keys_are_whole())
+                branches.iter().all(|it| it.chosen.access.can_be_merged(sort))
             }
         }
     }
@@ -95,6 +96,22 @@ impl AccessPath {
 /// component that is not truncated.
 pub(super) fn may_be_truncated(key: &[u8]) -> bool {
     KEPT_KEY_COMPONENT_BYTES < key.len()
+}
+
+/// Returns whether the keys of an index have the values of all parts of an order, so that entries
+/// of different ranges can be compared. Parts after `_id` do not matter, since ids are unique.
+pub(super) fn keys_hold_order(index: &IndexSpec, sort: &Sort) -> bool {
+    for part in &sort.parts {
+        let path = part.path.as_str();
+        let is_field = index.key.iter().any(|(field, _)| field == path);
+        if !is_field && !(path == "_id" && index.ends_with_id()) {
+            return false;
+        }
+        if path == "_id" {
+            break;
+        }
+    }
+    true
 }
 
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
 use super::{
-    access_path::{AccessPath, MAX_BRANCHES, ScoredAccess, may_be_truncated},
+    access_path::{AccessPath, MAX_BRANCHES, ScoredAccess, keys_hold_order, may_be_truncated},
     bounds::{Bounds, Span, prefix_successor},
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path, demands_value},
     key_texts::KeyTexts,
@@ -108,7 +108,8 @@ pub(super) fn index_access<'a>(
     // merging the combinations yields the sort order.
     let merged = match sort {
         Some(sort) if order.is_none() && (2..=MAX_BRANCHES).contains(&prefixes.len()) => {
-            direction_for_sort(index, points, sort, texts).filter(|_| whole())
+            direction_for_sort(index, points, sort, texts)
+                .filter(|_| whole() && keys_hold_order(index, sort))
         }
         _ => None,
     };
@@ -188,7 +189,14 @@ pub(super) fn direction_for_sort(
     let mut fields = fields.chain(id).skip(equal);
     let mut direction = None;
     for part in wanted {
-        let (path, descending) = fields.next()?;
+        let Some((path, descending)) = fields.next() else {
+            // The keys of a unique index have no other components, so no two entries agree in all
+            // fields, and the later parts of the order do not matter.
+            if index.unique && index.has_fields() {
+                break;
+            }
+            return None;
+        };
         if path != part.path.as_str() {
             return None;
         }

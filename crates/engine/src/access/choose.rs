@@ -310,7 +310,8 @@ fn branches_by(
             return None;
         }
         (worst, best) = (worst.min(access_path.bound), best.max(access_path.bound));
-        sorted &= access_path.sorted && sort.is_none_or(|_| access_path.access.keys_are_whole());
+        sorted &=
+            access_path.sorted && sort.is_none_or(|sort| access_path.access.can_be_merged(sort));
         let chosen = access_path.choose(&parts);
         let filter = Arc::new(filter.clone());
         match chosen.access {

@@ -177,6 +177,115 @@ fn entries_of_equal_values_are_in_the_order_of_the_id() {
     }
 }
 
+/// An order by these fields, ascending.
+fn by(paths: &[&str]) -> Sort {
+    let part = |path: &&str| SortPart { path: (*path).into(), descending: false };
+    Sort { parts: paths.iter().map(part).collect() }
+}
+
+/// Documents with a unique pair (`a`, `u`) and a unique `k`, of which every fifth expires after 5
+/// seconds. `all` are their ids in the order of `k`.
+fn kit_of_unique_values() -> (Kit, Vec<i32>) {
+    let kit = Kit::default();
+    kit.set_default(Some(-1));
+    let mut all: Vec<i32> = (0..DOCUMENTS).collect();
+    for id in &all {
+        let life = if id % 5 == 0 { 5 } else { 1_000 };
+        let k = (id * 7) % DOCUMENTS;
+        kit.insert(doc! { "_id": *id, "a": id % 3, "u": id / 3, "k": k, "c": 0, "ttl": life })
+            .expect("inserted");
+    }
+    all.sort_by_key(|id| (id * 7) % DOCUMENTS);
+    for spec in [index(&["a", "u"]), index(&["k"])] {
+        kit.create_index(IndexSpec { unique: true, ..spec }).expect("an index");
+    }
+    (kit, all)
+}
+
+#[test]
+fn a_unique_index_gives_each_order_that_begins_with_its_fields() {
+    let (kit, by_k) = kit_of_unique_values();
+    let run = |filter: Filter, sort: Sort, limit: u64| {
+        let mut cursor = kit.begin_query(sorted(filter, sort, vec![Stage::Limit(limit)]));
+        let ids = numbers(&all(&mut cursor, 2), "_id");
+        (ids, cursor.explain())
+    };
+    let live = |ids: &[i32]| ids.iter().copied().filter(|id| id % 5 != 0).collect::<Vec<_>>();
+    let mut by_pair: Vec<i32> = (0..DOCUMENTS).collect();
+    by_pair.sort_by_key(|id| (id % 3, id / 3));
+    for expired in [false, true] {
+        if expired {
+            kit.move_to(5_000);
+        }
+        let shown = |ids: &[i32]| if expired { live(ids) } else { ids.to_vec() };
+        for (sort, wanted) in [
+            (by(&["k", "_id"]), shown(&by_k)),
+            (by(&["k", "c", "_id"]), shown(&by_k)),
+            (by(&["a", "u", "_id"]), shown(&by_pair)),
+        ] {
+            let (ids, explain) = run(Filter::always(), sort, 5);
+            assert_eq!(ids, wanted[..5]);
+            assert!(explain.sorted && explain.documents_examined <= 7, "{explain:?}");
+        }
+        let mut backward = by(&["k", "_id"]);
+        backward.parts[0].descending = true;
+        let (ids, explain) = run(Filter::always(), backward, 5);
+        let wanted: Vec<i32> = shown(&by_k).into_iter().rev().take(5).collect();
+        assert_eq!(ids, wanted);
+        assert!(explain.sorted && explain.documents_examined <= 7, "{explain:?}");
+    }
+    // Values of all fields are those of one document, so any order is given.
+    let one = Filter::And(vec![equals("a", 1), equals("u", 2)]);
+    let (ids, explain) = run(one, by(&["c", "_id"]), 5);
+    assert_eq!((ids, explain.sorted), (vec![7], true));
+}
+
+#[test]
+fn a_unique_index_gives_no_order_in_which_its_values_can_be_equal() {
+    let (kit, _) = kit_of_unique_values();
+    let sort_of = |filter: Filter, paths: &[&str]| {
+        let mut cursor = kit.begin_query(sorted(filter, by(paths), Vec::new()));
+        (numbers(&all(&mut cursor, 7), "_id"), cursor.explain().sorted)
+    };
+    // Only a part of the fields.
+    let (ids, is_sorted) = sort_of(Filter::always(), &["a", "_id"]);
+    let mut wanted: Vec<i32> = (0..DOCUMENTS).collect();
+    wanted.sort_by_key(|id| (id % 3, *id));
+    assert_eq!((ids, is_sorted), (wanted, false));
+    // Entries of several values of the first field are compared by an order without that field.
+    let several = Filter::Or(vec![equals("a", 0), equals("a", 2)]);
+    let (ids, _) = sort_of(several, &["u", "_id"]);
+    let mut wanted: Vec<i32> = (0..DOCUMENTS).filter(|id| id % 3 != 1).collect();
+    wanted.sort_by_key(|id| (id / 3, *id));
+    assert_eq!(ids, wanted);
+    // The same of two alternatives.
+    let less = Filter::And(vec![equals("a", 2), compare("u", Comparison::Lt, 9)]);
+    let more = Filter::And(vec![equals("a", 1), compare("u", Comparison::Gt, 5)]);
+    let (ids, _) = sort_of(Filter::Or(vec![less, more]), &["u", "_id"]);
+    let is_wanted = |id: &i32| id % 3 == 2 && id / 3 < 9 || id % 3 == 1 && 5 < id / 3;
+    let mut wanted: Vec<i32> = (0..DOCUMENTS).filter(is_wanted).collect();
+    wanted.sort_by_key(|id| (id / 3, *id));
+    assert_eq!(ids, wanted);
+    // With arrays a document has several entries.
+    kit.insert(doc! { "_id": 100, "k": vec![Value::Int32(-5), Value::Int32(200)] }).unwrap();
+    assert!(!sort_of(Filter::always(), &["k", "_id"]).1);
+    // A sparse index lacks the documents without the field.
+    let kit = Kit::default();
+    for (id, s) in [(1, Some(5)), (2, None), (3, Some(1)), (4, None)] {
+        let mut body = doc! { "_id": id };
+        s.into_iter().for_each(|s| body.push("s", s));
+        kit.insert(body).unwrap();
+    }
+    kit.create_index(IndexSpec { unique: true, sparse: true, ..index(&["s"]) }).unwrap();
+    let mut cursor = kit.begin_query(sorted(Filter::always(), by(&["s", "_id"]), Vec::new()));
+    assert_eq!(numbers(&all(&mut cursor, 7), "_id"), [2, 4, 3, 1]);
+    assert!(!cursor.explain().sorted);
+    let exists = compare("s", Comparison::Gte, 0);
+    let mut cursor = kit.begin_query(sorted(exists, by(&["s", "_id"]), Vec::new()));
+    assert_eq!(numbers(&all(&mut cursor, 7), "_id"), [3, 1]);
+    assert!(cursor.explain().sorted);
+}
+
 #[test]
 fn long_values_are_merged_and_skipped_in_their_order() {
     let kit = Kit::default();

@@ -101,6 +101,27 @@ async fn few_documents_are_looked_at() {
 }
 
 #[tokio::test]
+async fn a_unique_index_serves_an_order_that_ends_with_the_id() {
+    let mut client = client().await;
+    let unique = array![doc! { "key": doc! { "u": 1 }, "name": "one", "unique": true }];
+    client.run(doc! { "dropIndexes": "c", "index": "i0", "$db": "db" }).await;
+    let reply = client.run(doc! { "createIndexes": "c", "indexes": unique, "$db": "db" }).await;
+    assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
+    for (sort, filter) in [
+        (doc! { "u": 1, "_id": 1 }, doc! {}),
+        (doc! { "u": -1, "_id": 1 }, doc! {}),
+        (doc! { "u": 1, "org": -1, "_id": 1 }, doc! { "u": doc! { "$gt": 100 } }),
+        (doc! { "org": 1, "_id": 1 }, doc! { "u": 7 }),
+    ] {
+        let find = doc! { "find": "c", "filter": filter, "sort": sort.clone(), "limit": 5 };
+        let reply = client.run(doc! { "explain": find, "$db": "db" }).await;
+        assert!(number(of(&reply, "executionStats"), "totalDocsExamined") <= 5, "{reply:?}");
+        let plan = format!("{:?}", of(of(&reply, "queryPlanner"), "winningPlan"));
+        assert!(!plan.contains("\"SORT\""), "{sort:?}: {plan}");
+    }
+}
+
+#[tokio::test]
 async fn walks_along_ids_are_those_of_their_index() {
     let mut client = client().await;
     let find = |more: Document| {
