@@ -5,10 +5,10 @@
 //! statements of a group are evaluated in one view per collection, which does not show the group's
 //! earlier writes. A statement is therefore added only if these make no difference: no document
 //! written by the group matches its filter, before or after the write, and it uses no row key or
-//! unique value that the group writes, takes or releases. An update that selects by `_id` a
-//! document that an earlier update of the group has written is applied to the new version, and
-//! replaces the earlier write; the group is then a single commit. Any other statement is added to
-//! the next group or runs alone.
+//! unique value that the group writes, takes or releases. An update that selects by `_id`, or by the
+//! values of a unique index, a document that an earlier update of the group has written is applied
+//! to the new version, and replaces the earlier write; the group is then a single commit. Any other
+//! statement is added to the next group or runs alone.
 //!
 //! ```text
 //!  statement    0        1        2 (matches what 0 writes)
@@ -242,17 +242,19 @@ impl WriteGroup<'_> {
                 write.commit = commit;
             }
             written.replace(rewritten.document, document);
+            written.claim(unique, Some(rewritten.document));
             self.rewrites.push(at);
             return;
         }
         if let [document] = &mut documents[..] {
             document.write = is_update.then_some(self.writes.len());
         }
+        let only = (documents.len() == 1).then_some(written.len());
         for document in documents {
             self.bytes += document.bytes();
             written.add(document);
         }
-        written.claim(unique);
+        written.claim(unique, only);
         self.writes.push(StatementWrite { at, commit });
     }
 }

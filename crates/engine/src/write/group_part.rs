@@ -56,7 +56,8 @@ impl CollectionPart {
     ) -> Result<Option<(Updated, StatementDraft)>, Halt> {
         let (find, context) = (&update.find, &*update.context);
         let (mut updated, mut drafted) = (Updated::default(), StatementDraft::new());
-        match self.written.overlap(&find.filter, context) {
+        let indexes = &self.view.state.record.indexes;
+        match self.written.overlap(&find.filter, context, indexes) {
             Overlap::None => {}
             Overlap::Document(rewritten) if self.is_rewritable(rewritten, update)? => {
                 return self.draft_rewrite(rewritten, update, drafted).await;
@@ -98,14 +99,10 @@ impl CollectionPart {
         Ok(Some((updated, drafted)))
     }
 
-    /// Returns whether an update may replace the group's write of a document: no unique value and no
-    /// expiry may depend on that write.
+    /// Returns whether an update may replace the group's write of a document: no expiry may depend
+    /// on that write.
     fn is_rewritable(&self, rewritten: Rewritten, update: &Update<'_>) -> Result<bool, Error> {
         let record = &self.view.state.record;
-        // The view does not tell which unique values the earlier write takes and releases.
-        if record.indexes.iter().any(|index| index.unique) {
-            return Ok(false);
-        }
         let document = self.written.get(rewritten.document);
         let Some(after) = document.and_then(|document| document.after.clone()) else {
             return Ok(false);
@@ -135,11 +132,11 @@ impl CollectionPart {
         let put = (held.key.clone(), outcome.document, lifetime, None);
         // The difference from the version before the group covers both statements.
         let replaced = held.before.clone().map(|row| (row, WriteForm::Operators));
+        drafted.rewritten = Some(rewritten);
         if !self.draft_put(put, replaced, &mut drafted).await? {
             return Ok(None);
         }
         updated.modified = 1;
-        drafted.rewritten = Some(rewritten);
         Ok(Some((updated, drafted)))
     }
 
@@ -151,7 +148,8 @@ impl CollectionPart {
         many: bool,
         context: &Context,
     ) -> Result<Option<StatementDraft>, Halt> {
-        if !matches!(self.written.overlap(&find.filter, context), Overlap::None) {
+        let indexes = &self.view.state.record.indexes;
+        if !matches!(self.written.overlap(&find.filter, context, indexes), Overlap::None) {
             return Ok(None);
         }
         let mut drafted = StatementDraft::new();
@@ -282,9 +280,11 @@ impl StatementDraft {
 
     /// Claims unique keys for the statement. Returns false if the group, or another document of the
     /// statement, takes or releases one of them: the view then does not show which document has it.
+    /// Keys of a document that is written again belong to it or are free until the group ends.
     fn claim(&mut self, written: &WrittenDocuments, unique: Vec<Bytes>) -> bool {
         let own: HashSet<Bytes> = unique.into_iter().collect();
-        if own.iter().any(|key| written.has_claimed(key) || self.unique.contains(key)) {
+        let again = self.rewritten.map(|rewritten| rewritten.document);
+        if own.iter().any(|key| written.has_claimed(key, again) || self.unique.contains(key)) {
             return false;
         }
         self.unique.extend(own);

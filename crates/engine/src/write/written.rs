@@ -14,6 +14,7 @@ use pipeline::Filter;
 
 use crate::{
     access::{KeyTexts, collect_conjuncts, equality_component},
+    catalog::IndexSpec,
     row::Row,
 };
 
@@ -70,7 +71,7 @@ pub(super) enum Overlap {
     /// The filter matches no document of the group.
     None,
     /// Only this document, which an update wrote without writing any other. The filter selects the
-    /// document by `_id` and matches its new version.
+    /// document by `_id` or by the values of a unique index, and matches its new version.
     Document(Rewritten),
     /// The filter may match other documents or documents that were not compared, or its evaluation
     /// may fail.
@@ -82,8 +83,9 @@ pub(super) enum Overlap {
 pub(super) struct WrittenDocuments {
     documents: Vec<WrittenDocument>,
     keys: HashSet<Bytes>,
-    /// Unique keys that the documents take or release.
-    unique: HashSet<Bytes>,
+    /// Unique keys that the documents take or release; for each the index of the document that
+    /// does so, unless a statement with several documents does.
+    unique: HashMap<Bytes, Option<usize>>,
     shapes: Vec<Shape>,
 }
 
@@ -127,8 +129,15 @@ impl WrittenDocuments {
         self.documents.get(at)
     }
 
-    pub(super) fn claim(&mut self, unique: HashSet<Bytes>) {
-        self.unique.extend(unique);
+    /// Returns the number of documents.
+    pub(super) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Records unique keys that a statement takes or releases; `document` is the index of the only
+    /// document that it writes.
+    pub(super) fn claim(&mut self, unique: HashSet<Bytes>, document: Option<usize>) {
+        self.unique.extend(unique.into_iter().map(|key| (key, document)));
     }
 
     /// Returns whether the document with this key is written.
@@ -136,21 +145,28 @@ impl WrittenDocuments {
         self.keys.contains(key)
     }
 
-    /// Returns whether a write of the group takes or releases a unique key.
-    pub(super) fn has_claimed(&self, key: &Bytes) -> bool {
-        self.unique.contains(key)
+    /// Returns whether a write of the group takes or releases a unique key, other than writes of
+    /// `document` alone.
+    pub(super) fn has_claimed(&self, key: &Bytes, document: Option<usize>) -> bool {
+        self.unique.get(key).is_some_and(|owner| owner.is_none() || *owner != document)
     }
 
     /// Compares the filter of a statement with the documents, before and after their writes.
-    pub(super) fn overlap(&mut self, filter: &Filter, context: &Context) -> Overlap {
+    /// `indexes` are those of the collection.
+    pub(super) fn overlap(
+        &mut self,
+        filter: &Filter,
+        context: &Context,
+        indexes: &[IndexSpec],
+    ) -> Overlap {
         let equalities = equalities_of(filter, context);
-        let selects_id = equalities.iter().any(|(path, _)| path.parts().eq(["_id"]));
+        let selects_one = select_one(&equalities, indexes);
         let Some(compared) = self.compared_with(equalities) else { return Overlap::Possible };
         let mut met = compared.into_iter().filter(|at| {
             self.documents.get(*at).is_some_and(|document| document.may_match(filter, context))
         });
         let Some(at) = met.next() else { return Overlap::None };
-        if selects_id
+        if selects_one
             && met.next().is_none()
             && let Some(document) = self.documents.get(at)
             && let (Some(after), Some(write)) = (&document.after, document.write)
@@ -246,6 +262,30 @@ impl Shape {
         }
         Values::Encoded(values)
     }
+}
+
+/// Returns whether at most one document can have these values: the values include an `_id`, or all
+/// fields of a unique index in which no document has several entries.
+fn select_one(equalities: &[(&Path, Vec<u8>)], indexes: &[IndexSpec]) -> bool {
+    let value_at = |path: &str| {
+        equalities.iter().find(|(at, _)| at.as_str() == path).map(|(_, value)| value.as_slice())
+    };
+    let null = KeyTexts::BYTES.encode_component(ValueRef::Null, false);
+    let is_complete = |index: &IndexSpec| {
+        // Null is also equal to values that have other keys, or none in a sparse index.
+        let mut values = index.key.iter().map(|(path, _)| value_at(path));
+        values.all(|value| value.is_some_and(|value| value != null))
+    };
+    value_at("_id").is_some()
+        || indexes.iter().any(|index| {
+            index.unique
+                && index.ready
+                && index.has_fields()
+                && !index.multikey
+                && index.partial.is_none()
+                && index.collation.is_none()
+                && is_complete(index)
+        })
 }
 
 /// Returns the equalities that a filter requires, one per path, in path order. Empty for a filter

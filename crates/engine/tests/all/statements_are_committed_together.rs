@@ -112,7 +112,7 @@ fn a_group_with_replaced_writes_is_committed_as_a_whole() {
 }
 
 #[test]
-fn a_document_that_may_have_expired_or_takes_unique_values_is_not_written_again() {
+fn a_document_that_may_have_expired_is_not_written_again() {
     let kit = Kit::default();
     kit.set_default(Some(-1));
     kit.insert(doc! { "_id": 1, "ttl": 100 }).unwrap();
@@ -124,16 +124,50 @@ fn a_document_that_may_have_expired_or_takes_unique_values_is_not_written_again(
     assert!(kit.all_ids().is_empty());
 
     let kit = Kit::default();
-    kit.create_index(unique_index("u")).unwrap();
-    let mut group = kit.engine.write_group(1_000);
-    assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "u": 1 }));
-    assert!(!put(&kit, &mut group, 1, doc! { "_id": 1, "u": 2 }));
-
-    let kit = Kit::default();
     kit.create_index(date_index("at", 60)).unwrap();
     let mut group = kit.engine.write_group(1_000);
     assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "a": 1 }));
     assert!(!put(&kit, &mut group, 1, doc! { "_id": 1, "a": 2 }));
+}
+
+#[test]
+fn a_document_with_unique_values_is_written_again_and_keeps_them_from_others() {
+    let kit = Kit::default();
+    kit.create_index(unique_index("u")).unwrap();
+    kit.insert(doc! { "_id": 1, "u": 1, "a": 0 }).unwrap();
+    kit.insert(doc! { "_id": 5, "u": 5 }).unwrap();
+    let mut group = kit.engine.write_group(1_000);
+    assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "u": 1, "a": 1 }));
+    assert!(put(&kit, &mut group, 1, doc! { "_id": 2, "u": 2 }));
+    // Values that the document keeps, takes, gives up and takes back.
+    for (at, u) in [(2, 1), (3, 3), (4, 4), (5, 1), (6, 6)] {
+        assert!(put(&kit, &mut group, at, doc! { "_id": 1, "u": u, "a": at as i32 }), "{at}");
+    }
+    // No other document gets one of them within the group.
+    for u in [1, 3, 4, 6] {
+        assert!(!put(&kit, &mut group, 7, doc! { "_id": 3, "u": u }), "{u}");
+        assert!(!put(&kit, &mut group, 7, doc! { "_id": 2, "u": u }), "{u}");
+    }
+    // The document gets none that another statement takes, and none that another document has.
+    assert!(!put(&kit, &mut group, 7, doc! { "_id": 1, "u": 2 }));
+    let taken = doc! { "_id": 1, "u": 5 };
+    put_where(&kit, &mut group, 7, Find::new(equal("_id", 1)), taken).unwrap_err();
+    // The unique value selects it as the id does, but no value that it does not have now.
+    for (u, fits) in [(1, false), (4, false), (6, true)] {
+        let replacement = doc! { "_id": 1, "u": 6, "a": 7 };
+        let find = Find::new(equal("u", u));
+        assert_eq!(put_where(&kit, &mut group, 7, find, replacement).unwrap(), fits, "{u}");
+    }
+    assert_eq!(group.positions(), (0..=7).collect::<Vec<_>>());
+    assert_eq!(ready(group.commit(None)).unwrap(), None);
+    for (u, id) in [(2, 2), (5, 5), (6, 1)] {
+        let found = kit.find_documents(equal("u", u), Hint::None).unwrap();
+        assert_eq!(found.len(), 1, "{u}");
+        assert_eq!(found[0].get("_id"), Some(&id.into()), "{u}");
+    }
+    // What the document gave up is free again, and what it has is not.
+    kit.insert(doc! { "_id": 7, "u": 1 }).unwrap();
+    kit.insert(doc! { "_id": 8, "u": 6 }).unwrap_err();
 }
 
 #[test]

@@ -79,7 +79,6 @@ async fn client_with(rng: &mut Rng) -> Client {
         key.push(name, 1);
         doc! { "key": key, "name": name, "unique": unique, "sparse": unique }
     };
-    // Updates of one document are merged where no index is unique.
     let unique = rng.bool();
     let indexes = array![index("u", unique), index("a", false), index("tags", false)];
     client.run(doc! { "createIndexes": "a", "indexes": indexes, "$db": "db" }).await;
