@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use document::Value;
 use evaluation::Context;
+use memory::Share;
 
 use super::{
     Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, intent_waits::OnIntent,
@@ -16,6 +17,7 @@ use crate::{
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
+    limits::BATCH_COPIES,
     read::{Find, UsedIndexes},
     view::LiveView,
 };
@@ -33,6 +35,15 @@ pub struct Edited {
     pub upserted: Option<Value>,
 }
 
+/// Reserves the memory in which a client gets a document of this size; nothing without `reply`. It
+/// is reserved before the write, since after a failure the document could not be returned.
+fn reserve_reply(reply: Option<&mut Share>, bytes: usize) -> Result<(), Error> {
+    match reply {
+        Some(reply) => Ok(reply.set(bytes.saturating_mul(BATCH_COPIES))?),
+        None => Ok(()),
+    }
+}
+
 impl Engine {
     /// Updates the first matching document and returns it before and after.
     pub async fn find_and_update(
@@ -40,30 +51,34 @@ impl Engine {
         collection: &Arc<Collection>,
         update: &Update<'_>,
     ) -> Result<Edited, Error> {
-        self.find_and_update_with(collection, update, None).await
+        self.find_and_update_with(collection, update, None, None).await
     }
 
     /// Finds and updates a document, with receipts in the commit that writes it. No receipt is
-    /// written if nothing is found or changed.
+    /// written if nothing is found or changed. A caller that sends one of the documents to a client
+    /// gets the memory for it in `reply`; if it is not available, nothing is written.
     pub async fn find_and_update_with(
         &self,
         collection: &Arc<Collection>,
         update: &Update<'_>,
         receipts: Option<&dyn Receipts>,
+        mut reply: Option<&mut Share>,
     ) -> Result<Edited, Error> {
         let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
         let mut turns = self.writer_turns(collection, Some(&update.find), &update.context);
         loop {
             turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;
-            match self.modify_in(&view, update, receipts, &used, &mut turns).await {
+            let reserved = reply.as_deref_mut();
+            match self.modify_in(&view, update, receipts, &used, &mut turns, reserved).await {
                 Ok(Some(Some(edited))) => return Ok(edited),
                 Ok(Some(None)) if !update.upsert => return Ok(Edited::default()),
                 Ok(Some(None)) => {
                     drop(view);
-                    if let Some(edited) =
-                        self.insert_upserted(collection, update, receipts, &mut attempts).await?
-                    {
+                    let reserved = reply.as_deref_mut();
+                    let edited =
+                        self.insert_upserted(collection, update, receipts, &mut attempts, reserved);
+                    if let Some(edited) = edited.await? {
                         return Ok(edited);
                     }
                 }
@@ -82,6 +97,7 @@ impl Engine {
         receipts: Option<&dyn Receipts>,
         used: &Arc<UsedIndexes>,
         turns: &mut WriterTurns<'_>,
+        reply: Option<&mut Share>,
     ) -> Result<Option<Option<Edited>>, Halt> {
         let first = self.first_row(view, &update.find, &update.context, used, turns).await?;
         let Some(row) = first else { return Ok(Some(None)) };
@@ -89,6 +105,7 @@ impl Engine {
         let outcome = update.apply(row.document())?;
         let changed = outcome.changed;
         let after = Bytes::from(outcome.document.bytes().to_vec());
+        reserve_reply(reply, before.len().max(after.len()))?;
         let effect = Effect::Edited { before: &before, after: &after };
         if !changed {
             view.rely_on(&row);
@@ -110,12 +127,14 @@ impl Engine {
         update: &Update<'_>,
         receipts: Option<&dyn Receipts>,
         attempts: &mut Attempts,
+        reply: Option<&mut Share>,
     ) -> Result<Option<Edited>, Error> {
         // Built from the filter's equalities and the edit, before any view is open.
         let made = update.edit.insert(&update.find.filter, &update.context)?;
         let made = update.writer.with_id(made);
         let lifetime = update.writer.lifetime_of(&made)?;
         let id = made.get("_id").map_or(Value::Null, |id| id.to_value());
+        reserve_reply(reply, made.bytes().len())?;
         // Without a turn, the inserts of others could refuse this one again and again.
         let is_capped = collection.state().record.capped.is_some();
         let _turn = match is_capped {
@@ -172,24 +191,29 @@ impl Engine {
         find: &Find,
         context: &Context,
     ) -> Result<Option<Bytes>, Error> {
-        self.find_and_remove_with(collection, find, context, None).await
+        self.find_and_remove_with(collection, find, context, None, None).await
     }
 
     /// Finds and deletes a document, with receipts in the commit that deletes it. No receipt is
-    /// written if nothing is found.
+    /// written if nothing is found. A caller that sends the document to a client gets the memory
+    /// for it in `reply`; if it is not available, nothing is deleted.
     pub async fn find_and_remove_with(
         &self,
         collection: &Arc<Collection>,
         find: &Find,
         context: &Context,
         receipts: Option<&dyn Receipts>,
+        mut reply: Option<&mut Share>,
     ) -> Result<Option<Bytes>, Error> {
         let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
         let mut turns = self.writer_turns(collection, Some(find), context);
         loop {
             turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;
-            match self.remove_first(&view, (find, context), receipts, &used, &mut turns).await {
+            let reserved = reply.as_deref_mut();
+            let removed =
+                self.remove_first(&view, (find, context), receipts, &used, &mut turns, reserved);
+            match removed.await {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
                 Err(halt) => self.resolve(&view, halt, &mut attempts).await?,
@@ -206,10 +230,12 @@ impl Engine {
         receipts: Option<&dyn Receipts>,
         used: &Arc<UsedIndexes>,
         turns: &mut WriterTurns<'_>,
+        reply: Option<&mut Share>,
     ) -> Result<Option<Option<Bytes>>, Halt> {
         let first = self.first_row(view, find, context, used, turns).await?;
         let Some(row) = first else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
+        reserve_reply(reply, before.len())?;
         let draft = WriteDraft::of(view);
         let commit = draft.remove_document(draft.previous_version(row).await?);
         let effect = Effect::Removed { before: &before };

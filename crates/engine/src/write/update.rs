@@ -139,7 +139,7 @@ impl Engine {
                 return Ok(updated);
             }
             if let Some(edited) =
-                self.insert_upserted(collection, update, None, &mut attempts).await?
+                self.insert_upserted(collection, update, None, &mut attempts, None).await?
             {
                 updated.upserted = edited.upserted;
                 return Ok(updated);
@@ -263,6 +263,8 @@ impl Engine {
         }
         // Without a sort the finder counts as sorted, so a sort exists here.
         let Some(sort) = &find.sort else { return Ok(None) };
+        // Reserved for the row that is held, besides the memory of large rows in `turns`.
+        let mut held = context.operation_memory.share();
         let mut best = None;
         loop {
             let rows = finder.take_matching(view, context, COMMITS_AT_ONCE).await?;
@@ -273,8 +275,10 @@ impl Engine {
             for row in rows {
                 let key = sort.key_of(row.document(), context.collation());
                 // On a tie the first one found is kept.
-                let better = best.as_ref().is_none_or(|(held, _)| sort.compare(&key, held).is_lt());
+                let better =
+                    best.as_ref().is_none_or(|(first, _)| sort.compare(&key, first).is_lt());
                 if better {
+                    held.set(row.value.len() + key.memory_bytes())?;
                     best = Some((key, row));
                 }
             }

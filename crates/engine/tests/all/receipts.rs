@@ -79,7 +79,7 @@ fn set(kit: &Kit, notes: &Notes, id: i32, a: i32, upsert: bool) -> Result<engine
         context: test_kit::context(),
         writer: &TtlField,
     };
-    ready(kit.engine.find_and_update_with(&kit.collection(), &update, Some(notes)))
+    ready(kit.engine.find_and_update_with(&kit.collection(), &update, Some(notes), None))
 }
 
 #[test]
@@ -94,7 +94,8 @@ fn each_kind_of_write_leaves_one_and_a_restart_keeps_it() {
     set(&kit, &notes, 3, 5, true).unwrap();
     assert!(said(&kit).unwrap().starts_with("upserted"), "{:?}", said(&kit));
     let (collection, context) = (kit.collection(), test_kit::context());
-    let remove = || kit.engine.find_and_remove_with(&collection, &find, &context, Some(&notes));
+    let remove =
+        || kit.engine.find_and_remove_with(&collection, &find, &context, Some(&notes), None);
     assert!(ready(remove()).unwrap().is_some());
     let last = said(&kit).unwrap();
     assert!(last.starts_with("removed"), "{last}");

@@ -191,7 +191,8 @@ pub(super) async fn remove_documents(
         let removed = match slot {
             Some(slot) => {
                 let receipts = Some(slot.begin(&[0]));
-                let removed = engine.find_and_remove_with(&collection, find, context, receipts);
+                let removed =
+                    engine.find_and_remove_with(&collection, find, context, receipts, None);
                 removed.await.map(|removed| usize::from(removed.is_some()))
             }
             None => engine.remove(&collection, find, *many, context).await.map(|it| it.count),

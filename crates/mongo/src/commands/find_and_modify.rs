@@ -13,10 +13,12 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use document::{DocBuf, DocRef, Value, ValueRef, doc};
-use engine::{Edited, Find, Namespace, Update};
+use engine::{Edited, Find, Namespace, Update, limits::BATCH_COPIES};
 use evaluation::Context;
-use pipeline::{Filter, edit::Edit, project::Projection};
+use memory::Share;
+use pipeline::{Filter, project::Projection};
 
 use super::{insert::bypass_requirement, statements::open_receipts};
 use crate::{
@@ -92,17 +94,29 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let wanted = ReplyOptions { removed: edit.is_none(), new };
     let receipts = open_receipts(call, 1).await?;
     let slot = receipts.as_ref().map(|receipts| ReceiptSlot { receipts, at: 0 });
+    let mut held = context.operation_memory.share();
     let before = match &receipts {
         Some(receipts) => receipts.find_answer(wanted).await?,
         None => None,
     };
     let outcome = match (before, edit) {
-        (Some(before), _) => Ok(before),
-        (None, None) => remove_document(call, &namespace, &find, &context, slot).await,
+        (Some((done, answer)), _) => {
+            let bytes = answer.value.as_ref().map_or(0, Bytes::len);
+            held.set(bytes * BATCH_COPIES).map(|()| (done, answer)).map_err(Error::from)
+        }
+        (None, None) => remove_document(call, &namespace, &find, &context, slot, &mut held).await,
         (None, Some(edit)) => {
             Counters::add(&call.connection.counters.update, 1);
-            let edited =
-                change_document(call, &namespace, &find, &edit, upsert, &context, slot).await;
+            let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
+            let update = Update {
+                find: find.clone(),
+                edit: &edit,
+                many: false,
+                upsert,
+                context: Arc::clone(&context),
+                writer: &writer,
+            };
+            let edited = change_document(call, &namespace, &update, slot, &mut held).await;
             edited.map(|edited| {
                 let found = edited.before.is_some();
                 Counters::add(&call.connection.counters.updated, u64::from(found));
@@ -115,22 +129,26 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     }
     let (done, answer) = outcome?;
     let repeated = receipts.as_ref().and_then(|receipts| receipts.repeated().first().copied());
+    call.connection.hold_reply_memory(held);
     build_reply(&done, &answer, repeated, projection.as_ref(), &find.filter, &context)
 }
 
+/// Removes the document. The memory of the reply with it is reserved in `held`.
 async fn remove_document(
     call: &Call<'_>,
     namespace: &Namespace,
     find: &Find,
     context: &Context,
     slot: Option<ReceiptSlot<'_>>,
+    held: &mut Share,
 ) -> Result<(StatementResult, StoredReply)> {
     Counters::add(&call.connection.counters.delete, 1);
     let removed = loop {
         // A missing collection is not created for a removal.
         let Some(collection) = call.find_no_view(namespace)? else { break None };
         let receipts = slot.map(|slot| slot.begin(&[0]));
-        let removed = call.engine().find_and_remove_with(&collection, find, context, receipts);
+        let engine = call.engine();
+        let removed = engine.find_and_remove_with(&collection, find, context, receipts, Some(held));
         let removed = removed.await;
         if !Call::collection_was_dropped(&removed) {
             break removed?;
@@ -166,33 +184,24 @@ fn outcome_of(
     (done, answer)
 }
 
-/// Changes the document, or inserts one. A missing collection is created only for an upsert.
+/// Changes the document, or inserts one. A missing collection is created only for an upsert. The
+/// memory of the reply with the document is reserved in `held`.
 async fn change_document(
     call: &Call<'_>,
     namespace: &Namespace,
-    find: &Find,
-    edit: &Edit,
-    upsert: bool,
-    context: &Arc<Context>,
+    update: &Update<'_>,
     slot: Option<ReceiptSlot<'_>>,
+    held: &mut Share,
 ) -> Result<Edited> {
-    let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
-    let update = Update {
-        find: find.clone(),
-        edit,
-        many: false,
-        upsert,
-        context: Arc::clone(context),
-        writer: &writer,
-    };
     loop {
         let collection = match call.find_no_view(namespace)? {
             Some(collection) => collection,
-            None if upsert => call.ensure_collection(namespace).await?.0,
+            None if update.upsert => call.ensure_collection(namespace).await?.0,
             None => return Ok(Edited::default()),
         };
         let receipts = slot.map(|slot| slot.begin(&[0]));
-        let edited = call.engine().find_and_update_with(&collection, &update, receipts).await;
+        let engine = call.engine();
+        let edited = engine.find_and_update_with(&collection, update, receipts, Some(held)).await;
         if !Call::collection_was_dropped(&edited) {
             return edited.map_err(|error| Error::from(error).with_namespace(namespace));
         }

@@ -267,7 +267,8 @@ async fn update_once(
     slot: ReceiptSlot<'_>,
 ) -> std::result::Result<Updated, engine::Error> {
     let receipts = slot.begin(&[0]);
-    let edited = call.engine().find_and_update_with(collection, update, Some(receipts)).await?;
+    let edited = call.engine().find_and_update_with(collection, update, Some(receipts), None);
+    let edited = edited.await?;
     Ok(Updated {
         matched: usize::from(edited.before.is_some()),
         modified: usize::from(edited.before.is_some() && edited.changed),

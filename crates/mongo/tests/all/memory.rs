@@ -144,6 +144,43 @@ async fn what_takes_too_much_is_refused_and_given_back() {
     }
 }
 
+#[tokio::test]
+async fn what_cannot_be_returned_is_not_modified() {
+    let (mut client, account) = client(64 * MB).await;
+    for document in [doc! { "_id": 2, "n": 0, "s": "x".repeat(MB) }, doc! { "_id": 3, "n": 0 }] {
+        client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &[document])]).await;
+    }
+    let modify = |id: i32, how: Document| {
+        let mut command = doc! { "findAndModify": "c", "query": doc! { "_id": id } };
+        how.into_iter().for_each(|(name, value)| command.push(name, value));
+        command.push("$db", "db");
+        command
+    };
+    let add = || doc! { "update": doc! { "$inc": doc! { "n": 1 } } };
+    let add_new = || {
+        let mut how = add();
+        how.push("new", true);
+        how
+    };
+    let remove = || doc! { "remove": true };
+    // All but the last eighth of the account, which is for small holders.
+    let mut others = account.share();
+    others.set(55 * MB).unwrap();
+    for how in [add(), add_new(), remove()] {
+        let reply = client.run(modify(2, how)).await;
+        assert_eq!(code(&reply), Some(365), "{reply:?}");
+    }
+    assert_eq!(code(&client.run(modify(3, add())).await), None);
+    drop(others);
+    for (id, before) in [(2, 0), (3, 1)] {
+        let reply = client.run(modify(id, remove())).await;
+        let value = reply.get("value").unwrap().as_ref().as_document().unwrap().to_tree();
+        assert_eq!(number(&value, "n"), before);
+    }
+    client.run(doc! { "ping": 1, "$db": "admin" }).await;
+    assert_eq!(account.used_bytes(), 0);
+}
+
 /// Opens a cursor that holds a sort of about 10 MB.
 async fn open(client: &mut Client) -> i64 {
     let reply = client.run(and(many(100), [doc! { "$sort": doc! { "a": -1 } }])).await;
