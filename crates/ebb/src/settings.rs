@@ -35,8 +35,8 @@ pub(crate) use values::parse_span;
 use values::{
     Address, Optional, StoreKind, banner_beside, optional, parse_address, parse_bool, parse_bytes,
     parse_clock, parse_collector, parse_days, parse_endpoint, parse_host, parse_log_format,
-    parse_log_level, parse_old_views, parse_path, parse_seconds, parse_size, parse_store,
-    parse_text,
+    parse_log_level, parse_log_size, parse_old_views, parse_path, parse_seconds, parse_size,
+    parse_store, parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -127,6 +127,9 @@ struct Values {
     /// Seconds that change streams of the MongoDB API can go back, with changes recorded from the start on; 0 refuses change streams [86400, recorded once a stream was opened]
     #[arg(long, env = "EBB_CHANGE_RETENTION", value_name = "SECONDS", default_value = "", value_parser = optional(parse_seconds))]
     change_retention: Optional<Duration>,
+    /// Size of the recorded changes beyond which the oldest are dropped, with m or g; at least 1m [5% of the disk, 1g to 50g; a quarter of the memory for data with --in-memory]
+    #[arg(long, env = "EBB_CHANGE_LOG_SIZE", value_name = "SIZE", default_value = "", value_parser = optional(parse_log_size))]
+    change_log_size: Optional<u64>,
     /// Drop an automatically created index of a path after this many days without a query [never]
     #[arg(long, env = "EBB_INDEX_UNUSED_DAYS", value_name = "DAYS", default_value = "", value_parser = optional(parse_days))]
     index_unused_days: Optional<u32>,
@@ -324,6 +327,7 @@ impl Settings {
             ready_file: given.ready_file.0,
             reap_delay: given.reap_delay.0.unwrap_or(usual_delay),
             change_retention: given.change_retention.0,
+            change_log_bytes: given.change_log_size.0,
             index_unused_days: given.index_unused_days.0,
             log_format: Some(given.log_format.0.unwrap_or(usual_format)),
             log_level: given.log_level,

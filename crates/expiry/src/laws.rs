@@ -114,7 +114,7 @@ impl Model {
 
     fn step(&mut self, rng: &mut fastrand::Rng) {
         let at = Instant::from_ms(self.now_ms);
-        match rng.u8(0..10) {
+        match rng.u8(0..11) {
             0..=3 => self.write(rng),
             4 | 5 => self.now_ms += [1, 250, 999, 1000, 2500][rng.usize(0..5)],
             6 => {
@@ -127,6 +127,12 @@ impl Model {
                 let after = [None, Some(rng.i64(0..6))][rng.usize(0..2)];
                 self.after[index as usize] = after;
                 self.settings.date_rule(index).change_at(after, self.stamp, at);
+            }
+            9 => {
+                let second = at.seconds() - rng.i64(1..5);
+                self.settings.expire_written_up_to(second);
+                let written = self.docs.iter_mut().filter(|doc| doc.ttl.is_none());
+                written.for_each(|doc| doc.died |= doc.ts <= second);
             }
             _ => {
                 let floors = self.settings.floors_at(at).bounded_by_stamp(self.stamp + 1);

@@ -68,6 +68,12 @@ impl Settings {
         self.default = default;
     }
 
+    /// Makes documents of class inherit that were written up to this second expire permanently,
+    /// under every default. No document may be written in this second afterwards.
+    pub fn expire_written_up_to(&mut self, second: i64) {
+        self.inherit_floor = self.inherit_floor.max(second);
+    }
+
     /// Returns the rule of a date index, creating it if missing.
     pub fn date_rule(&mut self, index: u32) -> &mut DateRule {
         // A linear search suffices: there are only as many rules as date indexes, including dropped

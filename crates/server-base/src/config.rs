@@ -230,6 +230,9 @@ pub struct Config {
     /// How long change streams can go back, kept from the start of the server; zero refuses change
     /// streams. `None`: kept for a day, once one was opened.
     pub change_retention: Option<Duration>,
+    /// Size of the change log beyond which its oldest records are dropped; `None` derives it from
+    /// the disk or, in memory, from the memory for data.
+    pub change_log_bytes: Option<u64>,
     /// Days without use after which an automatic path index is dropped; `None` keeps it.
     pub index_unused_days: Option<u32>,
     /// Format of log lines; `None` disables the log.
@@ -309,6 +312,7 @@ impl Config {
             ready_file: None,
             reap_delay: REAP_DELAY,
             change_retention: None,
+            change_log_bytes: None,
             index_unused_days: None,
             log_format: None,
             log_level: "info".to_owned(),

@@ -30,6 +30,9 @@ use crate::{
     test_clocks::clock_source,
 };
 
+/// Minimum and maximum of the default size of the change log on disk, in bytes.
+const LOG_BYTES: (u64, u64) = (1 << 30, 50 << 30);
+
 /// An engine on its data, with its clock running within the first lease. Fields are dropped in
 /// declaration order: the engine before the clock, the directory's lock last.
 pub(crate) struct Opened {
@@ -151,9 +154,22 @@ pub fn engine_options(
     options.accept_loss = config.accept_loss;
     options.block_in_place = run_apart;
     options.large_write_bytes = plan.large_write_bytes();
+    let data_dir = config.data_dir.as_deref();
+    options.change_log_bytes =
+        config.change_log_bytes.unwrap_or_else(|| usual_log_bytes(data_dir, plan));
     // The cache saves searches of blocks on disk, which a store in memory does not have.
     options.row_cache_bytes = if config.data_dir.is_some() { plan.row_cache_bytes() } else { 0 };
     options
+}
+
+/// Returns the default size of the change log: a twentieth of the disk, within bounds, or a quarter
+/// of the memory for data.
+fn usual_log_bytes(data_dir: Option<&Path>, plan: Plan) -> u64 {
+    let (least, most) = LOG_BYTES;
+    let Some(data_dir) = data_dir else { return plan.data_bytes() as u64 / 4 };
+    let total = rustix::fs::statvfs(data_dir)
+        .map_or(0, |device| device.f_blocks.saturating_mul(device.f_frsize));
+    (total / 20).clamp(least, most)
 }
 
 /// Returns the options of the store in a data directory at `path`.

@@ -48,6 +48,10 @@ pub struct Setup {
     pub reap_delay: Duration,
     /// Memory that all writes of large documents may hold together, in bytes.
     pub large_write_bytes: usize,
+    /// Size of the change log beyond which its oldest records are dropped.
+    pub change_log_bytes: u64,
+    /// Size of the store beyond which it refuses commits that need space.
+    pub store_bytes: usize,
 }
 
 impl std::fmt::Debug for Setup {
@@ -59,8 +63,14 @@ impl std::fmt::Debug for Setup {
 impl Default for Setup {
     fn default() -> Self {
         let dialect = Arc::new(EqualityDialect);
-        let large_write_bytes = 1 << 30;
-        Self { rules: Rules::default(), dialect, reap_delay: Duration::ZERO, large_write_bytes }
+        Self {
+            rules: Rules::default(),
+            dialect,
+            reap_delay: Duration::ZERO,
+            large_write_bytes: 1 << 30,
+            change_log_bytes: u64::MAX,
+            store_bytes: usize::MAX,
+        }
     }
 }
 
@@ -93,6 +103,7 @@ fn open_engine(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine
     let mut options = Options::new(Arc::clone(clock), dialect, persist).with_rules(setup.rules);
     options.reap_delay = setup.reap_delay;
     options.large_write_bytes = setup.large_write_bytes;
+    options.change_log_bytes = setup.change_log_bytes;
     // The memory store never waits, so opening needs no runtime.
     let engine = ready(Engine::open(Arc::new(store), options)).expect("the engine opens");
     ready(engine.resume_builds()).expect("builds are finished");
@@ -109,7 +120,7 @@ impl Kit {
     /// Creates an engine with an empty collection.
     pub fn new(setup: Setup) -> Self {
         let clock = start_clock(None);
-        let store = PausingStore::new(Engine::commit_clock(&clock));
+        let store = PausingStore::bounded(setup.store_bytes, Engine::commit_clock(&clock));
         let engine = open_engine(store.clone(), &clock, &setup);
         let kit = Self { engine, store, clock, setup, passes: 0 };
         ready(kit.engine.ensure_collection(Model::Documents, &kit.namespace()))

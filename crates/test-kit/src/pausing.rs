@@ -127,9 +127,10 @@ pub struct PausingStore {
 }
 
 impl PausingStore {
-    /// Creates an empty store whose commits are stamped by this clock.
-    pub fn new(time: Arc<dyn CommitClock>) -> Self {
-        Self::over(MemoryStore::new(time))
+    /// Creates an empty store whose commits are stamped by this clock, and which refuses commits
+    /// that need space once it has `limit` bytes.
+    pub fn bounded(limit: usize, time: Arc<dyn CommitClock>) -> Self {
+        Self::over(MemoryStore::bounded(limit, time))
     }
 
     /// Wraps a store, with nothing paused or held.

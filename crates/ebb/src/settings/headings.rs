@@ -8,6 +8,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "data-dir",
             "in-memory",
             "backup-journal",
+            "change-log-size",
             "index-unused-days",
             "accept-loss",
             "memory",

@@ -86,6 +86,8 @@ fn wrong_values_name_their_setting() {
         (&["--clock", "lunar"][..], None, "--clock"),
         (&["--mongo-addr", "nowhere"], None, "--mongo-addr"),
         (&["--reap-delay", "-1"], None, "--reap-delay"),
+        (&["--change-log-size", "1023k"], None, "--change-log-size"),
+        (&["--change-log-size", "5%"], None, "--change-log-size"),
         (&["--reap-delay", "NaN"], None, "--reap-delay"),
         (&["--index-unused-days", "0"], None, "--index-unused-days"),
         (&["--old-views-disk", "0%"], None, "--old-views-disk"),

@@ -124,6 +124,14 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Parses the maximum size of the change log; values below one mebibyte are refused.
+pub(super) fn parse_log_size(text: &str) -> Result<u64, String> {
+    match parse_bytes(text)? {
+        bytes if bytes < 1 << 20 => Err("it is too small: at least 1m".to_owned()),
+        bytes => Ok(bytes),
+    }
+}
+
 /// Parses the maximum message size of the MongoDB API.
 pub(super) fn parse_message(text: &str) -> Result<usize, String> {
     parse_within(text, &server::MESSAGE_BYTES)

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, LazyLock,
-    atomic::{AtomicU64, Ordering::SeqCst},
+    atomic::{AtomicI64, AtomicU64, Ordering::SeqCst},
 };
 
 use arc_swap::ArcSwapOption;
@@ -41,16 +41,48 @@ pub(crate) struct KeptLog {
 }
 
 /// The change log of an engine.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ChangeLog {
     /// The collection of the records; `None` while no log is kept.
     records: ArcSwapOption<Collection>,
+    /// Size beyond which the oldest records are dropped.
+    max_bytes: u64,
+    /// Second in which all waiting readers were last woken because the log was too large.
+    all_woken_s: AtomicI64,
     /// Time of the newest commit with a record, or a later one, as a timestamp.
     last_time: AtomicU64,
     wakes: Wakes,
 }
 
 impl ChangeLog {
+    /// Creates the state of a log that is not kept yet, and whose oldest records are dropped when
+    /// it is larger than `max_bytes`.
+    pub(crate) fn new(max_bytes: u64) -> Self {
+        Self {
+            records: ArcSwapOption::empty(),
+            max_bytes,
+            all_woken_s: AtomicI64::new(i64::MIN),
+            last_time: AtomicU64::new(0),
+            wakes: Wakes::default(),
+        }
+    }
+
+    /// Returns the size in bytes beyond which the oldest records are dropped.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// Returns the second given with the last call of [`wake_all_in`](Self::wake_all_in).
+    pub(crate) fn all_woken_s(&self) -> i64 {
+        self.all_woken_s.load(SeqCst)
+    }
+
+    /// Wakes all readers in this second, so that readers that keep up have no older position.
+    pub(crate) fn wake_all_in(&self, second: i64) {
+        self.all_woken_s.store(second, SeqCst);
+        self.wake_all();
+    }
+
     /// Returns the collection of the records; `None` while no log is kept.
     pub(crate) fn records(&self) -> Option<Arc<Collection>> {
         self.records.load_full()

@@ -8,11 +8,13 @@
 //! ```
 //!
 //! The records are rows of a collection of their own, whose default TTL is the retention: records
-//! beyond it are invisible and are dropped by compactions, like all expired rows. Until a record is
-//! dropped, it is history: its document may have expired since.
+//! beyond it are invisible and are dropped by compactions, like all expired rows. The same happens
+//! to the oldest records of a log that is too large (`bound.rs`). Until a record is dropped, it is
+//! history: its document may have expired since.
 //!
 //! The feed of all versions (`feed`) has an order of its own, the order of publication.
 
+mod bound;
 mod collections;
 mod draft;
 mod keep;

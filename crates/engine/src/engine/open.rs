@@ -19,6 +19,7 @@ use crate::{
     catalog::{
         Collection, CollectionIds, CollectionMap, CollectionState, Dialect, Record, decode_record,
     },
+    change_log::ChangeLog,
     error::Error,
     inner::Inner,
     intents::IntentTable,
@@ -48,6 +49,8 @@ pub struct Options {
     /// Memory in bytes that writes of large documents together may hold, in addition to the memory
     /// that is charged to their operations. A single write may always proceed.
     pub large_write_bytes: usize,
+    /// Size of the change log in bytes beyond which its oldest records are dropped.
+    pub change_log_bytes: u64,
     /// Whether to open despite missing or orphaned rows, as accepted by an operator.
     pub accept_loss: bool,
     /// Runs work that blocks its thread, so that other tasks of the runtime continue.
@@ -67,6 +70,7 @@ impl Options {
             persist,
             row_cache_bytes: 8 * 1024 * 1024,
             large_write_bytes: 256 * 1024 * 1024,
+            change_log_bytes: u64::MAX,
             accept_loss: false,
             block_in_place: |work| work(),
             gone: None,
@@ -91,8 +95,9 @@ impl std::fmt::Debug for Options {
 impl Engine {
     /// Opens an engine on a store whose commits are stamped by the same clock.
     pub async fn open(store: Arc<dyn Store>, options: Options) -> Result<Self, Error> {
-        let store =
-            Storage::new(store, RowCache::new(options.row_cache_bytes), options.block_in_place);
+        let rows = RowCache::new(options.row_cache_bytes);
+        let changes = ChangeLog::new(options.change_log_bytes);
+        let store = Storage::new(store, rows, changes, options.block_in_place);
         store.create_space(Space::Catalog)?;
         store.create_space(Space::Counts)?;
         let records = stored_records(&store).await?;

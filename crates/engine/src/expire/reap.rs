@@ -38,6 +38,7 @@ use crate::{
     engine::Engine,
     error::Error,
     keys,
+    names::Model,
     retry::read_in_view,
     view::ReapHold,
 };
@@ -49,6 +50,9 @@ pub(super) const REAP_BYTES: i64 = 256 * 1024 * 1024;
 /// At most 1/WALK_SHARE of the reaper's time is spent on full scans of collections whose expired
 /// amounts counters cannot determine.
 const WALK_SHARE: u32 = 50;
+/// Ratio of live to expired bytes below which the change log is compacted. A log that exceeds its
+/// bound keeps three quarters of it, so one compaction follows.
+const LOG_LIVE_PER_EXPIRED: i64 = 3;
 /// Expired bytes below which a collection is not compacted, even if half of it has expired.
 pub(super) const MIN_REAP_BYTES: i64 = 64 * 1024;
 
@@ -90,6 +94,7 @@ impl Engine {
     pub async fn reap_once(&self, elapsed: Duration) -> Result<Duration, Error> {
         // Expirations are published first, because unpublished ones are not reaped.
         self.publish_all_expirations().await?;
+        self.drop_old_changes().await?;
         let reaper = Arc::clone(&self.inner.reaper);
         let all = self.inner.map().all_collections();
         let known: Vec<u32> = all.values().map(|collection| collection.id).collect();
@@ -126,7 +131,9 @@ impl Engine {
         let began = clock::monotonic_time();
         let (sample, estimate) = self.sample_floors(collection, walk).await?;
         let cost = clock::monotonic_time().saturating_sub(began);
-        let delay = self.inner.reaper.delay;
+        // The delay is for documents, and would let a log in memory exceed its bound.
+        let is_log = collection.state().record.model == Model::Changes;
+        let delay = if is_log { Duration::ZERO } else { self.inner.reaper.delay };
         let due = {
             let mut all = self.inner.reaper.lock();
             let of = all.entry(collection.id).or_default();
@@ -219,9 +226,15 @@ impl Engine {
             let expired = estimate.expired.minus(of.reaped).bytes;
             let expired = expired.saturating_add(estimate.event_bytes);
             // A dropped index is compacted away regardless of how little has expired.
-            let owed = of.compacted.is_none() && would_forget(&collection.state().record, &allowed);
+            let record = &collection.state().record;
+            let owed = of.compacted.is_none() && would_forget(record, &allowed);
             let enough = MIN_REAP_BYTES <= expired
-                && (estimate.live.bytes <= expired || REAP_BYTES <= expired);
+                && match record.model {
+                    // A large log whose records expire all the time is not rewritten for each part
+                    // of fixed size.
+                    Model::Changes => estimate.live.bytes / LOG_LIVE_PER_EXPIRED <= expired,
+                    _ => estimate.live.bytes <= expired || REAP_BYTES <= expired,
+                };
             if (!enough || same) && !owed {
                 return Ok(());
             }

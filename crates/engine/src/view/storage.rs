@@ -35,9 +35,14 @@ impl std::fmt::Debug for Storage {
 }
 
 impl Storage {
-    /// Wraps a store and creates its row cache.
-    pub(crate) fn new(store: Arc<dyn Store>, rows: RowCache, block_in_place: BlockInPlace) -> Self {
-        Self { store, rows: Arc::new(rows), changes: Arc::default(), block_in_place }
+    /// Wraps a store, with its row cache and its change log.
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        rows: RowCache,
+        changes: ChangeLog,
+        block_in_place: BlockInPlace,
+    ) -> Self {
+        Self { store, rows: Arc::new(rows), changes: Arc::new(changes), block_in_place }
     }
 
     pub(crate) fn changes(&self) -> &Arc<ChangeLog> {

@@ -5,6 +5,7 @@ mod a_store_is_opened_again;
 mod all_collections_at_one_instant;
 mod capped_collections;
 mod change_log;
+mod change_log_size;
 mod clock_moves_are_durable;
 mod clocks_that_end;
 mod cluster_times;
