@@ -5,7 +5,12 @@ use std::{sync::Arc, time::Duration};
 use document::DocBuf;
 use engine::{Batch, BatchLimit, Collection, Cursor};
 
-use crate::{change_stream::ChangeStream, errors::Result, operation::Operation, pause::sleep};
+use crate::{
+    change_stream::{ChangeStream, with_resumable_label},
+    errors::{Error, Result},
+    operation::Operation,
+    pause::sleep,
+};
 
 /// An open cursor: of a query, or of a change stream.
 #[derive(Debug)]
@@ -31,6 +36,15 @@ impl AnyCursor {
         match self {
             Self::Query(cursor) => Ok(cursor.keep_memory(bytes)?),
             Self::Stream(stream) => stream.keep_memory(bytes),
+        }
+    }
+
+    /// Adds to an error of reading the label by which drivers resume, if the cursor is a change
+    /// stream that can be resumed after it.
+    pub(crate) fn labelled(&self, error: Error) -> Error {
+        match self {
+            Self::Query(_) => error,
+            Self::Stream(_) => with_resumable_label(error),
         }
     }
 

@@ -36,19 +36,20 @@ pub(crate) struct FailPoints {
 pub(crate) struct WriteFailure {
     /// Whether the connection is closed without a reply.
     pub(crate) closes: bool,
-    /// Whether the write fails before the commit, so that it is not made.
-    pub(crate) before_commit: bool,
+    /// The error with which the write fails before the commit, so that it is not made.
+    pub(crate) before_commit: Option<i32>,
 }
 
 impl WriteFailure {
     /// Reads the argument `data` of `configureFailPoint`.
     pub(crate) fn parse(data: Option<DocRef<'_>>) -> Result<Self> {
-        let Some(data) = data else { return Ok(Self { closes: true, before_commit: false }) };
+        let Some(data) = data else { return Ok(Self { closes: true, before_commit: None }) };
         let args = Args::new("data", data);
         args.allow_only(&["closeConnection", "failBeforeCommitExceptionCode"])?;
+        let code = args.int("failBeforeCommitExceptionCode")?;
         Ok(Self {
             closes: args.lax_bool("closeConnection")?.unwrap_or(true),
-            before_commit: args.int("failBeforeCommitExceptionCode")?.is_some(),
+            before_commit: code.map(|code| i32::try_from(code).unwrap_or(BadValue)),
         })
     }
 }

@@ -63,6 +63,8 @@ pub(crate) struct Operation {
     insert_units: AtomicU64,
     /// Whether the connection is closed instead of replying, by a fail point.
     loses_reply: AtomicBool,
+    /// Whether a commit of a retryable write was made.
+    has_written: AtomicBool,
     /// Notified when the operation is requested to stop.
     stop_requested: Notify,
     /// Whether the operation waits for documents, so that nothing is lost if it stops at once.
@@ -80,6 +82,7 @@ impl Default for Operation {
             stats: ExecutionStats::default(),
             insert_units: AtomicU64::new(0),
             loses_reply: AtomicBool::new(false),
+            has_written: AtomicBool::new(false),
             stop_requested: Notify::new(),
             is_waiting: AtomicBool::new(false),
             waited: AtomicU64::new(0),
@@ -126,6 +129,16 @@ impl Operation {
     /// Returns whether the connection is closed without a reply.
     pub(crate) fn loses_reply(&self) -> bool {
         self.loses_reply.load(Relaxed)
+    }
+
+    /// Records that a commit of a retryable write was made.
+    pub(crate) fn record_write(&self) {
+        self.has_written.store(true, Relaxed);
+    }
+
+    /// Returns whether a commit of a retryable write was made.
+    pub(crate) fn has_written(&self) -> bool {
+        self.has_written.load(Relaxed)
     }
 
     /// Sets the deadline on the machine's monotonic clock; `None`: no limit.

@@ -10,12 +10,14 @@
 
 mod event;
 mod options;
+mod resumable;
 mod split;
 mod stages;
 mod stream;
 mod token;
 
 pub(crate) use options::{Start, StreamOptions, stage_needs};
+pub(crate) use resumable::with_resumable_label;
 pub(crate) use stages::parse_stages;
 pub(crate) use stream::{ChangeStream, StreamBatch, lost_or};
 pub(crate) use token::Token;

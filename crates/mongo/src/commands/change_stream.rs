@@ -12,11 +12,12 @@ use crate::{
     call::Call,
     change_stream::{
         ChangeStream, Start, StreamBatch, StreamOptions, Token, lost_or, parse_stages,
+        with_resumable_label,
     },
     cursor_description::CursorDescription,
     errors::{
         ChangeStreamFatalError, CommandNotSupported, CommandNotSupportedOnView, Error,
-        InvalidResumeToken, OperationNotSupportedInTransaction, Result,
+        InvalidOptions, InvalidResumeToken, OperationNotSupportedInTransaction, Result,
     },
     replies::cursor::{batch_limit, finish_batch, open_cursor},
     stored_view::is_view,
@@ -34,14 +35,26 @@ pub(super) async fn open_stream(
     (namespace, whole_database): (&Namespace, bool),
     pipeline: ArrayRef<'_>,
     spec: ValueRef<'_>,
-    (collation, size): (Option<Arc<Collation>>, Option<u64>),
+    collation_and_size: (Option<Arc<Collation>>, Option<u64>),
 ) -> Result<DocBuf> {
     let options = StreamOptions::parse(spec, namespace, whole_database)?;
+    let opened = read_first(call, namespace, (options, pipeline), collation_and_size).await;
+    opened.map_err(with_resumable_label)
+}
+
+/// Opens a stream with these options and replies with its first batch.
+async fn read_first(
+    call: &Call<'_>,
+    namespace: &Namespace,
+    (options, pipeline): (StreamOptions, ArrayRef<'_>),
+    (collation, size): (Option<Arc<Collation>>, Option<u64>),
+) -> Result<DocBuf> {
     let stages = parse_stages(pipeline, collation.as_deref())?;
     if call.transaction_number().is_some() {
         let message = "$changeStream cannot be used in a transaction";
         return Err(Error::new(OperationNotSupportedInTransaction, message));
     }
+    check_read_concern(call)?;
     let settings = &call.api.settings;
     if settings.in_cluster {
         let message = "change streams are not supported on a node of a cluster";
@@ -80,6 +93,22 @@ pub(super) async fn open_stream(
         }
     };
     finish_batch(call, "firstBatch", (batch, Some(&token)), (id, namespace))
+}
+
+/// Fails with 72 if the command has another read concern than majority.
+fn check_read_concern(call: &Call<'_>) -> Result<()> {
+    let concern = call.body.get("readConcern").and_then(ValueRef::as_document);
+    match concern.and_then(|concern| concern.get("level")).and_then(ValueRef::as_str) {
+        None | Some("majority") => Ok(()),
+        Some(level) => {
+            let message = format!(
+                "Command aggregate does not support {{ readConcern: {{ level: \"{level}\" }} }}: \
+                 Aggregation stage $changeStream requires read concern 'majority' but found \
+                 '{level}'"
+            );
+            Err(Error::new(InvalidOptions, message))
+        }
+    }
 }
 
 impl MongoApi {

@@ -77,7 +77,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     }
     if let Err(error) = fail_point::check_get_more(call) {
         cursors.close(id);
-        return Err(error);
+        return Err(taken.cursor.labelled(error));
     }
     let operation = Arc::clone(&taken.operation);
     let limit = batch_limit(size, usize::MAX, &call.api.settings.memory);
@@ -88,6 +88,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         (Ok(_), Err(stopped)) => Err(Error::from(stopped)),
         (Err(error), _) => Err(error),
     };
+    let batch = batch.map_err(|error| taken.cursor.labelled(error));
     match batch {
         Ok((batch, token)) => {
             let count = batch.documents.len();

@@ -138,7 +138,9 @@ pub(crate) async fn run(call: &Call<'_>) -> Response {
     match planned {
         fail_point::Action::Go => {}
         fail_point::Action::CloseConnection => return Response::CloseConnection,
-        fail_point::Action::Fail(reply) => return Response::Reply(finished(call, reply.to_buf())),
+        fail_point::Action::Fail(reply) => {
+            return Response::Reply(finished(call, reply.to_buf(), false));
+        }
     }
     let ran = run_command(call).await;
     if let Some(known) = call.known {
@@ -151,14 +153,15 @@ pub(crate) async fn run(call: &Call<'_>) -> Response {
         Ok(reply) => reply,
         Err(error) => error.to_reply().to_buf(),
     };
-    Response::Reply(finished(call, fail_point::add_concern_error(call, reply)))
+    let reply = fail_point::add_concern_error(call, reply);
+    Response::Reply(finished(call, reply, !call.operation.has_written()))
 }
 
 /// Adds to a reply the label by which a driver repeats a failed retryable write or transaction, and
 /// the cluster time. The time is read after the command has run, so that it covers the command's own
-/// commits.
-fn finished(call: &Call<'_>, reply: DocBuf) -> DocBuf {
-    let reply = labelled(call, reply);
+/// commits. `wrote_nothing` is whether a retryable write that has failed made no commit.
+fn finished(call: &Call<'_>, reply: DocBuf, wrote_nothing: bool) -> DocBuf {
+    let reply = labelled(call, reply, wrote_nothing);
     if call.known.is_some_and(|known| !known.row.cluster_time) {
         return reply;
     }
@@ -170,9 +173,9 @@ fn finished(call: &Call<'_>, reply: DocBuf) -> DocBuf {
 }
 
 /// Adds the label by which a driver repeats a failed retryable write or transaction.
-fn labelled(call: &Call<'_>, reply: DocBuf) -> DocBuf {
+fn labelled(call: &Call<'_>, reply: DocBuf, wrote_nothing: bool) -> DocBuf {
     if call.is_retryable_write() {
-        return label::with_label(reply);
+        return label::with_label(reply, wrote_nothing);
     }
     if call.body.get("autocommit").is_none() {
         return reply;

@@ -62,7 +62,8 @@ pub(super) async fn open_receipts<'a>(
                 points: &call.api.fail_points,
                 operation: &call.operation,
             });
-            let opened = WriteReceipts::open(&call.api.engine, key, retryable).await?;
+            let place = (&call.api.engine, &*call.operation);
+            let opened = WriteReceipts::open(place, key, retryable).await?;
             Ok(Some(opened.failing_by(failures)))
         }
         None => Ok(None),

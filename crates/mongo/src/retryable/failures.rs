@@ -1,7 +1,7 @@
 //! The fail point `onPrimaryTransactionalWrite`: a commit of a retryable write fails, or the
 //! connection is closed after it without a reply. Tests of drivers' retries use it.
 
-use engine::Kind;
+use evaluation::Kind;
 use parking_lot::Mutex;
 
 use crate::{fail_point::FailPoints, operation::Operation};
@@ -22,9 +22,9 @@ impl WriteFailures<'_> {
         if failure.closes {
             self.operation.lose_reply();
         }
-        if failure.before_commit {
+        if let Some(code) = failure.before_commit {
             let message = "Failing write due to failpoint. The write must not be reflected.";
-            return Err(engine::Error::new(Kind::Invalid, message));
+            return Err(evaluation::Error::new(Kind::Invalid, code, message).into());
         }
         Ok(())
     }

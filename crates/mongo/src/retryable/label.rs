@@ -7,6 +7,10 @@ use document::{DocBuf, DocBuilder, Number, Value, ValueRef};
 /// The label on which drivers repeat a write.
 const LABEL: &str = "RetryableWriteError";
 
+/// The label of an attempt that has written nothing. A driver whose last attempt has it reports the
+/// error of an earlier one, which may have written something.
+const NOTHING_WRITTEN: &str = "NoWritesPerformed";
+
 /// Codes after which the write may be repeated on any node: the server stops or is no longer the
 /// primary, could not be reached, or timed out.
 const CODES: [i32; 12] = [6, 7, 89, 91, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436];
@@ -17,8 +21,9 @@ pub(crate) fn may_repeat(code: i32) -> bool {
 }
 
 /// Adds the label to the reply of a retryable write if its error or its `writeConcernError` permits
-/// a repeat. Labels set by a fail point are kept unchanged.
-pub(crate) fn with_label(reply: DocBuf) -> DocBuf {
+/// a repeat, and another one if the write has failed and `wrote_nothing`. Labels set by a fail
+/// point are kept unchanged.
+pub(crate) fn with_label(reply: DocBuf, wrote_nothing: bool) -> DocBuf {
     let code = |value: Option<ValueRef<'_>>| {
         let code = value.and_then(Number::of).and_then(Number::to_i64_exact);
         code.and_then(|code| i32::try_from(code).ok())
@@ -32,7 +37,11 @@ pub(crate) fn with_label(reply: DocBuf) -> DocBuf {
     for (name, value) in reply.as_ref().iter() {
         builder.append(name, value);
     }
-    builder.append("errorLabels", Value::Array(vec![LABEL.into()]).as_ref());
+    let mut labels = vec![LABEL.into()];
+    if wrote_nothing && codes[0].is_some() {
+        labels.push(NOTHING_WRITTEN.into());
+    }
+    builder.append("errorLabels", Value::Array(labels).as_ref());
     builder.finish()
 }
 
@@ -45,17 +54,18 @@ mod tests {
     #[test]
     fn labels_are_where_drivers_may_repeat() {
         let concern = |code: i32| doc! { "ok": 1, "writeConcernError": doc! { "code": code } };
-        for (reply, labels) in [
-            (doc! { "ok": 0, "code": 91 }, Some(1)),
-            (doc! { "ok": 0, "code": 13_436 }, Some(1)),
-            (doc! { "ok": 0, "code": 11_000 }, None),
-            (doc! { "ok": 0, "code": 225 }, None),
-            (doc! { "ok": 1, "n": 91 }, None),
-            (concern(91), Some(1)),
-            (concern(100), None),
-            (doc! { "ok": 0, "code": 91, "errorLabels": array![] }, Some(0)),
+        for (reply, wrote_nothing, labels) in [
+            (doc! { "ok": 0, "code": 91 }, false, Some(1)),
+            (doc! { "ok": 0, "code": 91 }, true, Some(2)),
+            (doc! { "ok": 0, "code": 13_436 }, false, Some(1)),
+            (doc! { "ok": 0, "code": 11_000 }, true, None),
+            (doc! { "ok": 0, "code": 225 }, true, None),
+            (doc! { "ok": 1, "n": 91 }, true, None),
+            (concern(91), true, Some(1)),
+            (concern(100), false, None),
+            (doc! { "ok": 0, "code": 91, "errorLabels": array![] }, true, Some(0)),
         ] {
-            let labelled = with_label(reply.to_buf());
+            let labelled = with_label(reply.to_buf(), wrote_nothing);
             let held = labelled.get("errorLabels").map(|held| match held {
                 ValueRef::Array(labels) => labels.iter().count(),
                 _ => usize::MAX,

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     errors::{Error, Result, TransactionTooOld, WriteConflict},
     limits::MAX_RECEIPT_BYTES,
+    operation::Operation,
     parsers::number::{RetryableWrite, StatementIds},
     session_set::SessionKey,
     transaction_table::converted_to_transaction,
@@ -98,6 +99,8 @@ struct State {
 /// The receipts of one retryable write.
 pub(crate) struct WriteReceipts<'a> {
     engine: &'a Engine,
+    /// The operation, which records whether it has written anything.
+    operation: &'a Operation,
     /// Fail points to check at each commit; `None` while none is enabled.
     failures: Option<WriteFailures<'a>>,
     session: SessionKey,
@@ -117,13 +120,13 @@ impl<'a> WriteReceipts<'a> {
     /// Opens the receipts of a command. Fails with 225 if the session has already used a higher
     /// transaction number.
     pub(crate) async fn open(
-        engine: &'a Engine,
+        (engine, operation): (&'a Engine, &'a Operation),
         session: SessionKey,
         retryable: RetryableWrite,
     ) -> Result<Self> {
         let RetryableWrite { number, ids, .. } = retryable;
         let state = Mutex::default();
-        let receipts = Self { engine, failures: None, session, number, ids, state };
+        let receipts = Self { engine, operation, failures: None, session, number, ids, state };
         receipts.read_page(FIRST_PAGE).await?;
         Ok(receipts)
     }
@@ -370,6 +373,7 @@ impl Receipts for WriteReceipts<'_> {
     }
 
     fn record_commit(&self, stamp: u64) {
+        self.operation.record_write();
         let mut state = self.state.lock();
         for (at, page) in std::mem::take(&mut state.requested_pages) {
             let held = LoadedPage { stamp: Some(stamp), ours: true, page, unwritten: false };

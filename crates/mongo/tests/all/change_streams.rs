@@ -386,6 +386,13 @@ async fn what_is_wrong_is_refused() {
     let stages = array![doc! { "$match": doc! {} }, doc! { "$changeStream": doc! {} }];
     second.insert("pipeline", stages);
     assert_eq!(code(&mut client, second).await, 40602);
+    for (level, ok) in [("local", 0), ("available", 0), ("majority", 1)] {
+        let mut read = open(doc! {}, &[]);
+        read.push("readConcern", doc! { "level": level });
+        let reply = run(&mut client, read).await;
+        assert_eq!(number(&reply, "ok"), ok, "{reply:?}");
+        assert!(ok == 1 || number(&reply, "code") == 72, "{reply:?}");
+    }
     run(&mut client, doc! { "create": "v", "viewOn": "c", "pipeline": array![] }).await;
     let mut view = open(doc! {}, &[]);
     view.insert("aggregate", "v");

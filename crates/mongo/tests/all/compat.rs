@@ -209,7 +209,8 @@ standalone server; on nodes of a cluster it is refused (115). Streams read a cha
 
 * The log is kept from the first stream on, or from the first collection with
   `changeStreamPreAndPostImages` on, for a day; with `--change-retention` from the first start on and for this
-  time. Before that nothing is recorded. A place outside of the log is error 286.
+  time. Before that nothing is recorded. Beyond `--change-log-size` the oldest changes are dropped, whole seconds
+  at once. A place outside of the log is error 286.
 * An expiration is a `delete` event at its instant (`wallTime`), exactly once, in order, without waiting for the
   reaper. With `showExpandedEvents` it has `expired: true`. More in [docs/ttl.md](../ttl.md).
 * An edit with operators is an `update` with the difference of the two versions; a pipeline is an `update`, or a
@@ -217,6 +218,9 @@ standalone server; on nodes of a cluster it is refused (115). Streams read a cha
 * A transaction has one event per document, with its last version, in the order of collections and `_id`s; events
   have no `lsid` and `txnNumber`.
 * Images are kept with the changes, for the same time.
+* The read concern is `majority`; another one is refused (72).
+* Errors after which a stream can be resumed have `ResumableChangeStreamError` among their `errorLabels`, 280 and
+  286 `NonResumableChangeStreamError`.
 * Tokens have MongoDB's layout, sort as the stream does and stay valid over restarts; a damaged one is 260.
 * After the stage: `$match`, `$project`, `$addFields`, `$set`, `$unset`, `$replaceRoot`, `$replaceWith`,
   `$redact`, and `$changeStreamSplitLargeEvent` as the last one; others are refused (20).
@@ -240,7 +244,7 @@ whichever node it comes to: what its statements did is kept in the same commit.
   commands 50768.
 * A `findAndModify` is answered with the document that the first attempt answered.
 * Errors after which a write may be sent again have `RetryableWriteError` among their `errorLabels`,
-  and are errors of the whole command.
+  and are errors of the whole command. If the attempt has written nothing, they have `NoWritesPerformed`, too.
 * A list that is inserted with a number goes into commits of up to 1,000 documents or about 4 MB, each
   of which takes place as a whole.
 

@@ -250,3 +250,88 @@ async fn a_concern_error_has_the_labels_of_its_fail_point() {
     assert_eq!(reply.get("errorLabels"), Some(&array!["RetryableWriteError"]), "{reply:?}");
     assert_eq!((number(&reply, "n"), number(&reply, "ok")), (1, 1));
 }
+
+fn labels(reply: &Document) -> Value {
+    reply.get("errorLabels").cloned().unwrap_or(Value::Null)
+}
+
+#[tokio::test]
+async fn a_stream_that_can_be_resumed_says_so() {
+    let mut client = Client::new();
+    client.run(doc! { "create": "c", "$db": "db" }).await;
+    let stream = array![doc! { "$changeStream": doc! {} }];
+    let resumable = || array!["ResumableChangeStreamError"];
+    let lost = || array!["NonResumableChangeStreamError"];
+    for (pipeline, code, want) in [
+        (stream.clone(), 6, resumable()),
+        (stream.clone(), 91, resumable()),
+        (stream.clone(), 133, resumable()),
+        (stream.clone(), 150, resumable()),
+        (stream.clone(), 234, resumable()),
+        (stream.clone(), 13_388, resumable()),
+        (stream.clone(), 280, lost()),
+        (stream.clone(), 286, lost()),
+        (stream.clone(), 11_601, Value::Null),
+        (stream.clone(), 50, Value::Null),
+        (array![], 91, Value::Null),
+    ] {
+        let rows: Vec<Value> = (0..3).map(|id| doc! { "_id": code * 10 + id }.into()).collect();
+        let open = doc! {
+            "aggregate": "c", "pipeline": pipeline, "cursor": doc! { "batchSize": 0 }, "$db": "db",
+        };
+        let id = cursor_id(&client.run(open).await);
+        client.run(doc! { "insert": "c", "documents": Value::Array(rows), "$db": "db" }).await;
+        let data = doc! { "errorCode": code, "closeConnection": false };
+        client.run(point("failGetMoreAfterCursorCheckout", data)).await;
+        let more = doc! { "getMore": id, "collection": "c", "$db": "db" };
+        let reply = client.run(more).await;
+        assert_eq!(number(&reply, "code"), i64::from(code));
+        assert_eq!(labels(&reply), want, "{code}: {reply:?}");
+    }
+    // The cursor was not taken yet, so it is not known whether it is a stream.
+    let open = doc! { "aggregate": "c", "pipeline": stream, "cursor": doc! {}, "$db": "db" };
+    let id = cursor_id(&client.run(open).await);
+    let data = doc! { "failCommands": array!["getMore"], "errorCode": 6 };
+    set(&mut client, doc! { "times": 1 }, data).await;
+    let reply = client.run(doc! { "getMore": id, "collection": "c", "$db": "db" }).await;
+    assert_eq!((number(&reply, "code"), labels(&reply)), (6, Value::Null));
+}
+
+#[tokio::test]
+async fn an_attempt_that_has_written_nothing_says_so() {
+    let settings = Settings { topology: Topology::Router, ..Settings::default() };
+    let mut client = Client::with(settings);
+    client.run(doc! { "insert": "c", "documents": array![doc! { "_id": 1 }], "$db": "db" }).await;
+    let lsid = doc! { "id": Value::Binary { subtype: 4, bytes: vec![1; 16] } };
+    // Each update depends on the one before, so each has a commit of its own.
+    let add = doc! { "q": doc! { "n": doc! { "$ne": 7 } }, "u": doc! { "$inc": doc! { "n": 1 } } };
+    let write = |number: i64| {
+        doc! {
+            "update": "c", "updates": array![add.clone(), add.clone()], "lsid": lsid.clone(),
+            "txnNumber": number, "$db": "db",
+        }
+    };
+    let data = doc! { "closeConnection": false, "failBeforeCommitExceptionCode": 91 };
+    let first = doc! { "times": 1 };
+    let (both, one) =
+        (array!["RetryableWriteError", "NoWritesPerformed"], array!["RetryableWriteError"]);
+    for (number_of_write, mode, done, want) in
+        [(1, first.clone(), 0, &both), (2, doc! { "skip": 1 }, 1, &one)]
+    {
+        let name = "onPrimaryTransactionalWrite";
+        let on = |mode: Value| {
+            doc! { "configureFailPoint": name, "mode": mode, "data": data.clone(), "$db": "admin" }
+        };
+        client.run(on(mode.into())).await;
+        let reply = client.run(write(number_of_write)).await;
+        assert_eq!((number(&reply, "code"), &labels(&reply)), (91, want), "{reply:?}");
+        client.run(on("off".into())).await;
+        let reply = client.run(write(number_of_write)).await;
+        assert_eq!(number(&reply, "n"), 2, "{reply:?}");
+        let repeated = reply.get("retriedStmtIds").is_some();
+        assert_eq!(repeated, done == 1, "{reply:?}");
+    }
+    // The command did not begin.
+    set(&mut client, first, doc! { "failCommands": array!["update"], "errorCode": 91 }).await;
+    assert_eq!(labels(&client.run(write(3)).await), one);
+}
