@@ -28,12 +28,15 @@ pub(crate) struct ChangeBody<'a> {
     pub(crate) after: Option<DocRef<'a>>,
     pub(crate) before: Option<DocRef<'a>>,
     pub(crate) description: Option<&'a DocBuf>,
+    /// The identity of the transaction that made the change, in the form that the API shows.
+    pub(crate) transaction: Option<&'a DocBuf>,
 }
 
 impl<'a> ChangeBody<'a> {
     /// Creates the content of the record of a change to a collection or database.
     pub(crate) fn of_collection(kind: ChangeKind, namespace: &'a Namespace) -> Self {
-        Self { kind, namespace, id: None, after: None, before: None, description: None }
+        let (id, after, before, description, transaction) = (None, None, None, None, None);
+        Self { kind, namespace, id, after, before, description, transaction }
     }
 
     fn encode(&self) -> DocBuf {
@@ -45,7 +48,10 @@ impl<'a> ChangeBody<'a> {
             body.append("i", id);
         }
         let description = self.description.map(DocBuf::as_ref);
-        for (name, document) in [("a", self.after), ("b", self.before), ("x", description)] {
+        let transaction = self.transaction.map(DocBuf::as_ref);
+        for (name, document) in
+            [("a", self.after), ("b", self.before), ("x", description), ("t", transaction)]
+        {
             if let Some(document) = document {
                 body.append(name, ValueRef::Document(document));
             }

@@ -7,6 +7,7 @@
 //!         row key of the document (empty for a change of a collection)
 //!  body   k kind      d, c  database and collection      i  the document's _id
 //!         a, b  the document after and before            x  description of the change
+//!         t  identity of the transaction that made the change
 //! ```
 
 use bytes::Bytes;
@@ -108,6 +109,9 @@ pub struct Change {
     pub before: Option<DocBuf>,
     /// Description of the change, in the form that the API shows.
     pub description: Option<DocBuf>,
+    /// The identity of the transaction that made the change, in the form that the API shows;
+    /// `None` for a change outside of transactions.
+    pub transaction: Option<DocBuf>,
 }
 
 /// Length of the parts of a key before the row key of the document.
@@ -168,6 +172,7 @@ impl Change {
             after: document("a"),
             before: document("b"),
             description: document("x"),
+            transaction: document("t"),
         })
     }
 }

@@ -49,6 +49,8 @@ pub(crate) struct WriteDraft<'a> {
     pub(crate) at: Option<i64>,
     /// How the new version of the document came about.
     pub(crate) form: WriteForm,
+    /// The identity of the transaction that is committed, for the change record.
+    pub(crate) transaction: Option<&'a DocBuf>,
 }
 
 /// The entries of a document in all indexes of its collection.
@@ -83,7 +85,8 @@ impl DocumentEntries {
 impl<'a> WriteDraft<'a> {
     /// Creates a draft of a write that takes its time from its commit.
     pub(crate) fn of(view: &'a LiveView) -> Self {
-        Self { view, since: None, at: None, form: WriteForm::default() }
+        let (since, at, transaction) = (None, None, None);
+        Self { view, since, at, form: WriteForm::default(), transaction }
     }
 
     /// Returns the settings and indexes of the view.

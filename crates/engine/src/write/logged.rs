@@ -75,6 +75,7 @@ impl WriteDraft<'_> {
                 after: (whole || images).then_some(after),
                 before: before.filter(|_| images),
                 description: description.as_ref(),
+                transaction: self.transaction,
             },
         ))
     }
@@ -109,6 +110,7 @@ impl WriteDraft<'_> {
                 after: None,
                 before: Some(before).filter(|_| self.view.state.keeps_images),
                 description: None,
+                transaction: self.transaction,
             },
         ))
     }

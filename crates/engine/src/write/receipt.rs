@@ -108,6 +108,12 @@ pub trait Receipts: Send + Sync {
 
     /// Reports the stamp of the last commit built with these receipts.
     fn record_commit(&self, stamp: u64);
+
+    /// Returns the identity of the transaction that is committed, which its change records contain
+    /// in the form that the API shows; `None` if the write is not a transaction's.
+    fn transaction_identity(&self) -> Option<&DocBuf> {
+        None
+    }
 }
 
 /// Returns the name of the receipts collection, which has a model of its own.

@@ -120,7 +120,8 @@ impl Engine {
             // Settings may have changed between the first check and the opening of the views.
             transaction.check_touched().await?;
             transaction.check_relied(now)?;
-            match draft_commit(transaction, &views, &by_collection).await {
+            let identity = receipts.and_then(|receipts| receipts.transaction_identity());
+            match draft_commit(transaction, &views, &by_collection, identity).await {
                 Ok(mut commits) => {
                     drop(views);
                     let effect = Effect::Nothing;
@@ -148,11 +149,13 @@ impl Engine {
     }
 }
 
-/// Builds the commits of all rows in new views. An error names the view that it concerns.
+/// Builds the commits of all rows in new views. Change records contain `identity`. An error names
+/// the view that it concerns.
 async fn draft_commit(
     transaction: &Arc<Transaction>,
     views: &[LiveView],
     by_collection: &BTreeMap<u32, Vec<FinalRow>>,
+    identity: Option<&DocBuf>,
 ) -> Result<Vec<Commit>, (usize, Halt)> {
     let mut commits = Vec::new();
     // Collections that were only read must be unchanged, too.
@@ -168,7 +171,9 @@ async fn draft_commit(
             if number % DRAFTS_AT_ONCE == DRAFTS_AT_ONCE - 1 {
                 yield_now().await;
             }
-            let drafted = draft_row(transaction, view, key, value.as_ref()).await;
+            let form = WriteForm::Pipeline;
+            let draft = WriteDraft { form, transaction: identity, ..WriteDraft::of(view) };
+            let drafted = draft_row(transaction, &draft, key, value.as_ref()).await;
             commits.extend(drafted.map_err(|halt| (at, halt))?);
         }
     }
@@ -180,12 +185,12 @@ async fn draft_commit(
 /// deleted it.
 async fn draft_row(
     transaction: &Arc<Transaction>,
-    view: &LiveView,
+    draft: &WriteDraft<'_>,
     key: &Bytes,
     value: Option<&Bytes>,
 ) -> Result<Option<Commit>, Halt> {
+    let view = draft.view;
     transaction.check_row(view, key).await?;
-    let draft = WriteDraft { form: WriteForm::Pipeline, ..WriteDraft::of(view) };
     let held = view.get_row(key).await?;
     let Some(value) = value else {
         let Some(held) = held else { return Ok(None) };
@@ -205,7 +210,7 @@ async fn draft_row(
     let lifetime = lifetime_of(&header);
     let document = DocBuf::from_trusted(value.slice(value.len() - body.len()..));
     let entries = draft.entries_of(document.as_ref(), key)?;
-    check_unique(transaction, view, &draft, &entries, key).await?;
+    check_unique(transaction, draft, &entries, key).await?;
     Ok(Some(draft.put_checked(key.clone(), document, lifetime, previous, entries, None)?))
 }
 
@@ -213,11 +218,11 @@ async fn draft_row(
 /// the documents of the transaction its statements have checked them.
 async fn check_unique(
     transaction: &Arc<Transaction>,
-    view: &LiveView,
     draft: &WriteDraft<'_>,
     entries: &DocumentEntries,
     row_key: &Bytes,
 ) -> Result<(), Halt> {
+    let view = draft.view;
     for key in &entries.unique {
         let Some(index) = draft.unique_index(key) else { continue };
         let held = view.unique_entry(index, key).await?;

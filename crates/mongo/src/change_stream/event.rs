@@ -111,6 +111,9 @@ fn begin(change: &Change, kind: &str, token: &DocBuf, out: &mut DocBuilder) {
     out.append("operationType", ValueRef::String(kind));
     out.append("clusterTime", ValueRef::Timestamp(change.time.timestamp()));
     out.append("wallTime", ValueRef::DateTime(change.time.at_ms()));
+    for (name, value) in change.transaction.iter().flat_map(|of| of.as_ref().iter()) {
+        out.append(name, value);
+    }
 }
 
 fn append_image(name: &str, image: Option<&DocBuf>, out: &mut DocBuilder) {

@@ -2,6 +2,7 @@
 //! `commitTransaction` is answered after a restart, too. It is the first page of the session's
 //! receipts, which has the session's highest number.
 
+use document::{DocBuf, DocBuilder, ValueRef};
 use engine::{Effect, Engine, ReceiptPut, Receipts};
 
 use super::{
@@ -39,6 +40,8 @@ pub(crate) struct CommitReceipt {
     /// What the receipt has to contain of the machine's clock.
     wall_ms: Option<i64>,
     expected_stamp: Option<u64>,
+    /// The fields by which change events name the transaction.
+    identity: DocBuf,
 }
 
 impl CommitReceipt {
@@ -50,8 +53,20 @@ impl CommitReceipt {
             return Err(too_old(number, stored.number));
         }
         let expected_stamp = stored.map(|stored| stored.stamp);
-        Ok(Self { session: *key, number, wall_ms: written_at(engine), expected_stamp })
+        let (wall_ms, identity) = (written_at(engine), identity_of(key, number));
+        Ok(Self { session: *key, number, wall_ms, expected_stamp, identity })
     }
+}
+
+/// Returns the number and the session of a transaction as change events show them.
+fn identity_of((id, user): &SessionKey, number: i64) -> DocBuf {
+    let mut identity = DocBuilder::new();
+    identity.append("txnNumber", ValueRef::Int64(number));
+    identity.document("lsid", |lsid| {
+        lsid.append("id", ValueRef::Binary { subtype: 4, bytes: id });
+        lsid.append("uid", ValueRef::Binary { subtype: 0, bytes: user });
+    });
+    identity.finish()
 }
 
 impl Receipts for CommitReceipt {
@@ -62,4 +77,8 @@ impl Receipts for CommitReceipt {
     }
 
     fn record_commit(&self, _: u64) {}
+
+    fn transaction_identity(&self) -> Option<&DocBuf> {
+        Some(&self.identity)
+    }
 }

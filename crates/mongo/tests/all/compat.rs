@@ -215,8 +215,8 @@ standalone server; on nodes of a cluster it is refused (115). Streams read a cha
   reaper. With `showExpandedEvents` it has `expired: true`. More in [docs/ttl.md](../ttl.md).
 * An edit with operators is an `update` with the difference of the two versions; a pipeline is an `update`, or a
   `replace` if the document is smaller than the difference. An edit that changes nothing is no event.
-* A transaction has one event per document, with its last version, in the order of collections and `_id`s; events
-  have no `lsid` and `txnNumber`.
+* A transaction has one event per document, with its last version and with `lsid` and `txnNumber`, in the order of
+  collections and `_id`s. The events have one `clusterTime` and stand together.
 * Images are kept with the changes, for the same time.
 * The read concern is `majority`; another one is refused (72).
 * Errors after which a stream can be resumed have `ResumableChangeStreamError` among their `errorLabels`, 280 and

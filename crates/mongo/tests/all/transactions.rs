@@ -551,6 +551,41 @@ async fn a_document_that_expires_meanwhile_conflicts() {
 }
 
 #[tokio::test]
+async fn events_of_a_transaction_name_it_and_stand_together() {
+    let mut client = client().await;
+    let c = &mut client;
+    let stages = array![doc! { "$changeStream": doc! {} }];
+    let stream = doc! { "aggregate": "c", "pipeline": stages, "cursor": doc! {}, "$db": "db" };
+    let stream = cursor_id(&run(c, stream).await);
+    run(c, starting(insert(5), 1, 7)).await;
+    let mut between = insert(6);
+    between.push("$db", "db");
+    run(c, between).await;
+    run(c, within(set(1, 10), 1, 7)).await;
+    let remove =
+        doc! { "delete": "c", "deletes": array![doc! { "q": doc! { "_id": 2 }, "limit": 1 }] };
+    run(c, within(remove, 1, 7)).await;
+    run(c, end("commitTransaction", 1, 7)).await;
+    let more = doc! { "getMore": stream, "collection": "c", "$db": "db" };
+    let events = first_batch(&run(c, more).await);
+    let key = |event: &Document| match event.get("documentKey") {
+        Some(Value::Document(key)) => number(key, "_id"),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(events.iter().map(key).collect::<Vec<_>>(), [6, 1, 2, 5]);
+    assert_eq!((events[0].get("txnNumber"), events[0].get("lsid")), (None, None));
+    for event in &events[1..] {
+        assert_eq!(event.get("txnNumber"), Some(&Value::Int64(7)));
+        assert_eq!(event.get("clusterTime"), events[1].get("clusterTime"));
+        let Some(Value::Document(lsid)) = event.get("lsid") else { panic!("{event:?}") };
+        let id = Value::Binary { subtype: 4, bytes: vec![1; 16] };
+        assert_eq!(lsid.get("id"), Some(&id));
+        let Some(Value::Binary { subtype: 0, bytes }) = lsid.get("uid") else { panic!("{lsid:?}") };
+        assert_eq!(bytes.len(), 32);
+    }
+}
+
+#[tokio::test]
 async fn a_node_of_a_cluster_refuses_them_by_name() {
     let settings = Settings { topology: Topology::Router, in_cluster: true, ..Settings::default() };
     let mut client = Client::with(settings);
