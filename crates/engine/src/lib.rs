@@ -79,7 +79,7 @@ pub use resource::{
 pub use row::Item;
 #[cfg(feature = "switchable-rules")]
 pub use rules::Rules;
-pub use view::{LiveView, ReapHold, Storage, Transaction};
+pub use view::{LiveView, ReapHold, Storage, Transaction, snapshot_too_old};
 // Types of lower layers that the APIs need to use the engine.
 pub use expiry::{Class, DefaultTtl, Lifetime};
 pub use select::statement::Flow;

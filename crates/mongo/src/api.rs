@@ -36,6 +36,7 @@ use crate::{
     replica_set::ReplicaSet,
     session_set::{SessionKey, SessionSet},
     settings::Settings,
+    snapshot_table::{KeptSnapshot, SnapshotTable},
     timestamps::Timestamps,
     topology::Topology,
     transaction_table::{
@@ -62,6 +63,8 @@ pub struct MongoApi {
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors>,
     pub(crate) transactions: TransactionTable,
+    /// The snapshots of reads outside of transactions.
+    pub(crate) snapshots: SnapshotTable,
     pub(crate) users: Users,
     /// The login delay after wrong passwords.
     pub(crate) backoff: auth::Backoff,
@@ -150,6 +153,7 @@ impl MongoApi {
             settings,
             cursors,
             transactions: TransactionTable::default(),
+            snapshots: SnapshotTable::default(),
             latencies: Latencies::new(commands.rows.len()),
             work: AllWork::default(),
             profiler: Profiler::default(),
@@ -223,13 +227,17 @@ impl MongoApi {
         self.settings.carry_timestamps.load(Ordering::Relaxed)
     }
 
-    /// Closes cursors that exceeded their idle timeout, and aborts transactions that exceeded their
-    /// lifetime. `now` is the machine's monotonic clock; returns the time at which the next call is
+    /// Closes cursors that exceeded their idle timeout, and ends transactions and snapshots that
+    /// exceeded their lifetime. `now` is the machine's monotonic clock; returns the time at which the next call is
     /// due.
     pub fn tick(&self, now: Duration) -> Duration {
         self.cursors.close_idle(now);
-        for open in self.transactions.overdue(now, self.transaction_lifetime()) {
+        let lifetime = self.transaction_lifetime();
+        for open in self.transactions.overdue(now, lifetime) {
             self.abort_transaction(&open);
+        }
+        for kept in self.snapshots.take_overdue(now, lifetime) {
+            self.close_snapshot(&kept);
         }
         self.engine.wake_waiting_writers();
         now + Duration::from_secs(1)
@@ -249,6 +257,12 @@ impl MongoApi {
             self.transactions.end(open, Some(TransactionState::Aborted));
             self.cursors.close_transaction(&open.key, open.number);
         }
+    }
+
+    /// Closes a snapshot that is no longer kept, and its cursors.
+    pub(crate) fn close_snapshot(&self, kept: &KeptSnapshot) {
+        kept.close();
+        self.cursors.close_snapshot(kept.time);
     }
 
     /// Begins a retryable write of a session, which aborts an open transaction of a lower number.

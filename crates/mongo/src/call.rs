@@ -24,6 +24,7 @@ use crate::{
     operation::Operation,
     other_shards::OtherShards,
     rights::CommandRequest,
+    snapshot_table::KeptSnapshot,
     stored_view::{is_view, not_on_view},
     transaction_table::OpenTransaction,
     utf8,
@@ -48,6 +49,8 @@ pub(crate) struct Call<'a> {
     pub(crate) operation: Arc<Operation>,
     /// The transaction in which the command runs; `None` for a command of its own.
     pub(crate) transaction: Option<&'a OpenTransaction>,
+    /// The snapshot at which the command reads outside of transactions.
+    pub(crate) snapshot: Option<&'a KeptSnapshot>,
 }
 
 impl<'a> Call<'a> {
@@ -108,8 +111,19 @@ impl<'a> Call<'a> {
             return Err(Error::new(crate::errors::UnsupportedOpQueryCommand, message));
         }
         names::check_database(database)?;
-        let transaction = None;
-        Ok(Self { api, connection, message, name, known, body, database, operation, transaction })
+        let (transaction, snapshot) = (None, None);
+        Ok(Self {
+            api,
+            connection,
+            message,
+            name,
+            known,
+            body,
+            database,
+            operation,
+            transaction,
+            snapshot,
+        })
     }
 
     /// Creates the call of a command nested in this one, as in `explain`. It shares this call's

@@ -12,6 +12,8 @@
 //!           +-- kill, idle timeout, low memory: closed
 //! ```
 
+mod relief;
+
 use std::{
     collections::HashMap,
     sync::{
@@ -21,8 +23,7 @@ use std::{
     time::Duration,
 };
 
-use engine::Namespace;
-use memory::Relief;
+use engine::{ClusterTime, Namespace};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
@@ -31,7 +32,7 @@ use crate::{
     cursor_description::{CursorDescription, CursorSnapshot},
     cursor_place::{same_session, same_transaction},
     errors::{CursorNotFound, Error, Result},
-    limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, ORPHAN_IDLE},
+    limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, ORPHAN_IDLE},
     operation::{Operation, StopReason},
     session::SessionId,
     session_set::{SessionKey, SessionSet, user_digest},
@@ -45,6 +46,8 @@ struct OpenCursor {
     session: Option<SessionId>,
     /// Number of the transaction in which the cursor was opened.
     transaction: Option<i64>,
+    /// Time of the snapshot that the cursor reads, if it was opened at one.
+    snapshot: Option<ClusterTime>,
     /// The cursor; `None` while a request uses it.
     cursor: Option<AnyCursor>,
     /// Time of the last use, on the machine's monotonic clock.
@@ -117,6 +120,8 @@ pub(crate) struct NewCursor {
     pub(crate) session: Option<SessionId>,
     /// Number of the transaction in which the cursor is opened.
     pub(crate) transaction: Option<i64>,
+    /// Time of the snapshot that the cursor reads, if it is opened at one.
+    pub(crate) snapshot: Option<ClusterTime>,
     pub(crate) connection: i32,
     pub(crate) owner: Sender,
     pub(crate) about: CursorDescription,
@@ -130,25 +135,8 @@ pub(crate) struct CursorInUse {
     pub(crate) operation: Arc<Operation>,
     /// Whether the request waits for documents at the end of the collection.
     pub(crate) awaits: bool,
-}
-
-/// The idle cursors of one connection that hold memory.
-#[derive(Default)]
-struct IdleCursors {
-    /// Total memory of the idle cursors in bytes.
-    memory: usize,
-    /// For each cursor, the time of its last use, its id and the bytes that it holds.
-    cursors: Vec<(Duration, i64, usize)>,
-}
-
-impl Relief for Cursors {
-    fn relieve(&self, bytes: usize) {
-        // The closed cursors are dropped at the end of this function, outside the lock.
-        let closed = self.take_victims(bytes);
-        if !closed.is_empty() {
-            tracing::debug!(cursors = closed.len(), "idle cursors were closed to free memory");
-        }
-    }
+    /// Time of the snapshot that the cursor reads, if it was opened at one.
+    pub(crate) snapshot: Option<ClusterTime>,
 }
 
 /// Returns error 43 CursorNotFound, also for a cursor that the sender may not see.
@@ -179,7 +167,8 @@ impl Cursors {
         opened: NewCursor,
         operation: &Arc<Operation>,
     ) -> Result<i64> {
-        let NewCursor { cursor, keep, session, transaction, connection, owner, about } = opened;
+        let NewCursor { cursor, keep, session, transaction, snapshot, connection, owner, about } =
+            opened;
         let now = clock::monotonic_time();
         operation.pause_clock(now);
         let operation = Arc::clone(operation);
@@ -199,6 +188,7 @@ impl Cursors {
                     namespace,
                     session,
                     transaction,
+                    snapshot,
                     cursor,
                     used,
                     keep,
@@ -240,7 +230,8 @@ impl Cursors {
         match open.cursor.take() {
             Some(cursor) => {
                 let operation = Arc::clone(&open.operation);
-                Ok(CursorInUse { id, cursor, operation, awaits: open.about.awaits_data() })
+                let (awaits, snapshot) = (open.about.awaits_data(), open.snapshot);
+                Ok(CursorInUse { id, cursor, operation, awaits, snapshot })
             }
             None => Err(Error::new(12051, format!("cursor id {id} is already in use"))),
         }
@@ -321,6 +312,12 @@ impl Cursors {
         closed.iter().for_each(|open| open.operation.request_stop(StopReason::CursorKilled));
     }
 
+    /// Closes the cursors that read the snapshot of this time, which is no longer kept.
+    pub(crate) fn close_snapshot(&self, time: ClusterTime) {
+        let closed = self.remove_where(|open| open.snapshot == Some(time));
+        closed.iter().for_each(|open| open.operation.request_stop(StopReason::CursorKilled));
+    }
+
     /// Closes cursors that exceeded their idle timeout; returns how many. The timeout is shorter
     /// for large cursors whose connection is closed.
     pub(crate) fn close_idle(&self, now: Duration) -> usize {
@@ -344,33 +341,6 @@ impl Cursors {
     /// Removes the matching cursors from the table. The caller drops them outside the lock.
     fn remove_where(&self, closes: impl Fn(&OpenCursor) -> bool) -> Vec<OpenCursor> {
         self.lock_all().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
-    }
-
-    /// Removes idle cursors from the table to free `bytes`. The next to be removed is always the
-    /// oldest cursor of the connection whose cursors hold the most memory, so that a client that
-    /// opens many large cursors loses its own cursors first. Small cursors are spared: closing many
-    /// of them would free little.
-    fn take_victims(&self, bytes: usize) -> Vec<OpenCursor> {
-        let mut all = self.lock_all();
-        let mut owners: HashMap<i32, IdleCursors> = HashMap::new();
-        let idle = all.iter().filter(|(_, open)| open.cursor.is_some());
-        let held = idle.map(|(id, open)| (id, open, open.held_bytes()));
-        for (id, open, memory) in held.filter(|(_, _, memory)| LIGHT_CURSOR_BYTES <= *memory) {
-            let owner = owners.entry(open.connection).or_default();
-            owner.memory += memory;
-            owner.cursors.push((open.used, *id, memory));
-        }
-        // Sorted so that `pop` returns the oldest cursor.
-        owners.values_mut().for_each(|owner| owner.cursors.sort_unstable_by(|a, b| b.cmp(a)));
-        let (mut given, mut closed) = (0, Vec::new());
-        while given < bytes {
-            let Some(owner) = owners.values_mut().max_by_key(|owner| owner.memory) else { break };
-            let Some((_, id, memory)) = owner.cursors.pop() else { break };
-            owner.memory -= memory;
-            given += memory;
-            closed.extend(all.remove(&id));
-        }
-        closed
     }
 
     /// Returns the description of a cursor.

@@ -122,6 +122,8 @@ mod session;
 mod session_set;
 mod settings;
 mod slow;
+/// The snapshots of reads outside of transactions.
+mod snapshot_table;
 /// The definitions of views as they are stored.
 mod stored_view;
 /// Timestamps set by the server.

@@ -47,6 +47,10 @@ pub(crate) const TRANSACTION_LIFETIME: &str = "transactionLifetimeLimitSeconds";
 pub(crate) const DEFAULT_TRANSACTION_LIFETIME: Duration = Duration::from_secs(60);
 /// Maximum number of open transactions.
 pub(crate) const MAX_TRANSACTIONS: usize = 10_000;
+/// Maximum number of snapshots that are kept for reads outside of transactions.
+pub(crate) const MAX_SNAPSHOTS: usize = 1_000;
+/// Number of attempts to open a snapshot whose time no other one has.
+pub(crate) const MAX_SNAPSHOT_ATTEMPTS: usize = 16;
 /// Maximum number of sessions whose newest transaction is remembered.
 pub(crate) const MAX_TRANSACTION_SESSIONS: usize = 200_000;
 /// Idle timeout of a large cursor whose connection is closed.

@@ -1,9 +1,9 @@
-//! A command that runs in a transaction: its handle of the engine, and the collections that it
-//! creates.
+//! A command that runs in a transaction or at a snapshot: its handle of the engine, and the
+//! collections that it creates.
 
 use std::sync::Arc;
 
-use engine::{Collection, Engine};
+use engine::{ClusterTime, Collection, Engine};
 
 use crate::{call::Call, transaction_table::OpenTransaction};
 
@@ -14,9 +14,18 @@ impl Call<'_> {
     }
 
     /// Returns the engine through which the command reads and writes documents: in a transaction
-    /// the handle that belongs to it.
+    /// and at a snapshot the handle that belongs to it.
     pub(crate) fn engine(&self) -> &Engine {
-        self.transaction.map_or(&self.api.engine, |open| &open.engine)
+        match (self.transaction, self.snapshot) {
+            (Some(open), _) => &open.engine,
+            (None, Some(kept)) => &kept.engine,
+            (None, None) => &self.api.engine,
+        }
+    }
+
+    /// Returns the time of the snapshot at which the command reads.
+    pub(crate) fn snapshot_time(&self) -> Option<ClusterTime> {
+        self.snapshot.map(|kept| kept.time)
     }
 
     /// Returns the number of the transaction in which the command runs.

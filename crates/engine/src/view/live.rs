@@ -272,7 +272,7 @@ impl LiveView {
         let expires_at = self.state.record.settings.expires_at(header);
         if let Some(transaction) = &self.transaction {
             if expires_at <= self.instant && self.stable_instant() < expires_at {
-                return Err(Halt::LookAgain);
+                return Err(transaction.undecided());
             }
             let place = (space, key, header.stamp);
             let is_live = transaction.judged.judge(self.instant, expires_at, place)?;

@@ -9,12 +9,14 @@
 //!     ├ active    the registry of open views, for the reaper
 //!     ├ row_cache rows read recently; last_writes records which were written since
 //!     ├ transaction  one snapshot for several statements, with their own writes (overlay)
+//!     ├ historical  one snapshot and one instant for several reads
 //!     └ expired   stored rows, for the readers listed in xtask/src/views.rs
 //! ```
 
 mod active;
 mod expired;
 mod factory;
+mod historical;
 mod judged;
 mod last_writes;
 mod live;
@@ -32,6 +34,7 @@ pub(crate) use active::ActiveViews;
 pub use active::ReapHold;
 pub(crate) use expired::{Frozen, freeze_collection};
 pub(crate) use factory::ViewFactory;
+pub use historical::snapshot_too_old;
 pub use live::LiveView;
 pub(crate) use open::{open_in, open_view};
 pub(crate) use pages::{Pages, charge_keys};

@@ -51,8 +51,8 @@ impl<'a> Opening<'a> {
 pub(super) struct Opened {
     pub(super) instant: Instant,
     /// Stamp of the oldest commit in flight, and the batch of commits to wait for.
-    oldest: Option<(i64, u64)>,
-    seq: u64,
+    pub(super) oldest: Option<(i64, u64)>,
+    pub(super) seq: u64,
     pub(super) snapshot: Arc<dyn Snapshot>,
 }
 

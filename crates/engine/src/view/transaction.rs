@@ -18,6 +18,7 @@ use store::{Condition, Snapshot, Space};
 use super::{
     active::TransactionGuard,
     factory::ViewFactory,
+    historical::Historical,
     judged::Judged,
     live::LiveView,
     overlay::Overlay,
@@ -25,7 +26,7 @@ use super::{
 };
 use crate::{
     catalog::{Collection, CounterState, ID_INDEX, Record, decode_record},
-    error::{Error, Kind},
+    error::Error,
     intents::{IntentHolder, IntentTable},
     rules::Rules,
 };
@@ -34,6 +35,9 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Base {
     pub(super) snapshot: Arc<dyn Snapshot>,
+    /// The instant at which all statements judge expiry, if the snapshot is for reads outside of
+    /// transactions.
+    historical: Option<Historical>,
 }
 
 /// A collection that a transaction has read or written.
@@ -148,8 +152,23 @@ impl Transaction {
     pub(super) fn check_open(&self) -> Result<(), Error> {
         match self.is_open() {
             true => Ok(()),
-            false => Err(Error::new(Kind::TransactionEnded, "the transaction has ended")),
+            false => Err(self.ended_error()),
         }
+    }
+
+    /// Gives the transaction its snapshot, at whose instant all its statements judge expiry.
+    pub(super) fn begin_at(&self, snapshot: Arc<dyn Snapshot>, at: Historical) {
+        if let Some(guard) = &mut *self.guard.lock() {
+            let (instant, seq) = at.held_at();
+            guard.hold_at(instant, seq);
+        }
+        self.judged.begin_at(at.instant());
+        self.base.get_or_init(|| Base { snapshot, historical: Some(at) });
+    }
+
+    /// Returns the place of a snapshot for reads outside of transactions.
+    pub(super) fn historical(&self) -> Option<Historical> {
+        self.base.get().and_then(|base| base.historical)
     }
 
     /// Begins the commit; false if the transaction has ended or is being committed.
@@ -168,7 +187,10 @@ impl Transaction {
         let taken = std::mem::take(&mut *self.taken.lock());
         self.intents.release(taken, &self.holder);
         self.overlay.clear();
-        self.guard.lock().take();
+        // Cursors may be reading a snapshot of several reads; it is held until the last one ends.
+        if self.historical().is_none() {
+            self.guard.lock().take();
+        }
     }
 
     /// Aborts the transaction unless its commit is under way; returns whether it is aborted.
@@ -198,8 +220,11 @@ impl Transaction {
                 guard.hold_at(view.instant.min(view.stable), view.seq);
             }
             self.judged.begin_at(view.instant);
-            Base { snapshot: Arc::clone(&view.snapshot) }
+            Base { snapshot: Arc::clone(&view.snapshot), historical: None }
         });
+        if let Some(at) = &base.historical {
+            at.judge_in(&mut view);
+        }
         // Settings first: expiries that the transaction relied on are those of its settings.
         self.check_touched().await?;
         self.check_relied(view.instant)?;

@@ -27,6 +27,7 @@ impl Transaction {
         factory: &ViewFactory,
         commits: Vec<Commit>,
     ) -> Result<Vec<Outcome>, Error> {
+        self.check_writes()?;
         let now = factory.clock.now().await?;
         let mut new = Vec::new();
         for condition in commits.iter().flat_map(|commit| &commit.conditions) {

@@ -50,6 +50,18 @@ impl Engine {
         Arc::new(Transaction::new(&self.inner.views, intents, held))
     }
 
+    /// Opens a snapshot of the newest commits for reads outside of transactions: they all see it as it
+    /// was at its instant, through the handle that [`in_transaction`](Self::in_transaction) returns.
+    /// Writes fail. It delays reaping until it is aborted or dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Moved`] if the clock has ended.
+    pub async fn open_historical(&self, held: Share) -> Result<Arc<Transaction>, Error> {
+        let intents = Arc::clone(&self.inner.intents);
+        Ok(Arc::new(Transaction::open_historical(&self.inner.views, intents, held).await?))
+    }
+
     /// Returns a handle through which the statements of a transaction run, one at a time. A
     /// statement that fails has to abort the transaction.
     pub fn in_transaction(&self, transaction: &Arc<Transaction>) -> Self {

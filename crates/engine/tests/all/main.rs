@@ -20,6 +20,7 @@ mod entries_answer_counts;
 mod every_rule_is_needed;
 mod expirations_are_published_once;
 mod expired_documents_stay_expired;
+mod historical_snapshots;
 mod indexes_are_built_while_documents_are_written;
 mod inserts_begin_again;
 mod items;

@@ -24,6 +24,7 @@ use super::{
     change_stream::open_stream,
     explain, index_stats, list_sessions, operations,
     output::{self, write_output},
+    snapshot_read::check_stage_levels,
     stats,
 };
 use crate::{
@@ -127,6 +128,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     if is_strict(call.body) {
         check_stages(pipeline)?;
     }
+    check_stage_levels(call, pipeline)?;
     let first_stage = pipeline.get(0).and_then(ValueRef::as_document);
     let names = first_stage.map_or(0, |stage| stage.iter().count());
     let first_stage = first_stage.and_then(|stage| stage.iter().next());

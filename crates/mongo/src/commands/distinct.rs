@@ -3,9 +3,10 @@
 //!
 //! ```text
 //! {distinct: "c", key: "a.b", query: {..}}  => {values: [1, 2], ok: 1}
+//! with read concern `snapshot`              => {values: [1, 2], atClusterTime: T, ok: 1}
 //! ```
 
-use document::{DocBuf, DocBuilder, DocRef, Path};
+use document::{DocBuf, DocBuilder, DocRef, Path, ValueRef};
 use engine::{BatchLimit, Plan};
 use pipeline::exec::{Stage, VALUES};
 
@@ -48,6 +49,9 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     match row.and_then(|row| row.get(VALUES)) {
         Some(values) => reply.append(VALUES, values),
         None => reply.array(VALUES, |_| {}),
+    }
+    if let Some(time) = call.snapshot_time() {
+        reply.append("atClusterTime", ValueRef::Timestamp(time.timestamp()));
     }
     call.connection.hold_reply_memory(batch.held);
     Ok(finish_reply(reply))

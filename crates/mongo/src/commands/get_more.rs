@@ -23,7 +23,7 @@ use crate::{
     errors::{BadValue, CursorKilled, Error, Result, TypeMismatch},
     limits::AWAIT_TIME,
     names,
-    replies::cursor::{batch_limit, batch_reply},
+    replies::cursor::{BatchPlace, batch_limit, batch_reply},
     session,
 };
 
@@ -91,6 +91,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let batch = batch.map_err(|error| taken.cursor.labelled(error));
     match batch {
         Ok((batch, token)) => {
+            let place = BatchPlace { token: token.as_ref(), snapshot: taken.snapshot };
             let count = batch.documents.len();
             let id = if batch.done {
                 cursors.finish_cursor(taken);
@@ -103,8 +104,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
                 return Err(Error::new(CursorKilled, "operation was interrupted"));
             };
             Counters::add(&call.connection.counters.returned, count as u64);
-            let reply =
-                batch_reply("nextBatch", &batch.documents, (id, &namespace), token.as_ref());
+            let reply = batch_reply("nextBatch", &batch.documents, (id, &namespace), place);
             call.connection.hold_reply_memory(batch.held);
             Ok(reply)
         }

@@ -69,6 +69,8 @@ mod server_status;
 mod sessions;
 /// The commands `shardCollection`, `enableSharding` and `reIndex`.
 mod sharding;
+/// Reads at a snapshot outside of transactions.
+mod snapshot_read;
 /// Code shared by `insert`, `update`, `delete` and `bulkWrite`.
 mod statements;
 /// The commands `collStats`, `dataSize`, `dbStats` and `validate`.
@@ -95,7 +97,7 @@ use std::{
 use document::{DocBuf, Document, ValueRef};
 use engine::ClusterTime;
 
-use self::{table::run_at, transaction::run_in_transaction};
+use self::{snapshot_read::run_at_snapshot, table::run_at, transaction::run_in_transaction};
 use crate::{
     arguments::GENERIC,
     audited::record_command,
@@ -110,7 +112,10 @@ use crate::{
     namespace_work::CountedCommand,
     operation::Running,
     parsers::{
-        api_version, concern::with_concern_error, shared_arguments::check_shared,
+        api_version,
+        concern::with_concern_error,
+        read_level::{ReadLevel, read_level},
+        shared_arguments::check_shared,
         transaction::parse_transaction,
     },
     pause::sleep,
@@ -225,7 +230,13 @@ async fn run_command(call: &Call<'_>) -> Result<DocBuf> {
     });
     let mut reply = match parse_transaction(&args, row)? {
         Some(transaction) => run_in_transaction(call, transaction, run).await,
-        None => run(call).await,
+        None => match read_level(call.body) {
+            // A `getMore` reads the snapshot of its cursor.
+            ReadLevel::Snapshot(at) if row.work != Work::GetMore => {
+                run_at_snapshot(call, at, run).await
+            }
+            _ => run(call).await,
+        },
     };
     // Another attempt of the same write was committed first, so its receipts (the results of its
     // statements) are visible now. Statements that this attempt has executed have receipts as well,

@@ -19,7 +19,7 @@ use crate::{
     errors::{Error, Result},
     names::{self, SYSTEM_DATABASES},
     query::begin_query,
-    replies::cursor::batch_reply,
+    replies::cursor::{BatchPlace, batch_reply},
     rights::{CommandRequest, Object, Requirement},
 };
 
@@ -93,7 +93,7 @@ pub(super) async fn write_output(
             merge_documents(call, &target, &merge, cursor, context).await?;
         }
     }
-    Ok(batch_reply("firstBatch", &[], (0, source), None))
+    Ok(batch_reply("firstBatch", &[], (0, source), BatchPlace::default()))
 }
 
 /// Returns the name of the target. Fails for collections of the server.

@@ -19,8 +19,7 @@ use crate::{
     command_row::{Access, CommandRow, ReadLevels},
     errors::{
         BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, NotAReplicaSet, Result,
-        SnapshotUnavailable, TypeMismatch, UnknownReplWriteConcern, UnsatisfiableWriteConcern,
-        code_name,
+        TypeMismatch, UnknownReplWriteConcern, UnsatisfiableWriteConcern, code_name,
     },
 };
 
@@ -141,18 +140,24 @@ fn check_after(args: &Args<'_>, after: ClusterTime, time: ClusterTime) -> Result
     if after <= time.max(seen) {
         return Ok(());
     }
-    let shown = |time: ClusterTime| format!("Timestamp({}, {})", time.seconds(), time.increment());
-    let message = format!(
-        "readConcern afterClusterTime value must not be greater than the current clusterTime. \
-         Requested clusterTime: {}; current clusterTime: {}",
-        shown(after),
-        shown(time)
-    );
-    Err(Error::new(InvalidOptions, message))
+    Err(future_time("afterClusterTime", after, time))
 }
 
-/// Fails with 72 if the command does not support a read level, with 123 if a server without a cluster
-/// time does not, and with 246 for a snapshot outside a transaction. A pipeline with `$out` or `$merge` writes, so its read must not be linearizable.
+/// Returns the error (72) of a read concern's time that is later than the server's.
+pub(crate) fn future_time(name: &str, asked: ClusterTime, time: ClusterTime) -> Error {
+    let shown = |time: ClusterTime| format!("Timestamp({}, {})", time.seconds(), time.increment());
+    let message = format!(
+        "readConcern {name} value must not be greater than the current clusterTime. Requested \
+         clusterTime: {}; current clusterTime: {}",
+        shown(asked),
+        shown(time)
+    );
+    Error::new(InvalidOptions, message)
+}
+
+/// Fails with 72 if the command does not support a read level, and with 123 if a server without a
+/// cluster time does not. A pipeline with `$out` or `$merge` writes, so its read must not be
+/// linearizable.
 fn check_level(
     args: &Args<'_>,
     row: &CommandRow,
@@ -177,15 +182,10 @@ fn check_level(
             Err(Error::new(InvalidOptions, message))
         }
         Some("available" | "majority") => Ok(()),
-        Some("linearizable") if is_replicated => Ok(()),
+        Some("linearizable" | "snapshot") if is_replicated => Ok(()),
         Some("linearizable") => {
             let message = "node needs to be a replica set member to use read concern";
             Err(Error::new(NotAReplicaSet, message))
-        }
-        Some("snapshot") if is_replicated => {
-            let message = "reads with the level 'snapshot' outside of transactions are not \
-                           supported yet";
-            Err(Error::new(SnapshotUnavailable, message))
         }
         Some("snapshot") => {
             let message = "node needs to be a replica set member to use readConcern: snapshot";

@@ -20,6 +20,8 @@ pub(crate) mod index_seconds;
 pub(crate) mod index_spec;
 pub(crate) mod number;
 pub(crate) mod partial_filter;
+/// The level of a command's read concern.
+pub(crate) mod read_level;
 /// Session, concerns and time limit of every command.
 pub(crate) mod shared_arguments;
 /// Statements of updates and deletes.

@@ -3,7 +3,7 @@
 //! into a message.
 //!
 //! ```text
-//! {cursor: {firstBatch | nextBatch: [document, ..], id: long, ns: "db.c"}, ok: 1}
+//! {cursor: {firstBatch | nextBatch: [document, ..], id: long, ns: "db.c", atClusterTime: T}, ok: 1}
 //! ```
 //!
 //! The id is 0 if the cursor is closed. Drivers depend on these names.
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
-use engine::{Batch, BatchLimit, Cursor, Namespace, Plan};
+use engine::{Batch, BatchLimit, ClusterTime, Cursor, Namespace, Plan};
 use evaluation::Context;
 use memory::Account;
 use pipeline::{Expr, Filter, exec::Stage};
@@ -104,6 +104,7 @@ pub(crate) fn open_cursor(
         keep,
         session: session::session_id(call.body),
         transaction: call.transaction_number(),
+        snapshot: call.snapshot_time(),
         connection: call.connection.id,
         owner: call.connection.sender(),
         about,
@@ -125,19 +126,28 @@ pub(crate) fn finish_batch(
     }
     let returned = batch.documents.len() as u64;
     Counters::add(&call.connection.counters.returned, returned);
-    let reply = batch_reply(name, &batch.documents, (id, namespace), token);
+    let place = BatchPlace { token, snapshot: call.snapshot_time() };
+    let reply = batch_reply(name, &batch.documents, (id, namespace), place);
     call.connection.hold_reply_memory(batch.held);
     Ok(reply)
 }
 
-/// Returns a reply with a batch: `name` is `firstBatch` or `nextBatch`, `id` is 0 for a closed
-/// cursor, and `token` is the place of a change stream after the batch. Stored documents are copied
-/// once, directly into the reply.
+/// Where a batch was read, for clients that go on from there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BatchPlace<'a> {
+    /// The place of a change stream after the batch.
+    pub(crate) token: Option<&'a DocBuf>,
+    /// Time of the snapshot that a query reads.
+    pub(crate) snapshot: Option<ClusterTime>,
+}
+
+/// Returns a reply with a batch: `name` is `firstBatch` or `nextBatch`, and `id` is 0 for a closed
+/// cursor. Stored documents are copied once, directly into the reply.
 pub(crate) fn batch_reply(
     name: &str,
     documents: &[Bytes],
     (id, namespace): (i64, &Namespace),
-    token: Option<&DocBuf>,
+    place: BatchPlace<'_>,
 ) -> DocBuf {
     // Allocated at once, so that the batch is never moved.
     let bytes: usize = documents.iter().map(|document| document.len() + 8).sum();
@@ -150,8 +160,11 @@ pub(crate) fn batch_reply(
         });
         cursor.append("id", ValueRef::Int64(id));
         cursor.append("ns", ValueRef::String(&namespace.to_string()));
-        if let Some(token) = token {
+        if let Some(token) = place.token {
             cursor.append("postBatchResumeToken", ValueRef::Document(token.as_ref()));
+        }
+        if let Some(time) = place.snapshot {
+            cursor.append("atClusterTime", ValueRef::Timestamp(time.timestamp()));
         }
     });
     finish_reply(builder)
@@ -166,7 +179,8 @@ pub(crate) async fn reply_with_list(
 ) -> Result<DocBuf> {
     if size.is_none() {
         let documents = documents.iter().map(|document| document.to_buf().into_bytes());
-        return Ok(batch_reply("firstBatch", &documents.collect::<Vec<_>>(), (0, namespace), None));
+        let documents: Vec<Bytes> = documents.collect();
+        return Ok(batch_reply("firstBatch", &documents, (0, namespace), BatchPlace::default()));
     }
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
     let stages = vec![Stage::Documents(Expr::Literal(documents))];

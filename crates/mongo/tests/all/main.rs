@@ -49,6 +49,7 @@ mod request_charges;
 mod routers;
 mod sessions;
 mod small_commands;
+mod snapshot_reads;
 mod stable_api;
 mod stored_documents;
 mod tailable;
