@@ -1,13 +1,16 @@
 """Runs the matrix: all paths, one kind of expiry, all instants, in one state of the data."""
 
+import time
+
 from lib import matrix
 from lib.command_log import CommandLog
 from lib.paths import FILLERS, Strange
-from pymongo.errors import PyMongoError
+from pymongo.errors import OperationFailure, PyMongoError
 
 from ghosts.paths import READS, WRITES, Cell
 from ghosts.paths.kinds import COLLECTIONS, DATABASE
 
+SNAPSHOT_TOO_OLD = 239
 INDEXES = [
     {"key": {"k": 1}, "name": "k_1"},
     {"key": {"u": 1}, "name": "u_1", "unique": True, "sparse": True},
@@ -165,7 +168,28 @@ class Matrix(matrix.Matrix):
         return sorted(db.list_collection_names()), indexes
 
     def reap(self, instant):
+        self.close_snapshots()
         self.server.wait_until_reaped(*self.left(instant))
+
+    def close_snapshots(self):
+        """Waits until no snapshot of an earlier read is kept, which would delay reaping."""
+        client = self.server.client
+        limit = {"setParameter": 1, "transactionLifetimeLimitSeconds": 1}
+        client.admin.command(limit)
+        concern = {"level": "snapshot"}
+        reply = client["r"].command("find", "none", readConcern=concern)
+        concern["atClusterTime"] = reply["cursor"]["atClusterTime"]
+        # A time is served again while it is the newest one.
+        client["later"].command("insert", "later", documents=[{}])
+        until = time.monotonic() + 60
+        try:
+            while time.monotonic() < until:
+                client["r"].command("find", "none", readConcern=concern)
+                time.sleep(0.05)
+        except OperationFailure as error:
+            if error.code != SNAPSHOT_TOO_OLD:
+                raise
+        client.admin.command({**limit, "transactionLifetimeLimitSeconds": 60})
 
     def left(self, instant):
         """Returns the collections that are still read at this or a later instant."""

@@ -7,6 +7,7 @@ from ghosts.paths import (  # noqa: F401
     insert,
     kinds,
     outputs,
+    transactions,
     update,
     views,
     whole,
