@@ -1,6 +1,6 @@
 //! Compares the tree with the crate `lsm-tree` on one space of rows: `cargo run --release -p tree
-//! --example compare -- DIR ROWS`. Both have one thread that flushes and one that compacts, and no
-//! log. Creates folders in DIR and removes them.
+//! --example compare -- DIR ROWS [ENGINE [SECONDS]]`. Both have one thread that flushes and one that
+//! compacts, and no log. Creates folders in DIR and removes them.
 #![expect(clippy::print_stdout, reason = "the example prints its measurements")]
 #![expect(clippy::disallowed_methods, reason = "it measures and waits")]
 
@@ -27,8 +27,8 @@ const LOAD_BATCH: u64 = 1_000;
 const UPDATE_BATCH: u64 = 20;
 /// Bytes of memtables that start a flush.
 const FLUSH_BYTES: u64 = 64 << 20;
-/// How long readers run beside updates.
-const MIXED: Duration = Duration::from_secs(20);
+/// How many seconds readers run beside updates unless the command line says otherwise.
+const MIXED_SECONDS: u64 = 20;
 
 /// Returns a key of 24 bytes; consecutive numbers are far apart.
 fn key_of(n: u64) -> Bytes {
@@ -167,7 +167,13 @@ fn waits() -> u64 {
 }
 
 /// Reads with one thread beside a writer that updates as fast as it can.
-fn mixed(name: &str, engine: &dyn Engine, rows: u64, first: u64) -> Outcome<()> {
+fn mixed(
+    name: &str,
+    engine: &dyn Engine,
+    rows: u64,
+    first: u64,
+    duration: Duration,
+) -> Outcome<()> {
     let (began, mut taken, mut waited) = (Instant::now(), Vec::new(), 0);
     let updates = with_maintenance(engine, |_| {
         let stop = AtomicBool::new(false);
@@ -179,7 +185,7 @@ fn mixed(name: &str, engine: &dyn Engine, rows: u64, first: u64) -> Outcome<()> 
             });
             let mut random = fastrand::Rng::with_seed(4);
             let (mut outcome, before) = (Ok(()), waits());
-            while began.elapsed() < MIXED && outcome.is_ok() {
+            while began.elapsed() < duration && outcome.is_ok() {
                 let key = key_of(random.u64(..rows));
                 let start = Instant::now();
                 outcome = engine.get(&key).map(drop);
@@ -196,8 +202,8 @@ fn mixed(name: &str, engine: &dyn Engine, rows: u64, first: u64) -> Outcome<()> 
     println!(
         "{name}: beside {:.0} updates/s: {:.0} reads/s, median {} us, p99 {} us, p99.9 {} us, \
          p99.99 {} us, longest {} us; the reader waited {waited} times",
-        updates as f64 / MIXED.as_secs_f64(),
-        taken.len() as f64 / MIXED.as_secs_f64(),
+        updates as f64 / duration.as_secs_f64(),
+        taken.len() as f64 / duration.as_secs_f64(),
         at(50_000),
         at(99_000),
         at(99_900),
@@ -217,7 +223,7 @@ fn disk_bytes(path: &Path) -> u64 {
     sizes.sum()
 }
 
-fn run(name: &str, path: &Path, rows: u64) -> Outcome<()> {
+fn run(name: &str, path: &Path, rows: u64, mixed_for: Duration) -> Outcome<()> {
     let open = |number: u64| -> Outcome<Box<dyn Engine>> {
         Ok(match name {
             "tree" => Box::new(open_ours(path)?),
@@ -234,7 +240,9 @@ fn run(name: &str, path: &Path, rows: u64) -> Outcome<()> {
     let engine = open(number)?;
     println!("{name}: start {} us", began.elapsed().as_micros());
     reads(name, &*engine, rows)?;
-    mixed(name, &*engine, rows, number)?;
+    if !mixed_for.is_zero() {
+        mixed(name, &*engine, rows, number, mixed_for)?;
+    }
     drop(engine);
     fs::remove_dir_all(path)?;
     Ok(())
@@ -242,12 +250,15 @@ fn run(name: &str, path: &Path, rows: u64) -> Outcome<()> {
 
 fn main() -> Outcome<()> {
     let mut arguments = std::env::args_os().skip(1);
-    let parent = PathBuf::from(arguments.next().ok_or("which folder? compare DIR ROWS [ENGINE]")?);
+    let parent =
+        PathBuf::from(arguments.next().ok_or("which folder? compare DIR ROWS [ENGINE [SECONDS]]")?);
     let rows = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(500_000);
     let only = arguments.next();
+    let seconds = arguments.next().and_then(|text| text.to_str()?.parse().ok());
+    let mixed_for = Duration::from_secs(seconds.unwrap_or(MIXED_SECONDS));
     for name in ["tree", "lsm-tree"] {
         if only.as_ref().is_none_or(|only| only == name) {
-            run(name, &parent.join(format!("compare-{name}")), rows)?;
+            run(name, &parent.join(format!("compare-{name}")), rows, mixed_for)?;
         }
     }
     Ok(())
