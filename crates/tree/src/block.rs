@@ -12,8 +12,9 @@
 use bytes::Bytes;
 
 use crate::{
-    codec::{Decoder, put_varint},
-    entry::{Entry, Slot},
+    codec::{Decoder, common_len, put_varint},
+    entry::{Slot, SlotRef},
+    key_filter::hash_of,
 };
 
 /// A bucket of the hash index without a key.
@@ -31,8 +32,6 @@ pub(crate) struct BlockBuilder {
     last_key: Vec<u8>,
     /// Hash of each key, and the restart of its newest version; used with a restart per entry.
     hashes: Vec<(u64, usize)>,
-    /// Encoding of the current value, kept for its memory.
-    value: Vec<u8>,
 }
 
 impl BlockBuilder {
@@ -45,7 +44,6 @@ impl BlockBuilder {
             since_restart: 0,
             last_key: Vec::new(),
             hashes: Vec::new(),
-            value: Vec::new(),
         }
     }
 
@@ -65,25 +63,25 @@ impl BlockBuilder {
             self.since_restart = 0;
             0
         } else {
-            self.last_key.iter().zip(key).take_while(|(last, new)| last == new).count()
+            common_len(&self.last_key, key)
         };
         self.since_restart += 1;
         put_varint(&mut self.data, shared as u64);
         put_varint(&mut self.data, (key.len() - shared) as u64);
         self.data.push(slot.kind());
         put_varint(&mut self.data, number);
-        self.value.clear();
-        slot.encode(&mut self.value);
-        put_varint(&mut self.data, self.value.len() as u64);
+        put_varint(&mut self.data, slot.encoded_len() as u64);
         self.data.extend_from_slice(&key[shared..]);
-        self.data.extend_from_slice(&self.value);
+        slot.encode(&mut self.data);
         self.last_key.clear();
         self.last_key.extend_from_slice(key);
     }
 
     /// Completes the block and leaves an empty builder.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
-        let mut block = std::mem::take(&mut self.data);
+        // The next block will be about as large.
+        let next = Vec::with_capacity(self.data.len());
+        let mut block = std::mem::replace(&mut self.data, next);
         for restart in &self.restarts {
             block.extend_from_slice(&restart.to_le_bytes());
         }
@@ -120,15 +118,14 @@ pub(crate) struct Block {
     buckets: usize,
 }
 
-/// The fixed fields of an entry, and where its key and value are.
-struct Fields {
-    shared: usize,
-    kind: u8,
-    number: u64,
-    key: (usize, usize),
-    value: (usize, usize),
-    /// Offset of the next entry.
-    end: usize,
+/// The fixed fields of an entry, and where the rest of its key and its value are in the block.
+pub(crate) struct Fields {
+    pub(crate) shared: usize,
+    pub(crate) kind: u8,
+    pub(crate) number: u64,
+    pub(crate) key: (usize, usize),
+    /// The value follows the key and ends with the entry.
+    pub(crate) value: (usize, usize),
 }
 
 impl Block {
@@ -146,11 +143,12 @@ impl Block {
         self.data.len()
     }
 
-    /// Returns the number of groups of entries that [`read_group`](Self::read_group) can read.
+    /// Returns the number of restarts. The entries from one restart to the next are a group.
     pub(crate) fn groups(&self) -> usize {
         self.restarts
     }
 
+    /// Returns the offset of the first entry of a group.
     fn restart(&self, group: usize) -> Option<usize> {
         let at = self.restarts_at + group.checked_mul(4)?;
         Decoder::new(self.data.get(at..self.restarts_at + self.restarts * 4)?)
@@ -158,7 +156,8 @@ impl Block {
             .map(|at| at as usize)
     }
 
-    fn fields_at(&self, at: usize) -> Option<Fields> {
+    /// Reads the fields of the entry at this offset.
+    pub(crate) fn fields_at(&self, at: usize) -> Option<Fields> {
         let entries = self.data.get(..self.restarts_at)?;
         let mut decoder = Decoder::new(entries.get(at..)?);
         let (shared, rest) = (decoder.length()?, decoder.length()?);
@@ -173,7 +172,6 @@ impl Block {
             number,
             key: (key_at, value_at),
             value: (value_at, end),
-            end,
         })
     }
 
@@ -183,35 +181,33 @@ impl Block {
         (fields.shared == 0).then(|| self.data.get(fields.key.0..fields.key.1))?
     }
 
-    /// Appends the entries from one restart to the next. Returns `None` if the block is malformed.
-    pub(crate) fn read_group(&self, group: usize, out: &mut Vec<Entry>) -> Option<()> {
-        let mut at = self.restart(group)?;
+    /// Returns the offsets of the first entry of a group and of the end of the group.
+    pub(crate) fn group(&self, group: usize) -> Option<(usize, usize)> {
         let end =
             if group + 1 < self.restarts { self.restart(group + 1)? } else { self.restarts_at };
-        let mut last: Option<Bytes> = None;
-        while at < end {
-            let fields = self.fields_at(at)?;
-            let key = match &last {
-                _ if fields.shared == 0 => self.data.slice(fields.key.0..fields.key.1),
-                Some(last) => {
-                    let mut key = Vec::with_capacity(fields.shared + fields.key.1 - fields.key.0);
-                    key.extend_from_slice(last.get(..fields.shared)?);
-                    key.extend_from_slice(&self.data[fields.key.0..fields.key.1]);
-                    Bytes::from(key)
-                }
-                None => return None,
-            };
-            let slot = Slot::decode(fields.kind, self.data.slice(fields.value.0..fields.value.1))?;
-            last = Some(key.clone());
-            out.push(Entry { key, number: fields.number, slot });
-            at = fields.end;
-        }
-        Some(())
+        Some((self.restart(group)?, end))
+    }
+
+    /// Returns the contents of the block.
+    pub(crate) fn data(&self) -> &Bytes {
+        &self.data
+    }
+
+    /// Returns the value of this kind at a place in the block.
+    pub(crate) fn slot(&self, kind: u8, value: (usize, usize)) -> Option<SlotRef<'_>> {
+        SlotRef::decode(kind, self.data.get(value.0..value.1)?, &self.data)
     }
 
     /// Returns the group in which the first entry with at least this key is, or the last group
     /// before it.
     pub(crate) fn group_of(&self, key: &[u8]) -> Option<usize> {
+        // Most scans begin at a key that exists.
+        if self.buckets != 0
+            && let Some(group @ ..AMBIGUOUS) = self.bucket(hash_of(key))
+            && self.restart_key(usize::from(group))? == key
+        {
+            return Some(usize::from(group));
+        }
         // Versions of a key may span groups, so the search is for the last smaller restart.
         let (mut low, mut high) = (0, self.restarts);
         while low < high {
@@ -223,7 +219,12 @@ impl Block {
 
     /// Returns the newest version of a key with at most this number: `Some(None)` if the block has
     /// none, `None` if the block is malformed. `hash` is the hash of the key.
-    pub(crate) fn get(&self, key: &[u8], hash: u64, number: u64) -> Option<Option<(u64, Slot)>> {
+    pub(crate) fn get(
+        &self,
+        key: &[u8],
+        hash: u64,
+        number: u64,
+    ) -> Option<Option<(u64, SlotRef<'_>)>> {
         let group = match self.bucket(hash) {
             Some(EMPTY) => return Some(None),
             Some(AMBIGUOUS) | None => self.group_of(key)?,
@@ -249,10 +250,9 @@ impl Block {
                 break;
             }
             if order.is_eq() && fields.number <= number {
-                let value = self.data.slice(fields.value.0..fields.value.1);
-                return Some(Some((fields.number, Slot::decode(fields.kind, value)?)));
+                return Some(Some((fields.number, self.slot(fields.kind, fields.value)?)));
             }
-            at = fields.end;
+            at = fields.value.1;
         }
         Some(None)
     }
@@ -270,7 +270,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key_filter::hash_of;
+    use crate::{entry::Entry, group::Group};
 
     fn entries() -> Vec<Entry> {
         let mut entries = Vec::new();
@@ -300,9 +300,10 @@ mod tests {
         for interval in [1, 3, 16] {
             let entries = entries();
             let block = block_of(&entries, interval);
-            let mut read = Vec::new();
-            for group in 0..block.groups() {
-                block.read_group(group, &mut read).unwrap();
+            let (mut group, mut read) = (Group::default(), Vec::new());
+            for number in 0..block.groups() {
+                group.read(&block, number).unwrap();
+                read.extend((0..group.len()).map(|at| group.entry(&block, at).unwrap()));
             }
             assert_eq!(read, entries);
         }
@@ -320,6 +321,7 @@ mod tests {
                     let want =
                         of_key.filter(|entry| entry.number <= number).max_by_key(|e| e.number);
                     let found = block.get(key.as_bytes(), hash_of(key.as_bytes()), number).unwrap();
+                    let found = found.map(|(number, slot)| (number, slot.to_slot()));
                     assert_eq!(found, want.map(|entry| (entry.number, entry.slot.clone())));
                 }
             }
@@ -339,8 +341,13 @@ mod tests {
                 changed[at] ^= change;
                 let Some(block) = Block::parse(Bytes::from(changed)) else { continue };
                 let _ = block.get(b"collection/00010", 0, 99);
-                for group in 0..block.groups().min(100) {
-                    let _ = block.read_group(group, &mut Vec::new());
+                let mut group = Group::default();
+                for number in 0..block.groups().min(100) {
+                    if group.read(&block, number).is_some() {
+                        for at in 0..group.len() {
+                            let _ = (group.key(&block, at), group.slot(&block, at));
+                        }
+                    }
                 }
             }
         }

@@ -77,7 +77,12 @@ impl BodyFile {
     }
 
     /// Returns a body of the frame that was read from this offset.
-    pub(crate) fn body_in(&self, frame: &Bytes, offset: u64, handle: Handle) -> Result<Bytes> {
+    pub(crate) fn body_in<'a>(
+        &self,
+        frame: &'a [u8],
+        offset: u64,
+        handle: Handle,
+    ) -> Result<&'a [u8]> {
         body_in(frame, handle.index, Some(handle.len))
             .ok_or_else(|| self.damaged(offset, "a body is not where its key says"))
     }
@@ -96,7 +101,7 @@ pub(crate) fn encode_bodies(out: &mut Vec<u8>, bodies: &[Bytes]) {
 
 /// Returns a body of a frame; `None` if the frame is malformed, does not have it, or has one of
 /// another length.
-pub(crate) fn body_in(frame: &Bytes, index: u16, len: Option<u32>) -> Option<Bytes> {
+pub(crate) fn body_in(frame: &[u8], index: u16, len: Option<u32>) -> Option<&[u8]> {
     let mut decoder = Decoder::new(frame);
     let count = usize::from(decoder.u16()?);
     let mut at = 2 + count * 4;
@@ -108,7 +113,7 @@ pub(crate) fn body_in(frame: &Bytes, index: u16, len: Option<u32>) -> Option<Byt
         return None;
     }
     let end = at.checked_add(found as usize)?;
-    (end <= frame.len()).then(|| frame.slice(at..end))
+    frame.get(at..end)
 }
 
 /// Returns the number of bodies of a frame, including removed ones.
@@ -152,7 +157,7 @@ mod tests {
         let frame = Bytes::from(frame);
         for (index, body) in bodies.iter().enumerate() {
             let len = Some(body.len() as u32);
-            assert_eq!(body_in(&frame, index as u16, len).as_ref(), Some(body));
+            assert_eq!(body_in(&frame, index as u16, len), Some(body.as_ref()));
         }
         assert_eq!(body_in(&frame, 3, None), None);
         assert_eq!(body_in(&frame, 0, Some(4)), None);

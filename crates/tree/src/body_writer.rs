@@ -16,6 +16,9 @@ use crate::{
 /// Maximum number of bodies in a frame.
 const FRAME_BODIES_MAX: usize = 4_096;
 
+/// Memory of a frame that is kept for the next one, in bytes.
+const RAW_BYTES_KEPT: usize = 1 << 20;
+
 /// Appends bodies to a new or an existing file.
 #[derive(Debug)]
 pub(crate) struct BodyWriter {
@@ -25,6 +28,8 @@ pub(crate) struct BodyWriter {
     /// Bodies of the next frame, with the caller's tags.
     pending: Vec<(usize, Bytes)>,
     pending_bytes: usize,
+    /// Raw contents of a frame, kept for its memory.
+    raw: Vec<u8>,
     /// Places of the written bodies by the caller's tags.
     handles: Vec<(usize, Handle)>,
     /// Whether the file is new, so that it is removed if it was not taken.
@@ -55,8 +60,9 @@ impl BodyWriter {
     }
 
     fn new(maker: &FileMaker, out: FileWriter, meta: BodyMeta, remove: bool) -> Self {
-        let (pending, handles) = (Vec::new(), Vec::new());
-        Self { maker: maker.clone(), out, meta, pending, pending_bytes: 0, handles, remove }
+        let maker = maker.clone();
+        let (pending, raw, handles) = (Vec::new(), Vec::new(), Vec::new());
+        Self { maker, out, meta, pending, pending_bytes: 0, raw, handles, remove }
     }
 
     /// Returns whether the file has reached its maximum size.
@@ -92,9 +98,14 @@ impl BodyWriter {
 
     /// Writes a frame; returns its offset and length.
     fn write_bodies(&mut self, bodies: &[Bytes]) -> Result<(u32, u32)> {
-        let mut raw = Vec::new();
+        let mut raw = std::mem::take(&mut self.raw);
+        raw.clear();
         encode_bodies(&mut raw, bodies);
-        self.write_raw(FrameKind::Bodies, &raw)
+        let written = self.write_raw(FrameKind::Bodies, &raw);
+        if raw.capacity() <= RAW_BYTES_KEPT {
+            self.raw = raw;
+        }
+        written
     }
 
     fn write_raw(&mut self, kind: FrameKind, raw: &[u8]) -> Result<(u32, u32)> {

@@ -20,6 +20,25 @@ pub(crate) fn put_i64(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
+/// Returns the first eight bytes of a key as an integer, with zeros behind a shorter key. Keys are in
+/// the order of these integers, or equal ones have to be compared as a whole.
+pub(crate) fn prefix_of(key: &[u8]) -> u64 {
+    if let Some(first) = key.first_chunk() {
+        return u64::from_be_bytes(*first);
+    }
+    let mut first = [0; 8];
+    first[..key.len()].copy_from_slice(key);
+    u64::from_be_bytes(first)
+}
+
+/// Returns the length of the longest common prefix of two keys.
+pub(crate) fn common_len(one: &[u8], other: &[u8]) -> usize {
+    let words = one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0);
+    let whole = words.take_while(|(a, b)| a == b).count() * 8;
+    let rest = one[whole..].iter().zip(&other[whole..]);
+    whole + rest.take_while(|(a, b)| a == b).count()
+}
+
 /// Reads encoded values from a slice. Each method returns `None` if the slice is too short or
 /// the value is malformed.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +91,13 @@ impl<'a> Decoder<'a> {
     }
 
     pub(crate) fn varint(&mut self) -> Option<u64> {
+        // Most are lengths below 128.
+        if let Some((byte, rest)) = self.rest.split_first()
+            && *byte < 0x80
+        {
+            self.rest = rest;
+            return Some(u64::from(*byte));
+        }
         let mut value = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.u8()?;
@@ -101,6 +127,19 @@ impl<'a> Decoder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prefixes_are_ordered_and_common_parts_are_counted() {
+        let keys: [&[u8]; 7] = [b"", b"\0", b"a", b"a\0b", b"abcdefgh", b"abcdefgh1", b"abcdefgi"];
+        for (at, one) in keys.iter().enumerate() {
+            for other in &keys[at..] {
+                assert!(prefix_of(one) <= prefix_of(other));
+                let want = (0..=one.len()).rev().find(|len| other.starts_with(&one[..*len]));
+                assert_eq!(common_len(one, other), want.unwrap());
+                assert_eq!(common_len(other, one), want.unwrap());
+            }
+        }
+    }
 
     #[test]
     fn integers_are_read_back() {

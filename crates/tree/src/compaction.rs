@@ -50,7 +50,7 @@ impl Tree {
             .lists
             .iter()
             .map(|list| RunCursor::forward(files, Caching::Bypass, list, b"").map(Source::Tables));
-        let mut merge = Merge::new(sources.collect::<Result<_>>()?, true)?;
+        let mut merge = Merge::new(sources.collect::<Result<_>>()?, true);
         let mut writer = TableWriter::new(&self.shared.maker, space, job.space.layout());
         let (mut versions, mut keys) = (Vec::new(), 0_usize);
         loop {
@@ -67,9 +67,8 @@ impl Tree {
                 return Ok(Job::cancelled());
             }
         }
-        let inputs = work.lists.iter().flatten();
         let remove = |table: &Arc<Table>| Edit::RemoveTable { space, table: table.meta.id };
-        let mut edits: Vec<Edit> = inputs.map(remove).collect();
+        let mut edits: Vec<Edit> = work.tables().map(remove).collect();
         let add = |meta| Edit::AddTable { space, level: work.target, run: 0, meta };
         edits.extend(writer.finish()?.into_iter().map(add));
         job.complete(edits, job.input_bytes())

@@ -95,6 +95,17 @@ impl Slot {
         }
     }
 
+    /// Returns the slot as a reference; its bytes are the buffer.
+    pub(crate) fn as_ref(&self) -> SlotRef<'_> {
+        match self {
+            Self::Removed => SlotRef::Removed,
+            Self::Inline(value) => SlotRef::Inline { value, buffer: value },
+            Self::Apart { handle, inline } => {
+                SlotRef::Apart { handle: *handle, inline, buffer: inline }
+            }
+        }
+    }
+
     /// Appends the slot without its kind and length.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         match self {
@@ -106,17 +117,47 @@ impl Slot {
             }
         }
     }
+}
 
-    /// Reads a slot of this kind.
-    pub(crate) fn decode(kind: u8, value: Bytes) -> Option<Self> {
+/// The value of a version in the buffer of its memtable or block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SlotRef<'a> {
+    /// The key was deleted, or its value was dropped.
+    Removed,
+    /// The whole value, which is a part of the buffer.
+    Inline { value: &'a [u8], buffer: &'a Bytes },
+    /// The start of the value, which is a part of the buffer, and the place of the rest.
+    Apart { handle: Handle, inline: &'a [u8], buffer: &'a Bytes },
+}
+
+impl<'a> SlotRef<'a> {
+    /// Creates the slot of a written value; `None` for a deletion.
+    pub(crate) fn of_value(value: Option<&'a Bytes>) -> Self {
+        value.map_or(Self::Removed, |value| Self::Inline { value, buffer: value })
+    }
+
+    /// Reads a slot of this kind, which is a part of the buffer.
+    pub(crate) fn decode(kind: u8, value: &'a [u8], buffer: &'a Bytes) -> Option<Self> {
         match kind {
             0 if value.is_empty() => Some(Self::Removed),
-            1 => Some(Self::Inline(value)),
+            1 => Some(Self::Inline { value, buffer }),
             2 => {
-                let handle = Handle::decode(&mut Decoder::new(&value))?;
-                Some(Self::Apart { handle, inline: value.slice(HANDLE_BYTES..) })
+                let mut decoder = Decoder::new(value);
+                let handle = Handle::decode(&mut decoder)?;
+                Some(Self::Apart { handle, inline: &value[HANDLE_BYTES..], buffer })
             }
             _ => None,
+        }
+    }
+
+    /// Returns the slot; its bytes keep the buffer in memory.
+    pub(crate) fn to_slot(self) -> Slot {
+        match self {
+            Self::Removed => Slot::Removed,
+            Self::Inline { value, buffer } => Slot::Inline(buffer.slice_ref(value)),
+            Self::Apart { handle, inline, buffer } => {
+                Slot::Apart { handle, inline: buffer.slice_ref(inline) }
+            }
         }
     }
 }

@@ -3,19 +3,16 @@
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
-use quick_cache::{Weighter, sync::Cache};
 
 use crate::{
     block::Block,
+    cache::{Cache, Contents, Held, Item},
     disk::{Disk, DiskFile},
     error::{Error, Result},
-    frame::{self, FrameKind},
+    frame::{self, FrameKind, Place},
     options::Options,
     trash::Trash,
 };
-
-/// Typical size of a cached block, for the initial size of the cache's tables.
-const USUAL_BLOCK: usize = 16 << 10;
 
 /// Whether a read stores blocks in the cache that it had to read from disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,37 +23,15 @@ pub enum Caching {
     Bypass,
 }
 
-/// A cached block of either kind.
-#[derive(Clone, Debug)]
-pub(crate) enum Cached {
-    Entries(Block),
-    /// The raw contents of a frame of bodies.
-    Bodies(Bytes),
-}
-
-#[derive(Clone, Debug)]
-struct ByBytes;
-
-impl Weighter<(u64, u64), Cached> for ByBytes {
-    fn weight(&self, _: &(u64, u64), cached: &Cached) -> u64 {
-        let bytes = match cached {
-            Cached::Entries(block) => block.bytes(),
-            Cached::Bodies(bytes) => bytes.len(),
-        };
-        // The overhead of an entry of the cache, approximately.
-        bytes as u64 + 96
-    }
-}
-
 /// The files of a tree.
 #[derive(Debug)]
 pub(crate) struct Files {
     disk: Arc<dyn Disk>,
     /// Open files by their numbers.
-    handles: Cache<u64, Arc<dyn DiskFile>>,
+    handles: quick_cache::sync::Cache<u64, Arc<dyn DiskFile>>,
     /// Blocks by file and offset. A number of a file is never reused while the tree is open, so
     /// that nothing has to be invalidated.
-    blocks: Cache<(u64, u64), Cached, ByBytes>,
+    blocks: Cache,
     pub(crate) trash: Arc<Trash>,
 }
 
@@ -73,11 +48,10 @@ pub(crate) fn file_id(name: &str) -> Option<u64> {
 
 impl Files {
     pub(crate) fn new(disk: Arc<dyn Disk>, options: &Options) -> Self {
-        let blocks = (options.cache_bytes as usize / USUAL_BLOCK).max(16);
         Self {
             disk,
-            handles: Cache::new(options.open_files.max(1)),
-            blocks: Cache::with_weighter(blocks, options.cache_bytes, ByBytes),
+            handles: quick_cache::sync::Cache::new(options.open_files.max(1)),
+            blocks: Cache::new(options.cache_bytes),
             trash: Arc::default(),
         }
     }
@@ -132,29 +106,35 @@ impl Files {
     }
 
     /// Returns a block of a table, from the cache if possible.
-    pub(crate) fn block(&self, id: u64, offset: u64, len: u32, caching: Caching) -> Result<Block> {
-        if let Some(Cached::Entries(block)) = self.blocks.get(&(id, offset)) {
-            return Ok(block);
+    pub(crate) fn block(&self, id: u64, offset: u64, len: u32, caching: Caching) -> Result<Held> {
+        if let Some(held) = self.blocks.get((id, offset))
+            && held.block().is_some()
+        {
+            return Ok(held);
         }
         let raw = self.read_frame(id, FrameKind::Data, offset, len)?;
         let malformed = || Error::damaged(&file_name(id), offset, "the block is malformed");
         let block = Block::parse(raw).ok_or_else(malformed)?;
-        if caching == Caching::Fill {
-            self.blocks.insert((id, offset), Cached::Entries(block.clone()));
-        }
-        Ok(block)
+        Ok(self.cached((id, offset), Contents::Entries(block), caching))
     }
 
     /// Returns the contents of a frame of bodies, from the cache if possible.
-    pub(crate) fn bodies(&self, id: u64, offset: u64, len: u32, caching: Caching) -> Result<Bytes> {
-        if let Some(Cached::Bodies(raw)) = self.blocks.get(&(id, offset)) {
-            return Ok(raw);
+    pub(crate) fn bodies(&self, id: u64, offset: u64, len: u32, caching: Caching) -> Result<Held> {
+        if let Some(held) = self.blocks.get((id, offset))
+            && held.bodies().is_some()
+        {
+            return Ok(held);
         }
         let raw = self.read_frame(id, FrameKind::Bodies, offset, len)?;
+        Ok(self.cached((id, offset), Contents::Bodies(raw), caching))
+    }
+
+    fn cached(&self, place: Place, contents: Contents, caching: Caching) -> Held {
+        let item = Item::new(place, contents);
         if caching == Caching::Fill {
-            self.blocks.insert((id, offset), Cached::Bodies(raw.clone()));
+            self.blocks.insert(&item);
         }
-        Ok(raw)
+        Held::new(item)
     }
 
     /// Frees unreferenced memory and removes files that are no longer listed. A file that cannot be
@@ -177,6 +157,6 @@ impl Files {
 
     /// Returns the bytes of cached blocks.
     pub(crate) fn cached_bytes(&self) -> u64 {
-        self.blocks.weight()
+        self.blocks.bytes()
     }
 }

@@ -98,7 +98,7 @@ impl Flush<'_> {
         let sources = sealed
             .iter()
             .map(|memtable| Source::Memtable(MemtableCursor::forward(Arc::clone(memtable), b"")));
-        let mut merge = Merge::new(sources.collect(), true)?;
+        let mut merge = Merge::new(sources.collect(), true);
         let (mut entries, mut versions) = (Vec::new(), Vec::new());
         loop {
             merge.next_key(&mut versions)?;

@@ -8,7 +8,7 @@ use crate::{
     shared::{Claim, Shared},
     space::Space,
     table::Table,
-    version::Edit,
+    version::{Edit, TableList},
 };
 
 /// The purpose of a job.
@@ -28,7 +28,7 @@ pub enum JobKind {
 pub(crate) enum Work {
     Forget,
     Merge(MergeWork),
-    Move { tables: Vec<Arc<Table>>, target: u8 },
+    Move { tables: TableList, target: u8 },
     Rewrite(Arc<BodyFile>),
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Work {
 #[derive(Debug)]
 pub(crate) struct MergeWork {
     /// Lists of tables with disjoint keys, the newest first.
-    pub(crate) lists: Vec<Vec<Arc<Table>>>,
+    pub(crate) lists: Vec<TableList>,
     /// Level of the new tables, at least 1.
     pub(crate) target: u8,
 }
@@ -63,6 +63,13 @@ pub struct JobReport {
     pub cancelled: bool,
 }
 
+impl MergeWork {
+    /// Returns all tables of the merge.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.lists.iter().flat_map(|list| list.iter())
+    }
+}
+
 impl Job {
     /// Returns the purpose of the job.
     pub fn kind(&self) -> JobKind {
@@ -83,7 +90,7 @@ impl Job {
     pub fn input_bytes(&self) -> u64 {
         match &self.work {
             Work::Forget | Work::Move { .. } => 0,
-            Work::Merge(merge) => merge.lists.iter().flatten().map(|table| table.meta.bytes).sum(),
+            Work::Merge(merge) => merge.tables().map(|table| table.meta.bytes).sum(),
             Work::Rewrite(body) => body.meta.bytes,
         }
     }

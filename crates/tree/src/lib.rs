@@ -19,6 +19,7 @@
 mod block;
 mod body_file;
 mod body_writer;
+mod cache;
 mod codec;
 mod compaction;
 mod disk;
@@ -30,6 +31,7 @@ mod file_writer;
 mod files;
 mod flush;
 mod frame;
+mod group;
 mod hooks;
 mod job;
 mod key_filter;
@@ -50,6 +52,7 @@ mod table;
 mod table_writer;
 mod trash;
 mod tree;
+mod value;
 mod verify;
 mod version;
 

@@ -11,14 +11,15 @@
 
 use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicU32, AtomicU64, Ordering},
+    atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
 };
 
 use bytes::Bytes;
 use parking_lot::Mutex;
 
 use crate::{
-    entry::{Entry, Slot},
+    codec::prefix_of,
+    entry::{Entry, Slot, SlotRef},
     trash::Trash,
 };
 
@@ -64,6 +65,8 @@ struct Writer {
 pub(crate) struct Memtable {
     chunks: [OnceLock<Chunk>; CHUNKS],
     head: [AtomicU32; HEIGHT_MAX],
+    /// The greatest number of links of a node. A search may begin lower than at the top.
+    height: AtomicUsize,
     /// The last node in order.
     tail: AtomicU32,
     writer: Mutex<Writer>,
@@ -81,13 +84,6 @@ struct Target<'a> {
     prefix: u64,
     key: &'a [u8],
     number: u64,
-}
-
-fn prefix_of(key: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    let len = key.len().min(8);
-    first[..len].copy_from_slice(&key[..len]);
-    u64::from_be_bytes(first)
 }
 
 impl<'a> Target<'a> {
@@ -116,6 +112,7 @@ impl Memtable {
         Arc::new(Self {
             chunks: Default::default(),
             head: Default::default(),
+            height: AtomicUsize::new(0),
             tail: AtomicU32::new(NONE),
             writer: Mutex::new(Writer {
                 last: NONE,
@@ -181,6 +178,9 @@ impl Memtable {
             self.link(writer.splice[level], level).store(new, Ordering::Release);
             writer.splice[level] = new;
         }
+        if self.height.load(Ordering::Relaxed) < height {
+            self.height.store(height, Ordering::Relaxed);
+        }
         match self.node(after) {
             Some(after) => after.back.store(new, Ordering::Release),
             None => self.tail.store(new, Ordering::Release),
@@ -245,7 +245,7 @@ impl Memtable {
     /// Returns the last node before a position, or no node.
     fn last_before(&self, target: &Target<'_>) -> u32 {
         let mut before = NONE;
-        for level in (0..HEIGHT_MAX).rev() {
+        for level in (0..self.height.load(Ordering::Relaxed).max(1)).rev() {
             loop {
                 let next = self.next(before, level);
                 match self.node(next) {
@@ -258,10 +258,10 @@ impl Memtable {
     }
 
     /// Returns the newest version of a key with at most this number.
-    pub(crate) fn get(&self, key: &[u8], number: u64) -> Option<(u64, Slot)> {
+    pub(crate) fn get(&self, key: &[u8], number: u64) -> Option<(u64, SlotRef<'_>)> {
         let before = self.last_before(&Target::new(key, number));
         let node = self.node(self.next(before, 0))?;
-        (node.key == key).then(|| (node.number, Slot::of_value(node.value.clone())))
+        (node.key == key).then(|| (node.number, SlotRef::of_value(node.value.as_ref())))
     }
 
     /// Returns the number of the first batch; `None` if the memtable is empty.
@@ -304,7 +304,7 @@ fn random_height(random: &mut u64) -> usize {
 #[derive(Debug)]
 pub(crate) struct MemtableCursor {
     memtable: Arc<Memtable>,
-    /// The node to return next.
+    /// The current node.
     at: u32,
     forward: bool,
 }
@@ -326,12 +326,37 @@ impl MemtableCursor {
         Self { memtable, at, forward: false }
     }
 
-    pub(crate) fn next(&mut self) -> Option<Entry> {
-        let node = self.memtable.node(self.at)?;
-        let link = if self.forward { &node.next } else { &node.back };
-        self.at = link.load(Ordering::Acquire);
+    fn node(&self) -> Option<&Node> {
+        self.memtable.node(self.at)
+    }
+
+    /// Returns the key of the current version; `None` at the end.
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        self.node().map(|node| node.key.as_ref())
+    }
+
+    /// Returns the number of the current version; 0 at the end.
+    pub(crate) fn number(&self) -> u64 {
+        self.node().map_or(0, |node| node.number)
+    }
+
+    /// Returns the value of the current version.
+    pub(crate) fn slot(&self) -> SlotRef<'_> {
+        SlotRef::of_value(self.node().and_then(|node| node.value.as_ref()))
+    }
+
+    /// Returns the current version; `None` at the end.
+    pub(crate) fn entry(&self) -> Option<Entry> {
+        let node = self.node()?;
         let slot = Slot::of_value(node.value.clone());
         Some(Entry { key: node.key.clone(), number: node.number, slot })
+    }
+
+    /// Moves to the next version in the direction of the cursor.
+    pub(crate) fn advance(&mut self) {
+        let forward = self.forward;
+        let link = self.node().map(|node| if forward { &node.next } else { &node.back });
+        self.at = link.map_or(NONE, |link| link.load(Ordering::Acquire));
     }
 }
 
@@ -343,6 +368,12 @@ mod tests {
 
     fn bytes_of(n: u32) -> Bytes {
         Bytes::from(format!("{:0width$}", n, width = 1 + (n % 12) as usize))
+    }
+
+    fn next(cursor: &mut MemtableCursor) -> Option<Entry> {
+        let entry = cursor.entry();
+        cursor.advance();
+        entry
     }
 
     #[test]
@@ -372,20 +403,20 @@ mod tests {
             })
             .collect();
         let mut cursor = MemtableCursor::forward(Arc::clone(&memtable), b"");
-        let all: Vec<Entry> = std::iter::from_fn(|| cursor.next()).collect();
+        let all: Vec<Entry> = std::iter::from_fn(|| next(&mut cursor)).collect();
         assert_eq!(all, want);
         let mut cursor = MemtableCursor::backward(Arc::clone(&memtable), None);
-        let mut back: Vec<Entry> = std::iter::from_fn(|| cursor.next()).collect();
+        let mut back: Vec<Entry> = std::iter::from_fn(|| next(&mut cursor)).collect();
         back.reverse();
         assert_eq!(back, want);
         for _ in 0..2_000 {
             let (key, number) = (bytes_of(random.u32(..500)), random.u64(..410));
             let newest = want.iter().find(|entry| entry.key == key && entry.number <= number);
-            let found = memtable.get(&key, number);
+            let found = memtable.get(&key, number).map(|(number, slot)| (number, slot.to_slot()));
             assert_eq!(found, newest.map(|entry| (entry.number, entry.slot.clone())));
-            let first = MemtableCursor::forward(Arc::clone(&memtable), &key).next();
+            let first = MemtableCursor::forward(Arc::clone(&memtable), &key).entry();
             assert_eq!(first.as_ref(), want.iter().find(|entry| key <= entry.key));
-            let last = MemtableCursor::backward(Arc::clone(&memtable), Some(&key)).next();
+            let last = MemtableCursor::backward(Arc::clone(&memtable), Some(&key)).entry();
             assert_eq!(last.as_ref(), want.iter().rfind(|entry| entry.key < key));
         }
     }
@@ -406,7 +437,7 @@ mod tests {
                             MemtableCursor::forward(Arc::clone(memtable), b"")
                         };
                         let mut seen = 0;
-                        while let Some(entry) = cursor.next() {
+                        while let Some(entry) = next(&mut cursor) {
                             seen += u64::from(entry.number <= at);
                         }
                         assert_eq!(seen, at * 8);

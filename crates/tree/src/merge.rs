@@ -1,12 +1,10 @@
 //! Merges the versions of several sources in order.
 
-use std::{
-    cmp::Ordering,
-    collections::{BinaryHeap, binary_heap::PeekMut},
-};
+use std::cmp::Ordering;
 
 use crate::{
-    entry::{Entry, Slot},
+    codec::prefix_of,
+    entry::{Entry, Slot, SlotRef},
     error::Result,
     hooks::DropFilter,
     memtable::MemtableCursor,
@@ -22,84 +20,133 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    fn next(&mut self) -> Result<Option<Entry>> {
+    fn key(&self) -> Option<&[u8]> {
         match self {
-            Self::Memtable(cursor) => Ok(cursor.next()),
-            Self::Tables(cursor) => cursor.next(),
+            Self::Memtable(cursor) => cursor.key(),
+            Self::Tables(cursor) => cursor.key(),
         }
     }
+
+    fn number(&self) -> u64 {
+        match self {
+            Self::Memtable(cursor) => cursor.number(),
+            Self::Tables(cursor) => cursor.number(),
+        }
+    }
+
+    fn slot(&self) -> Result<SlotRef<'_>> {
+        match self {
+            Self::Memtable(cursor) => Ok(cursor.slot()),
+            Self::Tables(cursor) => cursor.slot(),
+        }
+    }
+
+    fn entry(&self) -> Result<Option<Entry>> {
+        match self {
+            Self::Memtable(cursor) => Ok(cursor.entry()),
+            Self::Tables(cursor) => cursor.entry().map(Some),
+        }
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        match self {
+            Self::Memtable(cursor) => cursor.advance(),
+            Self::Tables(cursor) => cursor.advance()?,
+        }
+        Ok(())
+    }
 }
 
-/// The next version of a source. The greatest one comes first.
-#[derive(Debug)]
+/// A source that is not at its end.
+#[derive(Clone, Copy, Debug)]
 struct Head {
-    entry: Entry,
+    /// The first bytes of the current key, which decide most comparisons.
+    prefix: u64,
     /// Position of the source; smaller ones are newer.
     source: usize,
-    forward: bool,
 }
-
-impl Ord for Head {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (this, that) = (&self.entry, &other.entry);
-        let order = that.key.cmp(&this.key).then(this.number.cmp(&that.number));
-        let order = if self.forward { order } else { order.reverse() };
-        order.then(other.source.cmp(&self.source))
-    }
-}
-
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Head {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Head {}
 
 /// The versions of several sources in order: forward, keys ascend and numbers of a key descend;
-/// backward, the reverse.
+/// backward, the reverse. Keys are compared where the sources have them.
 #[derive(Debug)]
 pub(crate) struct Merge {
     sources: Vec<Source>,
-    heads: BinaryHeap<Head>,
+    /// The sources by their current version; the next version is that of the last one.
+    heads: Vec<Head>,
+    forward: bool,
 }
 
 impl Merge {
     /// Creates the merge of sources that all read in this direction, the newest first.
-    pub(crate) fn new(mut sources: Vec<Source>, forward: bool) -> Result<Self> {
-        let mut heads = BinaryHeap::with_capacity(sources.len());
-        for (at, source) in sources.iter_mut().enumerate() {
-            if let Some(entry) = source.next()? {
-                heads.push(Head { entry, source: at, forward });
-            }
+    pub(crate) fn new(sources: Vec<Source>, forward: bool) -> Self {
+        let heads = Vec::with_capacity(sources.len());
+        let mut merge = Self { sources, heads, forward };
+        for source in 0..merge.sources.len() {
+            merge.add(source);
         }
-        Ok(Self { sources, heads })
+        merge
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<Entry>> {
-        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
-        Ok(Some(match self.sources[head.source].next()? {
-            Some(next) => std::mem::replace(&mut head.entry, next),
-            None => PeekMut::pop(head).entry,
-        }))
+    /// Puts a source in its place among the heads, unless it is at its end.
+    fn add(&mut self, source: usize) {
+        let Some(key) = self.sources[source].key() else { return };
+        let new = Head { prefix: prefix_of(key), source };
+        // Neighbouring versions often come from the same source.
+        let is_next = self.heads.last().is_none_or(|last| self.order(last, &new).is_gt());
+        let at = if is_next {
+            self.heads.len()
+        } else {
+            self.heads.partition_point(|head| self.order(head, &new).is_gt())
+        };
+        self.heads.insert(at, new);
     }
 
-    /// Returns the key of the next version.
-    pub(crate) fn peek(&self) -> Option<&bytes::Bytes> {
-        self.heads.peek().map(|head| &head.entry.key)
+    /// Returns the order in which the current versions of two sources are read.
+    fn order(&self, one: &Head, other: &Head) -> Ordering {
+        let (this, that) = (&self.sources[one.source], &self.sources[other.source]);
+        let order = one.prefix.cmp(&other.prefix);
+        let order = order.then_with(|| this.key().cmp(&that.key()));
+        let order = order.then_with(|| that.number().cmp(&this.number()));
+        let order = if self.forward { order } else { order.reverse() };
+        order.then(one.source.cmp(&other.source))
+    }
+
+    fn source(&self) -> Option<&Source> {
+        self.heads.last().map(|head| &self.sources[head.source])
+    }
+
+    /// Returns the key of the next version; `None` at the end.
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        self.source()?.key()
+    }
+
+    /// Returns the number of the next version; 0 at the end.
+    pub(crate) fn number(&self) -> u64 {
+        self.source().map_or(0, Source::number)
+    }
+
+    /// Returns the value of the next version.
+    pub(crate) fn slot(&self) -> Result<SlotRef<'_>> {
+        self.source().map_or(Ok(SlotRef::Removed), Source::slot)
+    }
+
+    /// Passes the next version. After a failure the merge may not be used.
+    pub(crate) fn advance(&mut self) -> Result<()> {
+        if let Some(head) = self.heads.pop() {
+            self.sources[head.source].advance()?;
+            self.add(head.source);
+        }
+        Ok(())
     }
 
     /// Reads all versions of the next key in this order; leaves none at the end.
     pub(crate) fn next_key(&mut self, versions: &mut Vec<Entry>) -> Result<()> {
         versions.clear();
-        while self.peek().is_some_and(|key| versions.last().is_none_or(|last| last.key == *key)) {
-            versions.extend(self.next()?);
+        while let Some(source) = self.source()
+            && (versions.last()).is_none_or(|last| source.key() == Some(last.key.as_ref()))
+        {
+            versions.extend(source.entry()?);
+            self.advance()?;
         }
         Ok(())
     }

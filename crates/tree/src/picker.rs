@@ -20,7 +20,7 @@ use crate::{
     space::Space,
     table::Table,
     tree::Tree,
-    version::{Version, tables_between},
+    version::{TableList, Version, alone, tables_between},
 };
 
 /// Share of superseded versions in a table, one in this number, that is worth a rewrite.
@@ -71,7 +71,7 @@ impl Tree {
     pub fn pick_whole(&self, space: u64) -> Result<Option<Job>> {
         let space = self.shared.space(space)?;
         let version = Arc::clone(&space.load().version);
-        let lists: Vec<Vec<Arc<Table>>> = version.sorted_lists().cloned().collect();
+        let lists: Vec<TableList> = version.sorted_lists().cloned().collect();
         if lists.is_empty() {
             return Ok(None);
         }
@@ -108,7 +108,7 @@ fn needs_of(version: &Version, first_runs: usize, options: &Options) -> Vec<(f64
     needs.retain(|(ratio, need)| {
         1.0 <= *ratio && (*need != Need::Bodies || options.group_bytes <= all - used)
     });
-    if version.levels.iter().flatten().any(|table| is_stale(table)) {
+    if version.levels.iter().any(|list| list.iter().any(|table| is_stale(table))) {
         needs.push((0.0, Need::Stale));
     }
     needs
@@ -137,31 +137,32 @@ struct Picker<'a> {
 
 impl Picker<'_> {
     /// Claims tables; `None` if another job uses one of them or has removed it.
-    fn claim(&self, tables: &[Arc<Table>]) -> Option<crate::shared::Claim> {
-        let claim = self.shared.claim(tables.iter().map(|table| table.meta.id).collect())?;
+    fn claim(&self, lists: &[TableList]) -> Option<crate::shared::Claim> {
+        let mut tables = lists.iter().flat_map(|list| list.iter());
+        let claim = self.shared.claim(tables.clone().map(|table| table.meta.id).collect())?;
         // A job may have ended since the version was loaded.
         let state = self.space.load();
         let listed =
             |table: &Arc<Table>| state.version.tables().any(|listed| Arc::ptr_eq(listed, table));
-        tables.iter().all(listed).then_some(claim)
+        tables.all(listed).then_some(claim)
     }
 
-    fn merge(&self, lists: Vec<Vec<Arc<Table>>>, target: u8) -> Option<Job> {
+    fn merge(&self, lists: Vec<TableList>, target: u8) -> Option<Job> {
         let lists: Vec<_> = lists.into_iter().filter(|list| !list.is_empty()).collect();
-        let claim = self.claim(&lists.concat())?;
+        let claim = self.claim(&lists)?;
         // A run that was flushed since then is newer than all inputs and does not matter.
         let work = Work::Merge(MergeWork { lists, target });
         Some(job(self.shared, self.space, work, Some(claim)))
     }
 
-    fn move_to(&self, tables: Vec<Arc<Table>>, target: u8) -> Option<Job> {
-        let claim = self.claim(&tables)?;
+    fn move_to(&self, tables: TableList, target: u8) -> Option<Job> {
+        let claim = self.claim(std::slice::from_ref(&tables))?;
         Some(job(self.shared, self.space, Work::Move { tables, target }, Some(claim)))
     }
 
     fn merge_runs(&self) -> Option<Job> {
         let mut lists: Vec<_> = self.version.runs.iter().map(|run| run.tables.clone()).collect();
-        let mut tables: Vec<Arc<Table>> = lists.concat();
+        let mut tables: Vec<_> = lists.iter().flat_map(|list| list.iter().cloned()).collect();
         tables.sort_by(|one, other| one.meta.first_key.cmp(&other.meta.first_key));
         let first = tables.first()?.meta.first_key.clone();
         let last = tables.iter().map(|table| table.meta.last_key.clone()).max()?;
@@ -171,9 +172,9 @@ impl Picker<'_> {
             below.iter().any(|of| of.meta.overlaps(&table.meta.first_key, &table.meta.last_key))
         };
         if tables.windows(2).all(apart) && !tables.iter().any(crosses) {
-            return self.move_to(tables, 1);
+            return self.move_to(Arc::new(tables), 1);
         }
-        lists.push(below.to_vec());
+        lists.push(Arc::new(below.to_vec()));
         self.merge(lists, 1)
     }
 
@@ -192,9 +193,9 @@ impl Picker<'_> {
         choices.into_iter().find_map(|(_, table)| {
             let below = tables_between(lower, &table.meta.first_key, &table.meta.last_key);
             if below.is_empty() {
-                return self.move_to(vec![Arc::clone(table)], target);
+                return self.move_to(alone(table), target);
             }
-            self.merge(vec![vec![Arc::clone(table)], below.to_vec()], target)
+            self.merge(vec![alone(table), Arc::new(below.to_vec())], target)
         })
     }
 
@@ -227,7 +228,7 @@ impl Picker<'_> {
                 if retention.may_keep_superseded(table.meta.numbers) {
                     continue;
                 }
-                let job = self.merge(vec![vec![Arc::clone(table)]], level as u8 + 1);
+                let job = self.merge(vec![alone(table)], level as u8 + 1);
                 if job.is_some() {
                     return job;
                 }

@@ -15,7 +15,7 @@ use crate::{
     frame::FrameKind,
     job::{Job, JobReport},
     run_cursor::RunCursor,
-    version::Edit,
+    version::{Edit, alone},
 };
 
 /// The bodies of one frame to which tables refer.
@@ -55,7 +55,7 @@ pub(crate) fn run(job: &Job, body: &Arc<BodyFile>) -> Result<JobReport> {
 /// Returns the bodies of a frame with the dead ones emptied.
 fn only_live(raw: &Bytes, live: &[u16]) -> Option<Vec<Bytes>> {
     let body = |index| match live.binary_search(&index) {
-        Ok(_) => body_in(raw, index, None),
+        Ok(_) => body_in(raw, index, None).map(|body| raw.slice_ref(body)),
         Err(_) => Some(Bytes::new()),
     };
     (0..count_in(raw)?).map(body).collect()
@@ -71,9 +71,8 @@ fn live_frames(job: &Job, body: &BodyFile) -> Result<Option<BTreeMap<u32, LiveFr
         if job.is_cancelled() {
             return Ok(None);
         }
-        let tables = [Arc::clone(table)];
         let files = job.shared.files();
-        let mut cursor = RunCursor::forward(files, Caching::Bypass, &tables, b"")?;
+        let mut cursor = RunCursor::forward(files, Caching::Bypass, &alone(table), b"")?;
         while let Some(entry) = cursor.next()? {
             let Slot::Apart { handle, .. } = entry.slot else { continue };
             if handle.body == body.meta.id {

@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use crate::{
-    entry::{Handle, Slot},
+    entry::SlotRef,
     error::{Error, Result},
-    files::{Caching, Files, file_name},
+    files::{Caching, Files},
     key_filter,
     memtable::MemtableCursor,
     merge::{Merge, Source},
     run_cursor::RunCursor,
     shared::{Shared, View},
     space::State,
+    value::{RecentFrames, value_of},
     version::{Version, table_of},
 };
 
@@ -68,13 +69,11 @@ impl Snapshot {
             return Ok(None);
         }
         let files = self.shared.files();
-        let slot = find(&state, files, key, self.view.number)?;
-        let value = match slot {
-            Some(slot) => value_of(files, &state.version, slot, Caching::Fill, &mut None)?,
-            None => None,
-        };
+        let value = find(&state, files, key, self.view.number, |slot| {
+            value_of(files, &state.version, slot, Caching::Fill, None)
+        })?;
         self.check_open()?;
-        Ok(value)
+        Ok(value.flatten())
     }
 
     /// Returns the values of several keys, in their order. All keys are searched first; then the
@@ -87,16 +86,23 @@ impl Snapshot {
         order.sort_unstable_by(|one, other| keys[*one].cmp(&keys[*other]));
         let mut apart = Vec::new();
         for at in order {
-            match find(&state, files, &keys[at], self.view.number)? {
-                Some(Slot::Inline(value)) => values[at] = Some(value),
-                Some(Slot::Apart { handle, inline }) => apart.push((at, handle, inline)),
-                Some(Slot::Removed) | None => {}
-            }
+            let found = find(&state, files, &keys[at], self.view.number, |slot| match slot {
+                SlotRef::Apart { handle, inline, .. } => {
+                    Ok((None, Some((at, handle, Bytes::copy_from_slice(inline)))))
+                }
+                slot => {
+                    let value = value_of(files, &state.version, slot, Caching::Fill, None)?;
+                    Ok((value, None))
+                }
+            });
+            let (value, body) = found?.unwrap_or_default();
+            values[at] = value;
+            apart.extend(body);
         }
         apart.sort_unstable_by_key(|(_, handle, _)| (handle.body, handle.offset, handle.index));
         for (at, handle, inline) in apart {
-            let slot = Slot::Apart { handle, inline };
-            values[at] = value_of(files, &state.version, slot, Caching::Fill, &mut None)?;
+            let slot = SlotRef::Apart { handle, inline: &inline, buffer: &inline };
+            values[at] = value_of(files, &state.version, slot, Caching::Fill, None)?;
         }
         self.check_open()?;
         Ok(values)
@@ -136,7 +142,7 @@ impl Snapshot {
         }
         let bound = if forward { end.map(<[u8]>::to_vec) } else { Some(start.to_vec()) };
         let version = state.map(|state| Arc::clone(&state.version)).unwrap_or_default();
-        let merge = Merge::new(sources, forward)?;
+        let merge = Merge::new(sources, forward);
         let snapshot = self.clone();
         Ok(Scan {
             snapshot,
@@ -146,77 +152,38 @@ impl Snapshot {
             forward,
             bound,
             caching,
-            frame: None,
+            recent: RecentFrames::default(),
+            key: Vec::new(),
             failed: false,
         })
     }
 }
 
-/// Returns the newest version of a key with at most this number.
-fn find(state: &State, files: &Files, key: &[u8], number: u64) -> Result<Option<Slot>> {
+/// Searches the newest version of a key with at most this number and reads its value with `read`.
+fn find<T>(
+    state: &State,
+    files: &Files,
+    key: &[u8],
+    number: u64,
+    read: impl Fn(SlotRef<'_>) -> Result<T>,
+) -> Result<Option<T>> {
     for memtable in [&state.active].into_iter().chain(&state.sealed) {
         if let Some((_, slot)) = memtable.get(key, number) {
-            return Ok(Some(slot));
+            return read(slot).map(Some);
         }
     }
     let hash = key_filter::hash_of(key);
     for list in state.version.sorted_lists() {
         let Some(table) = table_of(list, key) else { continue };
-        if let Some((_, slot)) = table.get(files, key, hash, number)? {
-            return Ok(Some(slot));
+        let Some(at) = table.find(files, key, hash, number)? else { continue };
+        let Some(block) = table.block(files, at, Caching::Fill)? else { continue };
+        let found = block.block().and_then(|block| block.get(key, hash, number));
+        let found = found.ok_or_else(|| table.malformed(at))?;
+        if let Some((_, slot)) = found {
+            return read(slot).map(Some);
         }
     }
     Ok(None)
-}
-
-/// The frame of bodies that a scan has read last: file, offset and contents.
-type LastFrame = Option<(u64, u64, Bytes)>;
-
-/// Returns the whole value of a version; `None` if it is a deletion or its body file has ended.
-fn value_of(
-    files: &Files,
-    version: &Version,
-    slot: Slot,
-    caching: Caching,
-    last: &mut LastFrame,
-) -> Result<Option<Bytes>> {
-    let (handle, inline) = match slot {
-        Slot::Removed => return Ok(None),
-        Slot::Inline(value) => return Ok(Some(value)),
-        Slot::Apart { handle, inline } => (handle, inline),
-    };
-    let Some(body) = body_of(files, version, handle, caching, last)? else { return Ok(None) };
-    if inline.is_empty() {
-        return Ok(Some(body));
-    }
-    let mut value = BytesMut::with_capacity(inline.len() + body.len());
-    value.extend_from_slice(&inline);
-    value.extend_from_slice(&body);
-    Ok(Some(value.freeze()))
-}
-
-fn body_of(
-    files: &Files,
-    version: &Version,
-    handle: Handle,
-    caching: Caching,
-    last: &mut LastFrame,
-) -> Result<Option<Bytes>> {
-    let Some(file) = version.bodies.get(&handle.body) else {
-        if version.ended.contains_key(&handle.body) {
-            return Ok(None);
-        }
-        return Err(Error::damaged(&file_name(handle.body), 0, "the body file is not listed"));
-    };
-    let (offset, len) = file.place_of(files, handle)?;
-    let frame = match last {
-        Some((id, at, frame)) if (*id, *at) == (file.meta.file, offset) => frame.clone(),
-        _ => files.bodies(file.meta.file, offset, len, caching)?,
-    };
-    if caching == Caching::Bypass {
-        *last = Some((file.meta.file, offset, frame.clone()));
-    }
-    file.body_in(&frame, offset, handle).map(Some)
 }
 
 /// Yields the keys and values of a range in order. After an error it ends.
@@ -230,47 +197,53 @@ pub struct Scan {
     /// Exclusive end of a forward scan, or inclusive start of a backward scan.
     bound: Option<Vec<u8>>,
     caching: Caching,
-    frame: LastFrame,
+    recent: RecentFrames,
+    /// The key whose versions are read.
+    key: Vec<u8>,
     failed: bool,
 }
 
 impl Scan {
-    /// Returns the next key with the slot of the version that the snapshot sees.
-    fn next_visible(&mut self) -> Result<Option<(Bytes, Slot)>> {
+    /// Reads the versions of the next key; leaves the key in `self.key`. Returns the value that the
+    /// snapshot sees, or `None` at the end.
+    fn next_key(&mut self) -> Result<Option<Option<Bytes>>> {
+        let Some(key) = self.merge.key() else { return Ok(None) };
+        let outside = match &self.bound {
+            Some(end) if self.forward => end.as_slice() <= key,
+            Some(start) => key < start.as_slice(),
+            None => false,
+        };
+        if outside {
+            return Ok(None);
+        }
+        self.key.clear();
+        self.key.extend_from_slice(key);
         let number = self.snapshot.view.number;
-        loop {
-            let Some(entry) = self.merge.next()? else { return Ok(None) };
-            let outside = match &self.bound {
-                Some(end) if self.forward => end.as_slice() <= entry.key.as_ref(),
-                Some(start) => entry.key.as_ref() < start.as_slice(),
-                None => false,
-            };
-            if outside {
-                return Ok(None);
-            }
-            let key = entry.key.clone();
-            // Forward the first visible version is the newest, backward the last one.
-            let mut visible = (entry.number <= number).then_some(entry.slot);
-            while self.merge.peek().is_some_and(|next| *next == key) {
-                let Some(other) = self.merge.next()? else { break };
-                if other.number <= number && (visible.is_none() || !self.forward) {
-                    visible = Some(other.slot);
+        // Forward the first visible version is the newest and read at once; backward it is the last.
+        let (mut value, mut last) = (None, None);
+        while self.merge.key() == Some(self.key.as_slice()) {
+            if self.merge.number() <= number {
+                if !self.forward {
+                    last = Some(self.merge.slot()?.to_slot());
+                } else if value.is_none() {
+                    let (slot, recent) = (self.merge.slot()?, Some(&mut self.recent));
+                    value = Some(value_of(&self.files, &self.version, slot, self.caching, recent)?);
                 }
             }
-            match visible {
-                Some(Slot::Removed) | None => {}
-                Some(slot) => return Ok(Some((key, slot))),
-            }
+            self.merge.advance()?;
         }
+        if let Some(slot) = last {
+            let (slot, recent) = (slot.as_ref(), Some(&mut self.recent));
+            value = Some(value_of(&self.files, &self.version, slot, self.caching, recent)?);
+        }
+        Ok(Some(value.flatten()))
     }
 
     fn next_row(&mut self) -> Result<Option<(Bytes, Bytes)>> {
-        loop {
-            let Some((key, slot)) = self.next_visible()? else { break };
-            let (files, version) = (&self.files, &self.version);
-            if let Some(value) = value_of(files, version, slot, self.caching, &mut self.frame)? {
+        while let Some(value) = self.next_key()? {
+            if let Some(value) = value {
                 self.snapshot.check_open()?;
-                return Ok(Some((key, value)));
+                return Ok(Some((Bytes::copy_from_slice(&self.key), value)));
             }
         }
         // Rows that were dropped after the end must not be missed silently.

@@ -7,13 +7,16 @@
 //! Index and filter are read when a table is first used and stay in memory as long as a version
 //! lists the table.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    cmp::Ordering,
+    sync::{Arc, OnceLock},
+};
 
 use bytes::Bytes;
 
 use crate::{
-    codec::{Decoder, put_varint},
-    entry::{Entry, Slot},
+    cache::Held,
+    codec::{Decoder, common_len, prefix_of, put_varint},
     error::{Error, Result},
     files::{Caching, Files, file_name},
     frame::FrameKind,
@@ -68,6 +71,10 @@ pub(crate) struct TableIndex {
     separators: Vec<u8>,
     /// End of each separator in `separators`.
     ends: Vec<u32>,
+    /// Length of the prefix that all separators have in common.
+    common: usize,
+    /// The first bytes of each separator behind that prefix, which decide most comparisons.
+    prefixes: Vec<u64>,
     blocks: Vec<(u64, u32)>,
     filter: Bytes,
 }
@@ -90,6 +97,11 @@ impl TableIndex {
             index.blocks.push(block);
         }
         index.separators.shrink_to_fit();
+        // Separators ascend, so that a prefix of the first and the last is one of all.
+        let last = index.blocks.len().checked_sub(1)?;
+        index.common = common_len(index.separator(0), index.separator(last));
+        let behind = |block| index.separator(block).get(index.common..).map(prefix_of);
+        index.prefixes = (0..=last).map(behind).collect::<Option<_>>()?;
         Some(index)
     }
 
@@ -101,7 +113,19 @@ impl TableIndex {
     /// Returns the block that contains a key if the table does; the number of blocks if the key is
     /// above all.
     pub(crate) fn block_of(&self, key: &[u8]) -> usize {
-        let (mut low, mut high) = (0, self.blocks.len());
+        let first = &self.separators[..self.common];
+        let Some((start, rest)) = key.split_at_checked(self.common) else {
+            return if key < first { 0 } else { self.blocks.len() };
+        };
+        match start.cmp(first) {
+            Ordering::Less => return 0,
+            Ordering::Greater => return self.blocks.len(),
+            Ordering::Equal => {}
+        }
+        let prefix = prefix_of(rest);
+        let mut low = self.prefixes.partition_point(|other| *other < prefix);
+        let same = self.prefixes[low..].partition_point(|other| *other == prefix);
+        let mut high = low + same;
         while low < high {
             let middle = usize::midpoint(low, high);
             if key < self.separator(middle) { high = middle } else { low = middle + 1 }
@@ -116,7 +140,7 @@ impl TableIndex {
 
     /// Returns the bytes that the index and the filter occupy in memory.
     pub(crate) fn bytes(&self) -> u64 {
-        (self.separators.len() + self.ends.len() * 4 + self.blocks.len() * 16 + self.filter.len())
+        (self.separators.len() + self.ends.len() * 12 + self.blocks.len() * 16 + self.filter.len())
             as u64
     }
 }
@@ -170,14 +194,15 @@ impl Table {
         self.index.get().map_or(0, |index| index.bytes())
     }
 
-    /// Returns the newest version of a key with at most this number. `hash` is the key's hash.
-    pub(crate) fn get(
+    /// Returns the position of the block in which a version of a key with at most this number may
+    /// be. `hash` is the key's hash.
+    pub(crate) fn find(
         &self,
         files: &Files,
         key: &[u8],
         hash: u64,
         number: u64,
-    ) -> Result<Option<(u64, Slot)>> {
+    ) -> Result<Option<usize>> {
         if key < self.meta.first_key.as_ref()
             || self.meta.last_key.as_ref() < key
             || number < self.meta.numbers.0
@@ -188,52 +213,33 @@ impl Table {
         if !key_filter::may_contain(&index.filter, hash) {
             return Ok(None);
         }
-        let Some((offset, len)) = index.blocks.get(index.block_of(key)).copied() else {
-            return Ok(None);
-        };
-        let block = files.block(self.meta.id, offset, len, Caching::Fill)?;
-        block.get(key, hash, number).ok_or_else(|| self.damaged(offset, "the block is malformed"))
+        Ok(Some(index.block_of(key)))
     }
 
-    /// Returns the entries of a group of a block; `None` behind the last block of the table.
-    pub(crate) fn read_group(
+    /// Returns a block by its position; `None` behind the last block.
+    pub(crate) fn block(
         &self,
         files: &Files,
-        place: (usize, usize),
+        number: usize,
         caching: Caching,
-        out: &mut Vec<Entry>,
-    ) -> Result<Option<usize>> {
-        let Some((offset, len)) = self.index(files)?.blocks.get(place.0).copied() else {
+    ) -> Result<Option<Held>> {
+        let Some((offset, len)) = self.index(files)?.blocks.get(number).copied() else {
             return Ok(None);
         };
-        let block = files.block(self.meta.id, offset, len, caching)?;
-        let group = if place.1 == usize::MAX { block.groups() - 1 } else { place.1 };
-        out.clear();
-        block
-            .read_group(group, out)
-            .ok_or_else(|| self.damaged(offset, "the block is malformed"))?;
-        Ok(Some(block.groups()))
+        files.block(self.meta.id, offset, len, caching).map(Some)
     }
 
-    /// Returns the block and the group in it at which a search for a key begins.
-    pub(crate) fn place_of(
-        &self,
-        files: &Files,
-        key: &[u8],
-        caching: Caching,
-    ) -> Result<(usize, usize)> {
-        let index = self.index(files)?;
-        let at = index.block_of(key);
-        let Some((offset, len)) = index.blocks.get(at).copied() else { return Ok((at, 0)) };
-        let block = files.block(self.meta.id, offset, len, caching)?;
-        let group = block.group_of(key);
-        Ok((at, group.ok_or_else(|| self.damaged(offset, "the block is malformed"))?))
+    /// Returns the error that the block at this position is malformed.
+    pub(crate) fn malformed(&self, number: usize) -> Error {
+        let index = self.index.get();
+        let offset = index.and_then(|index| index.blocks.get(number)).map_or(0, |block| block.0);
+        self.damaged(offset, "the block is malformed")
     }
 }
 
 /// Returns the shortest key that is above `last` and not above `next`, which is above `last`.
 pub(crate) fn separator_between(last: &[u8], next: &[u8]) -> Vec<u8> {
-    let shared = last.iter().zip(next).take_while(|(a, b)| a == b).count();
+    let shared = common_len(last, next);
     next[..(shared + 1).min(next.len())].to_vec()
 }
 
@@ -250,6 +256,27 @@ mod tests {
             assert_eq!(separator, want.as_bytes());
             assert!(last.as_bytes() < &separator[..] && &separator[..] <= next.as_bytes());
         }
+    }
+
+    #[test]
+    fn the_block_of_a_key_is_that_of_the_first_separator_above_it() {
+        for (separators, others) in [
+            (vec!["db/a", "db/a1234567890", "db/a1234567891", "db/b"], vec!["d", "dc", "", "db/"]),
+            (vec!["a", "a\0", "a\0\0", "b"], vec!["", "a\0\0\0\0\0\0\0\0", "zz"]),
+            (vec!["key"], vec!["", "kex", "ke", "kez", "key1"]),
+        ] {
+            let mut raw = Vec::new();
+            for (separator, at) in separators.iter().zip(0..) {
+                TableIndex::encode_entry(&mut raw, separator.as_bytes(), (at, 7));
+            }
+            let index = TableIndex::decode(&raw, Bytes::new()).unwrap();
+            for key in separators.iter().chain(&others) {
+                let want = separators.iter().position(|separator| key < separator);
+                let found = index.block_of(key.as_bytes());
+                assert_eq!(found, want.unwrap_or(separators.len()), "{key:?} {separators:?}");
+            }
+        }
+        assert!(TableIndex::decode(&[], Bytes::new()).is_none());
     }
 
     #[test]

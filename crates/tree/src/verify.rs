@@ -8,11 +8,13 @@ use crate::{
     error::{Damage, Error, Result},
     files::{Caching, Files, file_name},
     frame::{self, FrameKind, HEADER_BYTES},
+    group::Group,
     key_filter,
     metadata::TableMeta,
+    run_cursor::RunCursor,
     table::{FOOTER_BYTES, Table},
     tree::Tree,
-    version::Version,
+    version::{Version, alone},
 };
 
 impl Tree {
@@ -115,9 +117,13 @@ fn verify_block(
     // Blocks of tables are read from the disk, not from the cache.
     let raw = files.read_frame(table.meta.id, FrameKind::Data, offset, len)?;
     let block = crate::block::Block::parse(raw).ok_or_else(|| damaged("the block is malformed"))?;
-    let mut entries = Vec::new();
-    for group in 0..block.groups() {
-        block.read_group(group, &mut entries).ok_or_else(|| damaged("a group is malformed"))?;
+    let (mut group, mut entries) = (Group::default(), Vec::new());
+    for number in 0..block.groups() {
+        let read = group.read(&block, number);
+        let of_group =
+            read.and_then(|()| (0..group.len()).map(|at| group.entry(&block, at)).collect());
+        let of_group: Vec<Entry> = of_group.ok_or_else(|| damaged("a group is malformed"))?;
+        entries.extend(of_group);
     }
     if !follows {
         return Err(damaged("the block is not behind the previous one"));
@@ -181,16 +187,15 @@ impl Tree {
         for space in self.shared.all_spaces().values() {
             let version = Arc::clone(&space.load().version);
             for table in version.tables() {
-                let tables = [Arc::clone(table)];
-                let cursor =
-                    crate::run_cursor::RunCursor::forward(files, Caching::Bypass, &tables, b"");
+                let cursor = RunCursor::forward(files, Caching::Bypass, &alone(table), b"");
                 let Some(mut cursor) = collect(&mut damages, cursor)? else { continue };
                 while let Some(Some(entry)) = collect(&mut damages, cursor.next())? {
                     let Slot::Apart { handle, .. } = entry.slot else { continue };
                     let Some(body) = version.bodies.get(&handle.body) else { continue };
                     let read = body.place_of(files, handle).and_then(|(offset, len)| {
                         let frame = files.bodies(body.meta.file, offset, len, Caching::Bypass)?;
-                        body.body_in(&frame, offset, handle)
+                        let frame = frame.bodies().map_or(&[][..], |raw| &raw[..]);
+                        body.body_in(frame, offset, handle).map(drop)
                     });
                     collect(&mut damages, read)?;
                 }

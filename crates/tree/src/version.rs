@@ -39,11 +39,14 @@ pub(crate) enum Edit {
     DropSpace { space: u64 },
 }
 
-/// Tables with disjoint keys, in order, as a flush or move has added them.
+/// Tables with disjoint keys, in order. Cursors share the list with the version.
+pub(crate) type TableList = Arc<Vec<Arc<Table>>>;
+
+/// The tables that a flush or move has added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     pub(crate) number: u64,
-    pub(crate) tables: Vec<Arc<Table>>,
+    pub(crate) tables: TableList,
 }
 
 /// The files of a space.
@@ -51,7 +54,7 @@ pub(crate) struct Run {
 pub(crate) struct Version {
     pub(crate) runs: Vec<Run>,
     /// The sorted levels, from level 1.
-    pub(crate) levels: [Vec<Arc<Table>>; LEVELS],
+    pub(crate) levels: [TableList; LEVELS],
     pub(crate) bodies: BTreeMap<u64, Arc<BodyFile>>,
     /// Number of bodies of ended files that tables refer to.
     pub(crate) ended: BTreeMap<u64, u64>,
@@ -63,10 +66,9 @@ pub(crate) struct Version {
 
 impl Default for Version {
     fn default() -> Self {
-        let levels = std::array::from_fn(|_| Vec::new());
         Self {
             runs: Vec::new(),
-            levels,
+            levels: Default::default(),
             bodies: BTreeMap::new(),
             ended: BTreeMap::new(),
             level_bytes: [0; LEVELS],
@@ -189,7 +191,7 @@ impl Version {
         let mut found = None;
         for list in lists {
             if let Some(at) = list.iter().position(|table| table.meta.id == id) {
-                found = Some(list.remove(at));
+                found = Some(Arc::make_mut(list).remove(at));
                 break;
             }
         }
@@ -202,14 +204,14 @@ impl Version {
             0 => {
                 let at = self.runs.partition_point(|other| run < other.number);
                 if self.runs.get(at).is_none_or(|other| other.number != run) {
-                    self.runs.insert(at, Run { number: run, tables: Vec::new() });
+                    self.runs.insert(at, Run { number: run, tables: Arc::default() });
                 }
                 &mut self.runs[at].tables
             }
             level => self.levels.get_mut(level - 1).ok_or("a table is in an unknown level")?,
         };
         let at = list.partition_point(|other| other.meta.first_key < table.meta.first_key);
-        list.insert(at, table);
+        Arc::make_mut(list).insert(at, table);
         Ok(())
     }
 
@@ -283,7 +285,7 @@ impl Version {
     }
 
     /// Returns the lists of tables with disjoint keys, the newest first.
-    pub(crate) fn sorted_lists(&self) -> impl Iterator<Item = &Vec<Arc<Table>>> {
+    pub(crate) fn sorted_lists(&self) -> impl Iterator<Item = &TableList> {
         let runs = self.runs.iter().map(|run| &run.tables);
         runs.chain(&self.levels).filter(|list| !list.is_empty())
     }
@@ -311,6 +313,11 @@ impl Version {
             }
         }
     }
+}
+
+/// Returns the list of one table.
+pub(crate) fn alone(table: &Arc<Table>) -> TableList {
+    Arc::new(vec![Arc::clone(table)])
 }
 
 /// Returns the table of a sorted list that may contain a key.
