@@ -165,7 +165,7 @@ fn a_document_with_unique_values_is_written_again_and_keeps_them_from_others() {
         assert_eq!(found.len(), 1, "{u}");
         assert_eq!(found[0].get("_id"), Some(&id.into()), "{u}");
     }
-    // What the document gave up is free again, and what it has is not.
+    // A value that the document gave up is free again, and its present value is not.
     kit.insert(doc! { "_id": 7, "u": 1 }).unwrap();
     kit.insert(doc! { "_id": 8, "u": 6 }).unwrap_err();
 }
