@@ -104,7 +104,8 @@ pub(super) fn keys_hold_order(index: &IndexSpec, sort: &Sort) -> bool {
     for part in &sort.parts {
         let path = part.path.as_str();
         let is_field = index.key.iter().any(|(field, _)| field == path);
-        if !is_field && !(path == "_id" && index.ends_with_id()) {
+        let is_id_at_end = path == "_id" && index.ends_with_id();
+        if !is_field && !is_id_at_end {
             return false;
         }
         if path == "_id" {

@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use document::{ArrayRef, DocBuf, ValueRef};
+use document::{ArrayRef, DocBuf};
 use engine::{ClusterTime, snapshot_too_old};
 
 use super::table::Run;
