@@ -215,6 +215,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "mongo",
         &[
             "errors",
+            "retry_label",
             "limits",
             "arguments",
             "names",
@@ -243,6 +244,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "session",
             "session_set",
             "transaction_table",
+            "snapshot_table",
             "stored_view",
             "change_stream",
             "any_cursor",

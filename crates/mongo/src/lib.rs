@@ -113,6 +113,7 @@ mod replica_set;
 /// Parts of replies that several commands share.
 mod replies;
 mod reserved_property;
+mod retry_label;
 mod retryable;
 /// The rights that commands require.
 mod rights;

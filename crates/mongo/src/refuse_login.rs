@@ -12,7 +12,7 @@ use crate::{
     limits::{MAX_FIRST_BYTES, MESSAGE_TIMEOUT},
     outgoing::write_within,
     repeatable::command_of,
-    retryable::label,
+    retry_label,
     users_copy::unreached,
     wire::{Header, OpCode, msg_reply, payload::PayloadRead, query_reply},
 };
@@ -38,7 +38,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
             return Err(());
         }
         // The label makes the driver retry, which is always safe for a login.
-        let body = label::with_label(unreached().to_reply().to_buf(), false);
+        let body = retry_label::with_label(unreached().to_reply().to_buf(), false);
         let reply = match OpCode::from_number(header.code) {
             Some(OpCode::Query) => query_reply(0, header.request_id, body.bytes()),
             _ => msg_reply(0, header.request_id, body.bytes(), false, false),

@@ -41,13 +41,13 @@ impl KeptSnapshot {
     }
 }
 
-/// The snapshots that are kept.
+/// The snapshots kept for later reads, by cluster time.
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotTable(Mutex<BTreeMap<ClusterTime, Arc<KeptSnapshot>>>);
 
 /// The result of adding a snapshot to the table.
 pub(crate) enum Keeping {
-    /// The snapshot to read, and the one that was removed to make room, which is to be closed.
+    /// The snapshot to read, and the removed snapshot, which the caller closes.
     Kept(Arc<KeptSnapshot>, Option<Arc<KeptSnapshot>>),
     /// Another snapshot has the same time and fewer commits; a newer one has to be opened.
     Taken,

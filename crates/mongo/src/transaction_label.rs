@@ -8,7 +8,7 @@ use crate::{
         LockTimeout, NoSuchTransaction, PreparedTransactionInProgress, SnapshotTooOld,
         SnapshotUnavailable, WriteConflict,
     },
-    retryable::label::may_repeat,
+    retry_label::may_repeat,
 };
 
 /// The label on which drivers repeat a transaction from its beginning.

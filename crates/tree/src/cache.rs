@@ -25,7 +25,7 @@ const ITEM_BYTES: u64 = 160;
 /// An item may take this part of the cache.
 const LARGEST_PART: u64 = 8;
 
-/// The contents of a frame.
+/// The decoded contents of a frame of a file.
 #[derive(Debug)]
 pub(crate) enum Contents {
     Entries(Block),
@@ -33,7 +33,7 @@ pub(crate) enum Contents {
     Bodies(Bytes),
 }
 
-/// A frame in memory.
+/// A frame of a file, verified and in memory.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) place: Place,
@@ -85,7 +85,7 @@ impl Held {
         Guard::into_inner(self.0)
     }
 
-    /// Returns the block.
+    /// Returns the block; `None` for bodies.
     pub(crate) fn block(&self) -> Option<&Block> {
         self.0.as_ref()?.block()
     }
@@ -107,11 +107,11 @@ struct Set {
     items: [ArcSwapOption<Item>; PLACES],
 }
 
-/// See the module.
+/// The cache of all files of a tree, see the module.
 #[derive(Debug)]
 pub(crate) struct Cache {
     sets: Box<[Set]>,
-    /// Maximum of `bytes`, which concurrent insertions may exceed for a moment.
+    /// Maximum of `bytes`, which concurrent insertions may exceed briefly.
     limit: u64,
     bytes: AtomicU64,
     /// Number of sets that the hand has passed.

@@ -26,7 +26,7 @@ struct Decoded {
 /// The entries of one group of a block, in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// The assembled keys.
+    /// The keys, assembled from prefixes and suffixes.
     keys: Vec<u8>,
     entries: Vec<Decoded>,
 }
@@ -62,7 +62,7 @@ impl Group {
         Some(())
     }
 
-    /// Removes all entries.
+    /// Removes all entries and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
         self.entries.clear();
@@ -72,7 +72,7 @@ impl Group {
         self.entries.len()
     }
 
-    /// Returns the key of an entry. The block is the one that was read.
+    /// Returns the key of an entry. The block must be the block of the group.
     pub(crate) fn key<'a>(&'a self, block: &'a Block, at: usize) -> Option<&'a [u8]> {
         match self.entries.get(at)?.key {
             KeyPlace::Block(from, to) => block.data().get(from..to),

@@ -304,7 +304,7 @@ fn random_height(random: &mut u64) -> usize {
 #[derive(Debug)]
 pub(crate) struct MemtableCursor {
     memtable: Arc<Memtable>,
-    /// The current node.
+    /// The node at which the cursor stands.
     at: u32,
     forward: bool,
 }

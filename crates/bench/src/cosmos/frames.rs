@@ -20,7 +20,7 @@ use crate::{
 
 /// Maximum size of the head and tokens of an answer.
 const TOKENS_MAX: usize = 1024 * 1024;
-/// Maximum size of a body.
+/// Maximum size of a response body in bytes.
 const BODY_MAX: usize = 256 * 1024 * 1024;
 /// Path of the address, which clients repeat in each frame.
 const REPLICA: &[u8] = b"/apps/ebb/services/nosql/partitions/0/replicas/1p";
@@ -98,7 +98,7 @@ impl FrameLink {
         Ok(())
     }
 
-    /// Connects and exchanges contexts.
+    /// Connects to the server and exchanges the contexts.
     async fn connect(&mut self) -> Result<Stream> {
         let mut stream = open_stream(&self.address).await?;
         let agent = format!("ebb-bench/{}", env!("CARGO_PKG_VERSION"));

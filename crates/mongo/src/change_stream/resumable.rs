@@ -8,7 +8,7 @@ use crate::{
         ChangeStreamFatalError, ChangeStreamHistoryLost, Error, FailedToSatisfyReadPreference,
         RetryChangeStream, StaleConfig, StaleEpoch,
     },
-    retryable::label::may_repeat,
+    retry_label::may_repeat,
 };
 
 /// The label on which drivers open the stream again after its last event.

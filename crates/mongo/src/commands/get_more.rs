@@ -34,16 +34,7 @@ use crate::{
 /// error here for cursors that do not wait for documents, as in mongod.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.getmore, 1);
-    let id = match call.body.get("getMore") {
-        Some(ValueRef::Int64(id)) => id,
-        other => {
-            let message = format!(
-                "BSON field 'getMore.getMore' is the wrong type '{}', expected type 'long'",
-                other.map_or("missing", |value| value.kind().name())
-            );
-            return Err(Error::new(TypeMismatch, message));
-        }
-    };
+    let id = cursor_id(call)?;
     let args = call.args();
     let namespace = names::parse_collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
@@ -111,6 +102,20 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
         Err(error) => {
             cursors.close(id);
             Err(error)
+        }
+    }
+}
+
+/// Returns the id of the cursor that the command names.
+fn cursor_id(call: &Call<'_>) -> Result<i64> {
+    match call.body.get("getMore") {
+        Some(ValueRef::Int64(id)) => Ok(id),
+        other => {
+            let message = format!(
+                "BSON field 'getMore.getMore' is the wrong type '{}', expected type 'long'",
+                other.map_or("missing", |value| value.kind().name())
+            );
+            Err(Error::new(TypeMismatch, message))
         }
     }
 }

@@ -120,7 +120,7 @@ use crate::{
     },
     pause::sleep,
     replies::cluster_time::with_cluster_time,
-    retryable::label,
+    retry_label,
     slow::{CounterSnapshot, report_end},
     transaction_label,
 };
@@ -180,7 +180,7 @@ fn finished(call: &Call<'_>, reply: DocBuf, wrote_nothing: bool) -> DocBuf {
 /// Adds the label by which a driver repeats a failed retryable write or transaction.
 fn labelled(call: &Call<'_>, reply: DocBuf, wrote_nothing: bool) -> DocBuf {
     if call.is_retryable_write() {
-        return label::with_label(reply, wrote_nothing);
+        return retry_label::with_label(reply, wrote_nothing);
     }
     if call.body.get("autocommit").is_none() {
         return reply;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A read without a time gets a snapshot of the newest commits, whose time the reply names. Reads at
-//! that time see what was live at its instant for as long as the snapshot is kept; 239 follows.
+//! that time see the documents live at its instant while the snapshot is kept; later ones fail with 239.
 
 use std::sync::Arc;
 

@@ -132,7 +132,7 @@ pub(crate) fn finish_batch(
     Ok(reply)
 }
 
-/// Where a batch was read, for clients that go on from there.
+/// Position and time of a batch, with which clients resume.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BatchPlace<'a> {
     /// The place of a change stream after the batch.

@@ -18,8 +18,6 @@
 mod committed;
 mod failures;
 mod forget;
-/// Error labels on which a driver repeats a write.
-pub(crate) mod label;
 /// The stored format of receipts.
 mod page;
 /// The receipts of one command.

@@ -205,11 +205,11 @@ statements read the state at its first one and its own writes, and its commit is
 `snapshot: true`, read one snapshot and one instant wherever `txnNumber` is accepted, except in a cluster (123).
 
 * Without `atClusterTime` a read gets a snapshot of all acknowledged writes; the reply names its time. A time is that
-  of a commit, or of an expiration. Its reads and `getMore`s see what was live at its instant, also documents that have
+  of a commit, or of an expiration. Its reads and `getMore`s see the documents live at its instant, including documents that have
   expired since. More in [docs/ttl.md](../ttl.md).
 * Only a time that a reply has named can be read again, for as long as a transaction may be open
   (`transactionLifetimeLimitSeconds`, 60 s) and by any client; other times are 239, later ones 72. MongoDB reads any
-  time of the last 5 minutes. The 1,000 newest snapshots are kept; those that keep too many old versions on disk
+  time of the last 5 minutes. The 1,000 newest snapshots are kept; snapshots that keep too many old versions on disk
   (`--old-views-disk`) end earlier. The cursors of a snapshot that is no longer kept are closed (43, 237).
 * A collection whose settings or indexes have changed since, or that was created since, is 246.
 * `$out`, `$merge` and stages that report on the server are 72. `$changeStream` accepts `majority` only (72).
