@@ -1,5 +1,5 @@
-//! Compiles the C code that configures the allocator before the first allocation; without unsafe
-//! code there is no other way.
+//! Compiles the C code that configures the allocator before the first allocation. Rust could do
+//! this only with unsafe code, which this project does not use.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/allocator.c");

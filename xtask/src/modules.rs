@@ -35,8 +35,10 @@ pub fn violations(root: &Path) -> Vec<String> {
     found
 }
 
-/// Checks one crate; reports modules that are missing in its order, imports of a higher module, and
-/// imports of names that the crate root reexports.
+/// Checks the modules of one crate against `order`, its list of modules from bottom to top. Returns
+/// a message for each module that only one of the crate and the list contains, for each import of a
+/// module that is higher in the list, and for each import of a name from the crate's root that a
+/// module defines.
 fn wrong_imports(
     name: &str,
     source: &Path,

@@ -60,7 +60,9 @@ pub trait Relay: Send + Sync {
 /// The access to other nodes. While it is not set, all data is in this process.
 pub type RelayOnce = Arc<OnceLock<Arc<dyn Relay>>>;
 
-/// The APIs that are open now, and the signal that cancels requests.
+/// Executes the portal's requests and commands on the APIs of this process or, in a cluster, on
+/// the node that owns the data. A call that is still running a second after the server has begun to
+/// stop is cancelled.
 #[derive(Clone)]
 pub struct Relayed {
     pub(crate) apis: watch::Receiver<Apis>,

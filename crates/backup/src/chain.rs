@@ -51,7 +51,7 @@ pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
         return Err("it is not an incremental backup".to_owned());
     }
     if next.lineage != before.lineage {
-        return Err("it is of another database".to_owned());
+        return Err("it belongs to a different database".to_owned());
     }
     if before.last_entry < next.after_entry {
         let (end, after) = (before.last_entry, next.after_entry);

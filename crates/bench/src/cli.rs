@@ -99,7 +99,7 @@ async fn compare_servers<P: Protocol>(args: Compare<P>) -> Result<()> {
     print_pairs(&pairs, &args.ours_name, &args.peer_name, args.load.json)
 }
 
-/// Runs a workload once and sets its name in the figures.
+/// Runs a workload once and returns its measurements, labelled with the workload's name.
 async fn measure_once<P: Protocol>(
     entry: &Entry<P::Work>,
     target: &mut P::Target,

@@ -35,8 +35,9 @@ pub(crate) async fn open_stream(address: &Address) -> Result<Stream> {
     stream.set_nodelay(true)?;
     let Some(file) = &address.tls else { return Ok(Box::new(stream)) };
     let name = address.host.trim_matches(['[', ']']).to_owned();
-    let name = ServerName::try_from(name)
-        .map_err(|error| Error::Usage(format!("the host of {address}: {error}")))?;
+    let name = ServerName::try_from(name).map_err(|error| {
+        Error::Usage(format!("the host of {address} is not a valid TLS server name: {error}"))
+    })?;
     let stream = connector(file)?.connect(name, stream).await;
     let stream = stream.map_err(Error::io_error(format_args!("TLS with {address}")))?;
     Ok(Box::new(stream))

@@ -80,8 +80,8 @@ pub struct Owner {
     /// Bytes in the current segment.
     segment_bytes: usize,
     flights: VecDeque<InFlightEntry>,
-    /// Epoch checks in flight. Each has the number of the last entry that was written, together
-    /// with all entries before it, when the check was sent.
+    /// Epoch checks in flight, each with the number of the last entry up to which all entries had
+    /// been written when the check was sent.
     checks: Vec<(Token, u64)>,
     /// The last entry covered by an epoch check that is done or in flight.
     checked: u64,
@@ -243,7 +243,7 @@ impl Owner {
         }
     }
 
-    /// Returns the number of the last entry that is written together with all entries before it.
+    /// Returns the number of the last entry up to which all entries have been written.
     fn written(&self) -> u64 {
         let written = |flight: &&InFlightEntry| flight.written;
         let last = if self.settings.rules.commit_in_order() {

@@ -153,7 +153,8 @@ pub enum Request {
         /// Final checkpoint of the shard's clock.
         clock: Bytes,
     },
-    /// Publishes a base: replaces the list of bases if the newest one has the id `before`.
+    /// Publishes a base, a copy of the shard's data as of one entry: replaces the list of bases if
+    /// the newest one has the id `before`.
     SetBase {
         /// The shard whose bases are set.
         shard: u32,
@@ -162,7 +163,8 @@ pub enum Request {
         /// The new list of bases, newest last.
         bases: Vec<BaseRecord>,
     },
-    /// Writes a piece of a base at a quorum. Reply: [`Reply::Written`].
+    /// Writes a piece of a base (a copy of the shard's data as of one entry) at a quorum. Reply:
+    /// [`Reply::Written`].
     PutPiece {
         /// Number of the shard that the base belongs to.
         shard: u32,

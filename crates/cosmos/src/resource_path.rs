@@ -11,9 +11,9 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// The path of a resource: kinds and names from the database down. The last name of a feed's path
-/// is empty, so only the paths of the feed's parents contain it, not the path of a resource in the
-/// feed.
+/// The path of a resource: kinds and names from the database down. In the path of a feed (a list of
+/// resources) the last name is empty. A permission on a parent of the feed therefore covers the
+/// feed, and one on a resource in the feed does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResourcePath(Vec<(Resource, String)>);
 

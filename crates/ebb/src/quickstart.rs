@@ -176,7 +176,7 @@ fn describe_sample(address: &str, answer: &Value, is_manual: bool) -> String {
         ),
     };
     let mut out = format!(
-        "\nThe sample is in the database quickstart, as sessions: {}.\n{when}\n\n  Portal  \
+        "\nThe sample sessions are stored in the database quickstart: {}.\n{when}\n\n  Portal  \
          http://{address}/\n",
         counts.join(", "),
     );

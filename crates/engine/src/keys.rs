@@ -297,7 +297,8 @@ pub(crate) fn class_total(collection: u32, class: u8) -> Bytes {
     Bytes::from(key)
 }
 
-/// Returns the key that every trim of the counters writes, so that concurrent trims conflict.
+/// Returns the key that every removal of old counters writes, so that two concurrent removals
+/// conflict.
 pub(crate) fn trim_marker(collection: u32) -> Vec<u8> {
     let mut key = counter_prefix(collection);
     key.push(b't');
@@ -359,7 +360,8 @@ pub(crate) enum Buckets {
     Date(u32),
 }
 
-/// Returns the key of the counter of a bucket; `build` separates abandoned counter builds.
+/// Returns the key of the counter of a bucket. `build` is the number of the counter build that
+/// writes it; an abandoned build leaves keys with its own number, which no later build reads.
 pub(crate) fn bucket_key(
     collection: u32,
     build: u64,

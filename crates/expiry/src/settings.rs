@@ -39,9 +39,11 @@ pub enum ExpiryRule {
 pub struct Settings {
     /// The default TTL that is in effect.
     pub default: DefaultTtl,
-    /// Documents of class inherit that were written up to this second have permanently expired.
+    /// Documents of class [`Inherit`](crate::Class::Inherit) whose last write is in this second or
+    /// earlier have expired, and a later change of the default does not revive them.
     pub inherit_floor: i64,
-    /// Documents of class explicit with a deadline up to this second have permanently expired.
+    /// Documents of class [`Explicit`](crate::Class::Explicit) with a deadline in this second or
+    /// earlier have expired, and a later change of the default does not revive them.
     pub explicit_floor: i64,
     /// Rules of the date indexes, including dropped ones.
     pub dates: Vec<DateRule>,
@@ -68,8 +70,9 @@ impl Settings {
         self.default = default;
     }
 
-    /// Makes documents of class inherit that were written up to this second expire permanently,
-    /// under every default. No document may be written in this second afterwards.
+    /// Makes all documents of class [`Inherit`](crate::Class::Inherit) written in this second or
+    /// earlier expire permanently, under every default. The caller ensures that no document is
+    /// written in this second afterwards.
     pub fn expire_written_up_to(&mut self, second: i64) {
         self.inherit_floor = self.inherit_floor.max(second);
     }

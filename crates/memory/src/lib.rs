@@ -9,8 +9,8 @@ mod pressure;
 pub use account::{Account, InsufficientMemory, Relief, SMALL};
 pub use plan::{LEAST, Plan};
 
-/// A share of at most this many bytes takes nothing from the account. Most of the very many shares
-/// are smaller.
+/// Size in bytes up to which a share reserves no memory in the account. Shares are numerous and
+/// most of them are smaller.
 const UNCOUNTED_BYTES: usize = 2 * 1024;
 /// Minimum bytes that a share takes beyond what its holder needs. A growing share doubles, then
 /// grows by whole chunks.
@@ -18,13 +18,14 @@ const FIRST: usize = 4 * 1024;
 /// Maximum number of bytes that a share takes in addition to what its holder needs.
 const CHUNK: usize = 64 * 1024;
 
-/// Bytes of an account, returned on drop.
+/// Memory reserved in an account for one holder. Dropping it returns the memory to the account.
 #[derive(Debug, Default)]
 pub struct Share {
     account: Account,
     /// Bytes that the holder uses; the reservation may be larger.
     held: usize,
-    /// Bytes taken from the account; at least `held`, except for small shares.
+    /// Bytes reserved in the account. At least `held`, unless the share has at most
+    /// [`UNCOUNTED_BYTES`].
     taken: usize,
 }
 

@@ -141,7 +141,7 @@ pub(crate) fn check_users(call: &Call<'_>) -> Result<()> {
     match call.api.users.copy() {
         None => Ok(()),
         Some(_) => {
-            let text = "users and logins are kept by the first shard of the cluster";
+            let text = "this shard does not store users: send the command to the first shard";
             Err(Error::new(CommandNotSupported, text))
         }
     }

@@ -76,12 +76,14 @@ impl<S> ClientStream<S> {
         Self { stream, unread: Vec::new(), at: 0, held: Share::default(), carried: None }
     }
 
-    /// Creates the stream of a client that may move between servers.
+    /// Creates the stream of a client that may be passed on to another server, without required
+    /// authentication.
     pub fn movable(stream: S) -> Self {
         Self { carried: Some(CarriedState::default()), ..Self::fixed(stream) }
     }
 
-    /// Creates the stream of a movable client, with or without required authentication.
+    /// Creates the stream of a client that may be passed on to another server. `has_to_log_in`
+    /// states whether authentication is required.
     pub fn movable_where(stream: S, has_to_log_in: bool) -> Self {
         Self {
             carried: Some(CarriedState { has_to_log_in, ..CarriedState::default() }),

@@ -14,8 +14,9 @@
 mod access;
 /// The account that connection strings of cloud services name.
 mod account;
-/// The API's state, shared by all connections.
+/// An open cursor of either kind.
 mod any_cursor;
+/// The API's state, shared by all connections.
 mod api;
 /// The fields of a command, by name and type.
 mod arguments;
@@ -26,8 +27,9 @@ mod authorize;
 mod call;
 /// The evaluation context of a command.
 mod call_context;
-/// The cost of commands in request units.
+/// Cursors over the engine's change log.
 mod change_stream;
+/// The cost of commands in request units.
 mod charges;
 /// The state of a connected client.
 mod client;
@@ -90,13 +92,14 @@ mod parsed_command;
 /// Arguments that several commands share.
 mod parsers;
 mod passwords;
-/// Delays that do not affect stored data.
+/// Delays that do not affect stored data, such as delays requested by a client.
 mod pause;
 /// The identity of a connection's peer.
 mod peer;
 mod pre_login_throttle;
-/// Rate-limited log lines about malformed messages.
+/// The selection of commands that are recorded in `system.profile`.
 mod profiler;
+/// Rate-limited log lines about malformed messages.
 mod protocol_error_log;
 /// The shard keys and the throughput of collections and databases.
 mod provisioning;

@@ -76,11 +76,12 @@ pub(crate) struct Conversation {
     pub(crate) step: Step,
 }
 
-/// The message that the client has to send next in a login.
+/// The message that the client has to send next to log in.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// The proof of a password. The exchange accepts any of several passwords, and the users are
-    /// listed in the same order as these passwords. If there are no users, every proof fails.
+    /// The client-final message of SCRAM, which proves a password. An account has several keys that
+    /// are valid as passwords, so the exchange may accept any of several passwords; the users are
+    /// listed in the order of these passwords. With an empty list, every proof fails.
     Proof(Box<Exchange>, Vec<User>),
     /// An empty message, which completes the login of this user.
     Empty(Box<User>),

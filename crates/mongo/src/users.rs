@@ -24,7 +24,8 @@ use crate::{
     users_copy::{UsersCopy, make_answer},
 };
 
-/// First component of the catalog paths of users, of roles and of the secret.
+/// First component of the catalog paths of users, of roles and of the secret from which the salts
+/// of unknown users are derived.
 const ROOT: &str = "mongodb access";
 /// Second component of the catalog paths of users.
 const USERS: &str = "user";

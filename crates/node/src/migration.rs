@@ -1,5 +1,6 @@
 //! Offline operations of an operator: creating a cluster, empty or from a directory; dumping its
-//! data into a directory; verifying a stopped node's copy; forgetting a node; accepting a loss.
+//! data into a directory; verifying a stopped node's copy; forgetting a node; accepting the loss of
+//! journal entries.
 //! They use the ledger only and contact no node.
 
 use std::path::{Path, PathBuf};

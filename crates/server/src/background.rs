@@ -23,13 +23,13 @@ use tracing::Instrument as _;
 
 use crate::checkpoint::CheckpointFile;
 
-/// How often the clock is compared with the wall clock and checkpointed. A checkpoint allows two
-/// more seconds of time (`clock::LEASE_MS`); renewing it four times as often tolerates slow writes
-/// before an operation has to wait.
+/// Interval at which the clock is compared with the wall clock and checkpointed. A checkpoint
+/// permits two more seconds of time (`clock::LEASE_MS`). It is renewed four times as often, so that
+/// operations need not wait for the clock when writes are slow.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
 
-/// How often the store's health is polled. Bounds how long a reopened store waits until it accepts
-/// commits, and how late the log reports that writes are refused.
+/// Interval at which the store's health is polled. It bounds the time until a reopened store
+/// accepts commits, and the delay after which the log reports that writes are refused.
 const HEALTH_EVERY: Duration = Duration::from_millis(100);
 /// Interval of the store's housekeeping, such as recording the durable watermark.
 const TICK_EVERY: Duration = Duration::from_millis(500);

@@ -16,8 +16,8 @@ use crate::{model::Model, op::id_of};
 #[derive(Debug)]
 pub(crate) struct OpenCursor {
     cursor: Cursor,
-    /// For each document by id: the number of its life (which starts when the id is inserted) and
-    /// of its last write, when the query's first batch was read.
+    /// State of each document, by id, when the query's first batch was read: the number of
+    /// insertions of the id so far, and the number of the document's last write.
     start: BTreeMap<i32, (u32, u32)>,
     /// Indexes that existed when the cursor's query was planned.
     had: Vec<&'static str>,

@@ -137,7 +137,7 @@ impl World {
         self.pending.len()
     }
 
-    /// Creates the task of an operation.
+    /// Returns a task that executes the activity when it is polled.
     fn task_of(&mut self, what: &Activity) -> Task<ActivityAnswer> {
         let (engine, name): (_, Namespace) = (self.kit.engine.clone(), self.kit.namespace());
         match what.clone() {

@@ -34,7 +34,9 @@ impl EntryReader {
         let _held = archive.hold();
         let until = *inner.applied.lock();
         if until.n < after {
-            return Err(refused("the backup is ahead of this database: it is of another one"));
+            return Err(refused(
+                "the backup has later entries than this database: it belongs to a different one",
+            ));
         }
         let found = match archive.stamp(after)? {
             Some(stamp) => Some(stamp),
@@ -44,7 +46,10 @@ impl EntryReader {
             Some(found) if found == stamp => {
                 Ok(Self { inner: Arc::clone(inner), last: after, until, _held })
             }
-            Some(_) => Err(refused("the previous backup is of another history of this database")),
+            Some(_) => Err(refused(
+                "the previous backup belongs to a different history of this database: take a full \
+                 backup",
+            )),
             None => Err(refused(
                 "the changes since the previous backup are no longer kept: take a full backup, and \
                  start the server with a larger --backup-journal",

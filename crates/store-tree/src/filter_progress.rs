@@ -1,11 +1,11 @@
 //! Tracks up to which commit all data on disk has been filtered by compactions. A compaction
 //! rewrites the tables of a space, but rows that it drops can reappear from the journal as long as
-//! a start would replay the entries that contain them.
+//! startup would replay the entries that contain them. Startup replays the journal from the tail.
 //!
 //! ```text
 //!  entries:  40 41 42 43 44 ..           compaction through seq 900, started after entry 43
-//!  tail:     41                          43 may still restore a dropped row: not counted
-//!  tail:              44                 filtered through 900
+//!  tail = 41                             43 is replayed and may restore a dropped row: not counted
+//!  tail = 44                             43 is no longer replayed: filtered through 900
 //! ```
 
 use std::collections::{HashMap, VecDeque};
@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use parking_lot::Mutex;
 use store::Space;
 
-/// How far compactions have filtered the tables of one space.
+/// Progress of the compactions that filter the tables of one space.
 #[derive(Debug, Default)]
 struct SpaceProgress {
     /// Number of the commit up to which all data of the space on disk was filtered.
@@ -23,7 +23,7 @@ struct SpaceProgress {
     waiting: VecDeque<(u64, u64)>,
 }
 
-/// For each space compacted since the start, how far its data was filtered.
+/// Progress of filtering, for each space that was compacted since startup.
 #[derive(Debug, Default)]
 pub(crate) struct FilterProgress(Mutex<HashMap<Space, SpaceProgress>>);
 

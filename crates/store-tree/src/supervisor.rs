@@ -65,7 +65,9 @@ fn supervise(shared: &Arc<StoreShared>) {
     }
 }
 
-/// Closes a stopped store and reopens it like at a start, if the disk seems healthy.
+/// Closes a stopped store and opens it again, with the same steps as at startup. If the disk has
+/// too little space or cannot be written, it fails without closing the store, unless the contents
+/// are to be discarded.
 fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
     let directory = &shared.retained.options.path;
     let wipes = wipe::is_requested(directory) || base::pieces(directory).is_some();
@@ -91,7 +93,7 @@ fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
             }
         }
     }
-    // As at a start, any damage found fails the opening; it is retried later.
+    // As at startup, any damage found fails the opening; it is retried later.
     let opened = Generation::open(&shared.retained)?;
     shared.anew.store(true, Ordering::SeqCst);
     shared.generation.store(Some(Arc::new(opened)));

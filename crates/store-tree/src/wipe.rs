@@ -15,7 +15,7 @@ use crate::{errors::from_io, options::TREES};
 
 /// File in the store's directory that requests a wipe.
 const FILE: &str = "wiped";
-/// Directory in which the pieces of a base are stored.
+/// Directory of the pieces of a base, a complete copy of another store's contents (`base.rs`).
 pub(crate) const BASE: &str = "base";
 /// File of the durable watermark.
 pub(crate) const MARK: &str = "mark";

@@ -31,8 +31,9 @@ use crate::{
 /// Maximum number of keys in each of the two generations of recently written keys.
 const GENERATION_KEYS: usize = 1 << 18;
 
-/// How often and how long the sequencer waits for the clock to move on.
+/// Maximum number of times that the sequencer waits for the clock to advance.
 const CLOCK_WAITS: usize = 4;
+/// Duration of each of these waits.
 const CLOCK_WAIT: Duration = Duration::from_micros(500);
 
 /// A hasher that returns its input unchanged, since the keys of the maps are hashes already.
@@ -200,7 +201,7 @@ impl Sequencer {
     /// in a million commits; a clock that stands still is then left one millisecond behind.
     #[expect(
         clippy::disallowed_methods,
-        reason = "the store waits for the clock, once in a million commits"
+        reason = "the sequencer waits for the clock to advance, about once per million commits"
     )]
     fn next_instant(&self, time: &dyn CommitClock) -> i64 {
         let now = time.now_ms();

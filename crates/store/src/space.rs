@@ -1,4 +1,5 @@
-//! Spaces of keys. The embedded LSM store has a separate tree for each space.
+//! Key spaces: a store divides its keys into separate sets, such as the rows of one collection. The
+//! embedded LSM store has a separate tree for each space.
 
 /// A set of keys, separate from all other spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -52,8 +52,9 @@ struct Meters {
     known: HashMap<String, CachedAllowance>,
     /// Buckets by resource id of the container or database whose offer they belong to.
     buckets: HashMap<String, Bucket>,
-    /// The second of the last search for idle containers. Another one in the same second would find
-    /// none, and would take time in proportion to the containers at each request.
+    /// The second in which idle containers were last searched for. The search takes time in
+    /// proportion to the number of containers, so it runs at most once per second and not for each
+    /// request.
     searched: Option<u64>,
 }
 

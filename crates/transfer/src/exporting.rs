@@ -100,7 +100,8 @@ impl<'a> Target<'a> {
         let is_there = files::is_there(self.path);
         match kept {
             Some(kept) if export.resume && kept.job != job => Err(format!(
-                "{state_path} is of another export: use the same arguments, or remove it and {part}"
+                "{state_path} belongs to a different export: use the same arguments, or remove it \
+                 and {part}"
             )),
             Some(kept) if export.resume && (kept.is_finished || !is_there) => Ok(kept),
             _ if is_there => Err(format!(

@@ -99,7 +99,7 @@ pub(crate) fn decode(place: Place, kind: FrameKind, frame: &Bytes) -> Result<Byt
         return Err("the checksum is wrong");
     }
     if frame[0] != kind as u8 {
-        return Err("the frame is of another kind");
+        return Err("the frame has a different kind than expected");
     }
     if u32_at(frame, 6) as usize != frame.len() - HEADER_BYTES {
         return Err("the length of the frame is wrong");

@@ -5,12 +5,14 @@ use std::fmt;
 
 use crate::error::Error;
 
-/// When a value ends, in units of its kind.
+/// The end of a value: the rule that ends it and the point at which the rule does so, in the unit
+/// of the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
     /// The rule that ends the value. Ends of different kinds are never compared.
     pub kind: u32,
-    /// The value that [`Hooks::has_ended`] compares, such as a second.
+    /// The point at which the value ends, such as a second since 1970. Ends of one kind are ordered
+    /// by this number, and [`Hooks::has_ended`] is asked about it. The tree does not interpret it.
     pub at: i64,
 }
 

@@ -229,7 +229,8 @@ impl Memtable {
         self.chunks.get(chunk)?.get()?.get(at)?.get()
     }
 
-    /// Returns the link of a node at a level; that of the head for no node.
+    /// Returns the link from a node to its successor at a level. For [`NONE`] it returns the link
+    /// of the list's head, which precedes all nodes.
     fn link(&self, node: u32, level: usize) -> &AtomicU32 {
         match self.node(node) {
             None => &self.head[level],
@@ -242,7 +243,7 @@ impl Memtable {
         self.link(node, level).load(Ordering::Acquire)
     }
 
-    /// Returns the last node before a position, or no node.
+    /// Returns the last node before a position, or [`NONE`] if the position is before all nodes.
     fn last_before(&self, target: &Target<'_>) -> u32 {
         let mut before = NONE;
         for level in (0..self.height.load(Ordering::Relaxed).max(1)).rev() {

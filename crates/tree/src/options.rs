@@ -36,13 +36,14 @@ pub struct Options {
     pub group_bytes: u64,
     /// Maximum number of body files of a space to which flushes append.
     pub open_groups: usize,
-    /// Percentage of dead bytes in the bodies of a space above which a body file is rewritten.
+    /// Percentage of unreferenced bytes in the body files of a space above which a body file is
+    /// rewritten without them.
     pub garbage_percent: u64,
     /// Size from which the list of files is written anew.
     pub manifest_bytes: u64,
-    /// Number of the last durable change of the list of files that the caller knows of, from
-    /// [`Tree::last_edit`](crate::Tree::last_edit). A list that ends before it is refused as
-    /// damaged. 0 if unknown.
+    /// Number of the last durable change of the list of files, as
+    /// [`Tree::last_edit`](crate::Tree::last_edit) returned it; 0 if it is unknown. If the list
+    /// ends before this change, opening fails, because the list is damaged.
     pub last_edit: u64,
 }
 

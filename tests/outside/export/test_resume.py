@@ -154,7 +154,7 @@ def test_other_arguments_do_not_go_on(server, database, tmp_path):
     interrupted(words(mongo(server, "c"), cut), state, "documents")
     for flags in (["-q", '{"n":1}'], ["--relaxed"], ["--limit", "5"]):
         said = run(*words(mongo(server, "c"), cut, *flags), "--resume", code=1)[1]
-        assert "of another export" in said
+        assert "belongs to a different export" in said
     said = run(*words(mongo(server, "c"), cut), code=1)[1]
     assert "is unfinished" in said and not cut.exists()
     (tmp_path / "cut.export-part").write_bytes(b"")

@@ -46,7 +46,7 @@ pub(super) async fn fill_collection(apis: &Relayed, now: Instant) -> Result<Opti
         run_command(apis, doc! { "update": COLLECTION, "updates": updates }).await?,
     )?;
     if let Some(failed) = reply.get("writeErrors") {
-        return Err(Failure::Refused(format!("the MongoDB API answers {failed:?}")));
+        return Err(Failure::Refused(format!("the MongoDB API returned write errors: {failed:?}")));
     }
     // Requested from the server instead of calculated: the server defines when a document expires.
     let fates = doc! { "ebbExpiry": COLLECTION, "ids": Value::Array(ids) };
@@ -93,7 +93,7 @@ fn expect_success(reply: Option<Document>) -> Result<Document> {
         return Ok(reply);
     }
     let why = reply.get("errmsg").and_then(|text| text.as_ref().as_str()).unwrap_or_default();
-    Err(Failure::Refused(format!("the MongoDB API answers: {why}")))
+    Err(Failure::Refused(format!("the MongoDB API returned an error: {why}")))
 }
 
 /// Runs a command in the sample's database with write access; `None` if the API is off.
@@ -104,7 +104,7 @@ async fn run_command(apis: &Relayed, command: Document) -> Result<Option<Documen
         Ok(reply) => Ok(Some(DocRef::Raw(&reply).to_tree())),
         Err(Refused::ApiDisabled) => Ok(None),
         Err(Refused::Malformed(why) | Refused::TooLarge(why) | Refused::Ended(why)) => {
-            Err(Failure::Refused(format!("the MongoDB API: {why}")))
+            Err(Failure::Refused(format!("the MongoDB API did not execute the command: {why}")))
         }
     }
 }

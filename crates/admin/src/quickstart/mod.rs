@@ -79,5 +79,5 @@ pub(crate) async fn make(apis: &Relayed, now: Instant) -> Result<Made> {
 
 /// Returns the failure for a response with an error status.
 fn refused(api: &str, status: StatusCode, text: &str) -> Failure {
-    Failure::Refused(format!("the {api} API answers {status}: {text}"))
+    Failure::Refused(format!("the {api} API returned {status}: {text}"))
 }

@@ -228,7 +228,7 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
         ("memory_operations", "Memory reserved by operations", account.used_bytes()),
         (
             "memory_operations_withheld",
-            "Memory currently withheld from operations",
+            "Reduction of the memory limit of operations while the process is near its limit",
             account.withheld_bytes(),
         ),
         (

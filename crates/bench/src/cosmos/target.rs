@@ -72,7 +72,7 @@ impl Target {
             match link.call_accepted(&call).await {
                 Ok(answer) => answer.parse_json().map(|_| ()),
                 Err(Error::Server { code: UNAUTHORIZED | FORBIDDEN, message }) => {
-                    Err(Error::Usage(format!("{} does not accept the key: {message}", self.url)))
+                    Err(Error::Usage(format!("{} rejects the key: {message}", self.url)))
                 }
                 Err(error) => Err(error),
             }?;

@@ -16,7 +16,7 @@ use crate::{
     target::Target,
 };
 
-/// The collection that is filled and expires.
+/// Name of the collection whose documents are inserted and then expire.
 const COLLECTION: &str = "expiring";
 /// Time allowed for building a TTL index before documents expire.
 const MARGIN: Duration = Duration::from_secs(10);

@@ -52,7 +52,7 @@ pub(super) async fn set_field(
     expect_number("n", reply.integer_field("n"), 1)
 }
 
-/// Inserts the record of a number into the shared collection, with one request.
+/// Inserts the YCSB record with this number into the shared collection, with one request.
 pub(super) async fn insert_user(
     link: &mut Connection,
     number: u64,
@@ -75,7 +75,7 @@ async fn insert_all(
     expect_number("n", reply.integer_field("n"), i64::try_from(documents.len()).unwrap_or(i64::MAX))
 }
 
-/// Fails if a number is not the expected one.
+/// Fails if `got` differs from `want`. `what` is the name of the number in the error message.
 fn expect_number(what: &str, got: i64, want: i64) -> Result<()> {
     if got == want {
         return Ok(());

@@ -64,7 +64,7 @@ fn rows(node: Uuid) -> Vec<Row> {
         ("fencing a forgotten node", fence(3, 1), false),
         ("entering as a node without a record although it was forgotten", enter(0), false),
         ("entering after having been forgotten, as a new incarnation", enter(3), true),
-        ("forgetting the previous incarnation, late", forget(3, 1), false),
+        ("forgetting an incarnation that has ended", forget(3, 1), false),
         ("a heartbeat of the new incarnation", beat(4, 0), true),
         ("fencing a second time", fence(4, 1), true),
         ("forgetting a fenced node", forget(4, 1), true),

@@ -85,13 +85,14 @@ pub(super) struct Node {
     pub(super) tree: Vec<Position>,
     /// Own entries whose clients wait for an acknowledgement.
     waiting: BTreeSet<(u64, u64)>,
-    /// Whether the process is stopped, so that replies wait.
+    /// Whether the process is suspended. Replies to it are kept in `held`.
     pub(super) paused: bool,
     pub(super) held: Vec<(Token, LedgerResult)>,
     /// Whether the tree rejects entries.
     pub(super) tree_fails: bool,
-    /// Whether the node is cut off from the ledger: entirely, or for swaps only.
+    /// Whether the node's requests and the ledger's replies are lost.
     pub(super) cut: bool,
+    /// Whether the node's compare-and-set requests are lost.
     pub(super) cut_swaps: bool,
     /// The boot clock: its start, and its rate in millionths.
     boot_start: u64,

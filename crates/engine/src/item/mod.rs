@@ -9,7 +9,8 @@
 //!        +--> index_order             the entries of one path, in its order
 //!        +--> composite_order         an index of several paths, in its order
 //!        +--> creation_order          small containers, in order of creation
-//!  allowed     what a policy lets indexes serve      emitter filters items for the sink
+//!  allowed        parts of a condition and an order that the policy permits indexes to serve
+//!  emitter        filters the items of a scan and passes them to the sink
 //!  indexed_paths  adds and drops indexes of requested paths
 //!  changes     the latest version of each item, by its last write
 //! ```

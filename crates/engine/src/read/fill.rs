@@ -132,8 +132,8 @@ impl Cursor {
         Ok(true)
     }
 
-    /// Adds a document to the batch, or holds it back. Returns whether it fits; the first always
-    /// does.
+    /// Adds a document to the batch and returns true, or holds it back for the next batch and
+    /// returns false if it does not fit. The first document of a batch is never held back.
     fn put_in_batch(
         &mut self,
         batch: &mut Batch,
@@ -169,11 +169,12 @@ impl Cursor {
         Ok(true)
     }
 
-    /// Returns whether a limit stage is exhausted, so that this batch can be marked as the last.
+    /// Returns whether a limit stage has produced its last document, so that this batch can be
+    /// marked as the last one. Clients that request a limited number of documents expect this mark.
     ///
-    /// Clients that request a limited number of documents expect the last batch to be marked as
-    /// such. One more document is therefore requested from the stages, but only if that reads
-    /// nothing: all stages must work row by row or on rows they already hold.
+    /// To find out, this function takes one more document from the stages, which becomes the first
+    /// document of the next batch. It does so only if that requires no read: each stage must
+    /// process one row at a time, or already hold all its rows.
     fn is_spent(&mut self) -> Result<bool, Halt> {
         let Work::Running(running) = &mut self.work else { return Ok(false) };
         let limited = running.stages.iter().any(|stage| matches!(stage, Stage::Limit(_)));

@@ -34,8 +34,9 @@ const SHARDS: usize = 32;
 #[derive(Debug)]
 struct ActiveView {
     collection: u32,
-    /// Instant of the view, sequence number of the newest commit that it certainly sees, and
-    /// settings; `None` while it is being opened, when nothing may be reaped.
+    /// Instant of the view, sequence number of the newest commit that it is known to see, and
+    /// settings of the collection. While it is `None`, the view is being opened and nothing may be
+    /// reaped.
     at: Option<(Instant, u64, Arc<CollectionState>)>,
 }
 
@@ -134,8 +135,8 @@ impl ActiveViews {
     }
 }
 
-/// While this value exists, nothing that expires from now on is reaped in any collection. For
-/// readers of the whole store.
+/// Prevents, while it exists, that data which expires from its creation on is reaped in any
+/// collection. It serves readers of the whole store, such as a backup.
 #[derive(Debug)]
 pub struct ReapHold(Arc<ActiveViews>);
 
@@ -154,7 +155,8 @@ pub(super) struct TransactionGuard {
 
 impl TransactionGuard {
     /// Records the instant of the transaction's snapshot and the sequence number of the newest
-    /// commit that it certainly contains, beyond which reap floors do not advance.
+    /// commit that the snapshot is known to contain. Until the registration is released, data that
+    /// the snapshot may still read is not reaped.
     pub(super) fn hold_at(&mut self, instant: Instant, seq: u64) {
         if let Some(at) = self.views.transactions.lock().get_mut(self.slot) {
             *at = Some((instant, seq));
@@ -179,8 +181,8 @@ pub(crate) struct ReadGuard {
 }
 
 impl ReadGuard {
-    /// Records the instant of the opened view and the sequence number of the newest commit that it
-    /// certainly sees, beyond which reap floors do not advance.
+    /// Records the instant of the opened view and the sequence number of the newest commit that the
+    /// view is known to see. Until the view is dropped, data that it may still read is not reaped.
     pub(crate) fn hold_at(&mut self, instant: Instant, seq: u64, state: &Arc<CollectionState>) {
         let Some(slot) = self.slot else { return };
         if let Some(held) = self.views.shards[self.shard].lock().get_mut(slot) {

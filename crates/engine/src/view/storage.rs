@@ -24,7 +24,7 @@ pub struct Storage {
     rows: Arc<RowCache>,
     /// The change log, whose readers wait for commits.
     changes: Arc<ChangeLog>,
-    /// Runs the calls that block on a thread of the store.
+    /// Runs calls that block the calling thread until a thread of the store has replied.
     block_in_place: BlockInPlace,
 }
 

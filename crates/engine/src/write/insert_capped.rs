@@ -32,8 +32,8 @@ use crate::{
 struct Round {
     commits: Vec<Commit>,
     amount: Amount,
-    /// The documents that were decided in the round's view, with the error of each that
-    /// cannot be inserted.
+    /// The documents that the round inserts or rejects, each with its position in the list; the
+    /// error is present if the document is rejected.
     decided: Vec<(usize, NewDocument, Option<Error>)>,
     /// Keys that the documents of the round depend on.
     claimed: HashSet<(Space, Bytes)>,
@@ -100,8 +100,8 @@ impl Engine {
         Ok(out)
     }
 
-    /// Inserts the first of the waiting documents in one commit; documents that must be tried
-    /// again remain.
+    /// Inserts documents from the front of `waiting` in one commit. Documents that must be tried
+    /// again remain in `waiting`.
     async fn insert_round(
         &self,
         collection: &Arc<Collection>,
@@ -151,8 +151,8 @@ impl Engine {
     }
 }
 
-/// Returns the documents of a round that was not committed to the front of the waiting ones. Errors
-/// are forgotten: they may have been caused by what the view did not show yet.
+/// Returns the documents of a round that was not committed to the front of `waiting`. Their errors
+/// are discarded, since they may be due to changes that the view did not show yet.
 fn put_back(round: Round, waiting: &mut VecDeque<(usize, NewDocument)>) {
     for (at, new, _) in round.decided.into_iter().rev() {
         waiting.push_front((at, new));
@@ -160,8 +160,14 @@ fn put_back(round: Round, waiting: &mut VecDeque<(usize, NewDocument)>) {
 }
 
 impl WriteDraft<'_> {
-    /// Moves documents into a round until it is full or, in an ordered list, one fails. A document
-    /// whose build halts is the first of the waiting ones again.
+    /// Moves documents from the front of `waiting` into the round, and builds their commits. It
+    /// stops when the round is full, when a document depends on a key that the round already
+    /// writes, or, for an ordered list, when a document fails.
+    ///
+    /// # Errors
+    ///
+    /// The [`Halt`] of the document whose commit cannot be built in this view. The document is
+    /// returned to the front of `waiting`.
     async fn fill_round(
         &self,
         round: &mut Round,

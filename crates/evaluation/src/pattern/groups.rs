@@ -1,5 +1,5 @@
-//! Parses the start of groups in Perl's syntax: names, flags, comments and look-around. Unsupported
-//! groups are refused with their name.
+//! Parses the start of groups in Perl's syntax: names, flags, comments and look-around. An error
+//! names the kind of an unsupported group.
 
 use super::text::{Text, invalid, unsupported};
 use crate::error::Error;
@@ -56,7 +56,8 @@ impl Flags {
     }
 }
 
-/// The start of a group, which the caller writes to the output.
+/// The kind of a group, as its start states it. The parser has consumed the start; the caller
+/// writes the start of the translated group to the output.
 #[derive(Debug)]
 pub(super) enum Opening {
     /// A comment, which has been skipped.
@@ -65,9 +66,9 @@ pub(super) enum Opening {
     Lookahead(bool),
     /// A look-behind: positive (true) or negative.
     Lookbehind(bool),
-    /// A group that is matched in one way only.
+    /// An atomic group: once matched, the engine does not backtrack into it.
     Atomic,
-    /// A reference back to the group with this name, read up to its closing parenthesis.
+    /// A back-reference to the group with this name, read up to its closing parenthesis.
     Reference(String),
     /// Flags for the rest of the enclosing group.
     Flags(Flags),

@@ -1,12 +1,12 @@
 //! Regular expressions in Perl's syntax, matched in linear time where possible. Their memory is
 //! limited per program and per process, and the most recent ones are cached.
 //!
-//! With a backtracking engine one pattern could run forever on one text. So patterns are rewritten
-//! (`syntax`) for an automaton. Look-ahead at the start of an anchored pattern becomes separate
-//! patterns (`leading`), elsewhere it is evaluated by a backward scan (`lookahead`). Only patterns
-//! that no automaton matches, such as those with look-behind and references back, are matched by
-//! backtracking with a limit (`backtracking`). Features that no engine has are refused with their
-//! name.
+//! With a backtracking engine, a pattern can take exponential time on a text. So patterns are
+//! rewritten (`syntax`) for an automaton. Look-ahead at the start of an anchored pattern becomes
+//! separate patterns (`leading`), elsewhere it is evaluated by a backward scan (`lookahead`). Only
+//! patterns that no automaton matches, such as those with look-behind or back-references, are
+//! matched by backtracking with a limit (`backtracking`). A pattern with a feature that no engine
+//! supports is rejected with an error that names the feature.
 
 mod backtracking;
 mod class;

@@ -54,10 +54,12 @@ pub(super) fn parse_types(field: &str, value: ValueRef<'_>) -> Result<TypeSet, E
     Ok(types)
 }
 
-/// Adds the type with a code or a name. -1 is MinKey, which has the byte 255 on the wire; 0 has a
-/// special error text, since in old versions of MongoDB it meant a missing field.
+/// Adds the type that a code or a name denotes. The code of MinKey is -1, although it is 255 in
+/// BSON. The code 0 is rejected with an error text of its own: in old versions of MongoDB it
+/// denoted a missing field.
 ///
-/// Errors: 14 neither number nor name, 2 a number or a name that no type has.
+/// Fails with 14 if the value is neither a number nor a string, and with 2 if no type has this code
+/// or name.
 fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     if let ValueRef::String(name) = value {
         return add_named(name, types);
@@ -82,7 +84,7 @@ fn add_type(value: ValueRef<'_>, types: &mut TypeSet) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the type that a name denotes; `number` denotes four types.
+/// Adds the type that a name denotes. The name `number` adds all numeric types.
 fn add_named(name: &str, types: &mut TypeSet) -> Result<(), Error> {
     if name == "number" {
         types.extend(TypeSet::number_kinds());

@@ -45,7 +45,7 @@ pub(crate) enum EnclosingStage {
     Union,
 }
 
-/// The context of a stage.
+/// Properties of the pipelines that enclose a stage, on which its parsing depends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope<'c> {
     enclosing: EnclosingStage,
@@ -53,9 +53,9 @@ pub(crate) struct Scope<'c> {
     depth: usize,
     /// Whether one of the pipelines that enclose the stage belongs to a `$facet`.
     in_facet: bool,
-    /// The order of texts in the command.
+    /// The collation of the command, by which its stages compare texts; `None` compares bytes.
     collation: Option<&'c Collation>,
-    /// Whether the documents have the score of a search.
+    /// Whether the input documents have the score of a text search.
     scored: bool,
 }
 
@@ -78,7 +78,7 @@ impl<'c> Scope<'c> {
     }
 }
 
-/// Parses the value of the stage with this name.
+/// Parses the operand of the stage with this name.
 type Parse = fn(&str, ValueRef<'_>, Scope<'_>) -> Result<Vec<Stage>, Error>;
 
 /// The supported stages and their parsers.

@@ -366,8 +366,9 @@ fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
     out
 }
 
-/// Returns the specification of a text index as `listIndexes` shows it: two fields stand for the
-/// texts in its key, and weights and languages are always shown.
+/// Returns the specification of a text index as `listIndexes` shows it. In the key, `_fts` and
+/// `_ftsx` replace the text fields. Weights and languages are shown even if the client did not
+/// specify them.
 fn shown_text_spec(
     spec: DocRef<'_>,
     name: &str,

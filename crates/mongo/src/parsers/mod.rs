@@ -3,11 +3,12 @@
 //! failed parse is an error with MongoDB's code and text.
 
 pub(crate) mod api_version;
-/// Collection options for validators and pre-images.
+/// Limits of a capped collection in the arguments of commands.
 pub(crate) mod capped_limits;
 /// The cluster key of a collection and its TTL.
 pub(crate) mod clustered_index;
 pub(crate) mod collation;
+/// Collection options for validators and pre-images.
 pub(crate) mod collection_options;
 pub(crate) mod concern;
 pub(crate) mod current_op_options;

@@ -14,7 +14,7 @@ mod header;
 mod message;
 mod op_msg;
 mod op_query;
-/// Reads a message of a known length.
+/// Reads the payload of a message, whose length the header states.
 pub(crate) mod payload;
 
 pub(crate) use compress::{Compressor, claimed_size, compress};

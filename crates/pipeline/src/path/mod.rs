@@ -36,9 +36,9 @@ pub fn read_path<'a>(fields: DocRef<'a>, path: &Path, from: usize) -> Evaluated<
     Evaluated::Ref(ValueRef::Document(fields))
 }
 
-/// Returns an array of the values at the rest of a path in the documents of an array. Omits
-/// elements that are not documents or lack the field, so the result may be shorter; arrays inside
-/// the array are not traversed.
+/// Returns an array of the values that the parts of a path from index `from` on reach in the
+/// documents of an array. Elements that are not documents, or lack the field, are omitted, so the
+/// result may be shorter. Arrays inside the array are not traversed.
 pub(crate) fn read_in_array<'a>(values: ArrayRef<'a>, path: &Path, from: usize) -> Evaluated<'a> {
     let documents = values.iter().filter_map(ValueRef::as_document);
     Evaluated::Owned(Value::Array(
@@ -56,7 +56,8 @@ pub fn values_for_join(fields: DocRef<'_>, path: &Path) -> Vec<Value> {
     found
 }
 
-/// Adds the values at the rest of a path. An array inside an array is traversed by index only.
+/// Appends to `found` the values that the parts of a path from index `at` on reach from a value. An
+/// array inside an array is traversed only by a numeric part, that is, by index.
 fn visit_values(value: ValueRef<'_>, path: &Path, at: usize, found: &mut Vec<Value>) {
     if at == path.len() {
         match value {

@@ -90,7 +90,9 @@ impl BackupRun {
                 (Pieces::Image(reader), entry, stamp)
             }
             BackupKind::After { lineage: of, .. } if of != lineage => {
-                return Err(refused("the previous backup is of another database: take a full one"));
+                return Err(refused(
+                    "the previous backup belongs to a different database: take a full backup",
+                ));
             }
             BackupKind::After { entry, stamp, .. } => {
                 let stamp = store::Stamp { seq: stamp.seq, at_ms: stamp.at_ms };

@@ -3,7 +3,8 @@
 use engine::{Engine, Model};
 use server_base::failure::{Failure, failed};
 
-/// Extends the lives of all documents and items that are live at the engine's instant.
+/// Postpones the expiry of all documents and items that are live at the engine's instant by
+/// `seconds`.
 pub(super) async fn prolong_all(engine: &Engine, seconds: i64) -> Result<(), Failure> {
     for model in [Model::Documents, Model::Items] {
         for (_, collection) in engine.collections(model) {

@@ -225,7 +225,9 @@ fn clock_after_chain(own_ms: i64, earlier_ms: i64, to: Option<i64>) -> i64 {
     to.map_or(own_ms, |to| own_ms.min(to)).max(earlier_ms)
 }
 
-/// Counts the documents live at the backup's instant, and extends their lives by `seconds`.
+/// Opens the restored store with a clock stopped at the backup's instant, and returns the number of
+/// documents that are live at that instant. If `seconds` is positive, their expiry is postponed by
+/// that time. The store is closed again.
 async fn open_standing(
     config: &Config,
     options: &TreeOptions,

@@ -171,7 +171,7 @@ fn what_does_not_belong_together_is_refused() {
     let refused = run(&asked(&file, false), 99).unwrap_err();
     assert!(refused.contains("is unfinished"), "{refused}");
     let other = Export { job: "b".to_owned(), ..asked(&file, true) };
-    assert!(run(&other, 99).unwrap_err().contains("of another export"));
+    assert!(run(&other, 99).unwrap_err().contains("belongs to a different export"));
     // The collection was dropped and recreated since the interrupted run.
     let open = |_: Option<&str>, _: Option<u64>| -> Result<Box<dyn Source>, String> {
         Ok(Box::new(Numbers { id: "two".to_owned(), ..*Numbers::new(0, 99) }))

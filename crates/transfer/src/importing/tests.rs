@@ -168,7 +168,7 @@ fn a_run_is_told_from_another() {
         Import { job: "b".to_owned(), ..asked(folder.path(), Mode::Insert, true) },
     ] {
         let refused = run(&other, &table, None).unwrap_err();
-        assert!(refused.contains("of another import"), "{refused}");
+        assert!(refused.contains("belongs to a different import"), "{refused}");
     }
     let done = run(&asked(folder.path(), Mode::Insert, true), &table, None).unwrap();
     assert_eq!((done.read, done.created), (4, 4));

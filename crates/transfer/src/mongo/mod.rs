@@ -63,8 +63,9 @@ impl Connection {
         let stream: Box<dyn Duplex> = match address.tls {
             true => {
                 let name = address.host.trim_matches(['[', ']']).to_owned();
-                let name = ServerName::try_from(name)
-                    .map_err(|error| format!("the host of {place}: {error}"))?;
+                let name = ServerName::try_from(name).map_err(|error| {
+                    format!("the host of {place} is not a valid TLS server name: {error}")
+                })?;
                 let mut tls = ClientConnection::new(client_config(authority)?, name)
                     .map_err(|error| format!("TLS with {place}: {error}"))?;
                 // A TLS handshake must not be interrupted by the short read timeout.

@@ -180,6 +180,8 @@ pub(crate) fn open_theirs(path: &Path, number: u64) -> Outcome<Theirs> {
         AnyTree::Standard(tree) => {
             Ok(Theirs { tree, number: AtomicU64::new(number), bytes: AtomicU64::new(0) })
         }
-        AnyTree::Blob(_) => Err("the tree is of another kind".into()),
+        AnyTree::Blob(_) => {
+            Err("the tree stores values separately, which this comparison does not support".into())
+        }
     }
 }

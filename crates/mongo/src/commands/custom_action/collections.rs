@@ -82,8 +82,9 @@ fn retention(args: &Args<'_>) -> Result<Option<IndexSpec>> {
 
 /// Creates a collection.
 ///
-/// Fails with 48 if it exists, 73 for its name, 2 for the throughput, the shard key or the TTL, 85
-/// and 86 for indexes that conflict, and with the errors of `createIndexes`.
+/// Fails with 48 if the collection exists, 73 if its name is invalid, 2 if the throughput, the
+/// shard key or the TTL is invalid, 85 or 86 if two indexes conflict, and with the errors of
+/// `createIndexes`.
 pub(super) async fn create(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let namespace = namespace(call)?;
@@ -101,8 +102,9 @@ pub(super) async fn create(call: &Call<'_>) -> Result<DocBuf> {
 /// Changes a collection. `indexes` replaces all indexes; `defaultTtl` without it changes only the
 /// index of the default TTL.
 ///
-/// Fails with 26 if it does not exist, 67 for a list of indexes without `_id`, 11000 for documents
-/// that a unique index refuses, and with the errors of `CreateCollection`.
+/// Fails with 26 if the collection does not exist, 67 if the list of indexes lacks the one on
+/// `_id`, 11000 if existing documents violate a unique index, and with the errors of
+/// `CreateCollection`.
 pub(super) async fn update(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let namespace = namespace(call)?;

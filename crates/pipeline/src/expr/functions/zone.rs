@@ -108,9 +108,9 @@ impl Zone {
 /// its offset then.
 fn within_range(ms: i64) -> i64 {
     const CYCLE: i64 = 146_097 * DAY_MS;
-    /// The first millisecond of the year 9999.
+    /// The first millisecond of the year 9999, in milliseconds since 1970.
     const YEAR_9999: i64 = 253_370_764_800_000;
-    /// The start of the year -9998, in milliseconds.
+    /// The start of the year -9998, in milliseconds since 1970.
     const YEAR_9998_BEFORE: i64 = -377_673_580_800_000;
     if ms < YEAR_9999 {
         return ms.max(YEAR_9998_BEFORE);
