@@ -95,7 +95,7 @@ pub struct ClockStatus {
     pub started: Started,
 }
 
-/// The point at which database time resumed at a start.
+/// The point at which database time resumed at startup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Started {
     /// Database time of the last checkpoint before the start; `None` at the first start.

@@ -1,4 +1,5 @@
-//! Computes where time resumes at a start: after every instant used before, on this machine or, in
+//! Computes the instant at which time resumes at startup: after every instant used before, on this
+//! machine or, in
 //! a cluster, on another node.
 
 use std::sync::atomic::AtomicBool;

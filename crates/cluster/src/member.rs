@@ -127,7 +127,7 @@ impl Member {
     }
 
     /// Resumes a suspended shard whose tree was reopened at this position; `may_have_diverged` is
-    /// whether the tree may contain later entries. The node follows the shard as after a start. If
+    /// whether the tree may contain later entries. The node follows the shard as after startup. If
     /// it still owns the shard, it follows once the term has ended.
     pub fn resume(&mut self, shard: u32, tree: Position, may_have_diverged: bool) {
         self.with(shard, |replica, common| replica.resume(tree, may_have_diverged, common));

@@ -1,4 +1,4 @@
-//! Measures the latency of an append with its sync by group size, and the time of a start: `cargo
+//! Measures the latency of an append with its sync by group size, and the startup time: `cargo
 //! run --release -p journal --example sync -- DIR`. Creates a folder in DIR and removes it.
 #![expect(clippy::print_stdout, reason = "the example prints its measurements")]
 

@@ -8,7 +8,7 @@ use crate::{
     segment_header::{GROUPS_AT, SegmentHeader, SegmentId},
 };
 
-/// A segment with groups of entries that were synced together and that a start still reads.
+/// A segment with groups of entries that were synced together and that startup still reads.
 #[derive(Clone, Debug)]
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,

@@ -128,7 +128,7 @@ impl Writer {
             (count, newest)
         };
         let Some((segment, header)) = newest.filter(|_| 0 < count) else { return Ok(()) };
-        // Durable before a dropped segment is reused or deleted: else a start would miss entries.
+        // Durable before a dropped segment is reused or deleted: else startup would miss entries.
         let written = segment.write_header(&header);
         written.map_err(|error| self.stop("write to the journal", &error))?;
         let released: Vec<LiveSegment> = {

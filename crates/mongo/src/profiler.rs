@@ -1,5 +1,5 @@
 //! Which commands of a database are recorded in its `system.profile`. The settings are kept in
-//! memory only; at a start nothing is recorded.
+//! memory only; at startup nothing is recorded.
 //!
 //! ```text
 //! level 0   nothing

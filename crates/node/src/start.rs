@@ -51,7 +51,7 @@ use super::{
     terms::{CurrentTerm, Terms},
 };
 
-/// Maximum time that a start waits until the node can serve requests.
+/// Maximum time that startup waits until the node can serve requests.
 const READY: Duration = Duration::from_secs(20);
 
 /// Name of the link address's setting.

@@ -258,7 +258,7 @@ pub struct Config {
     pub test_wall: Option<PathBuf>,
     /// A file with the boot clock's speed and its offset in milliseconds; for tests only.
     pub test_boot: Option<PathBuf>,
-    /// Maximum forward jump of time at a start; `None` allows any.
+    /// Maximum forward jump of time at startup; `None` allows any.
     pub max_forward_jump: Option<Duration>,
     /// Memory budget of the process in bytes; `None` derives it from the machine.
     pub memory: Option<usize>,

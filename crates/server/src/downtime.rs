@@ -1,4 +1,4 @@
-//! Handling of a start after a long downtime: its length by database time, the documents that
+//! Handling of startup after a long downtime: its length by database time, the documents that
 //! expired during it, and whether to refuse the start because it exceeds the operator's limit. The
 //! machine's clock may be wrong, and database time never goes back.
 

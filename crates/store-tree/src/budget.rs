@@ -1,8 +1,8 @@
-//! Bounds the data that is only in memtables: its size, and the time that a start needs to replay
+//! Bounds the data that is only in memtables: its size, and the time that startup needs to replay
 //! it.
 //!
 //! ```text
-//!  weight of the entries that a start would replay: bytes + 500 per mutation
+//!  weight of the entries that startup would replay: bytes + 500 per mutation
 //!     beyond its budget: flush the oldest memory     beyond twice that: commits wait
 //!  bytes in memory
 //!     beyond their budget: flush the largest memory  beyond twice that: commits wait
@@ -17,7 +17,7 @@ use std::{
 use parking_lot::{Condvar, Mutex};
 use store::Error;
 
-/// Weight of a mutation besides its bytes: a start replays each in about 2 us.
+/// Weight of a mutation besides its bytes: startup replays each in about 2 us.
 const MUTATION_WEIGHT: u64 = 500;
 /// Poll interval of threads that wait for memory to be flushed.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
@@ -36,7 +36,7 @@ pub(crate) struct Budget {
     failing: AtomicBool,
 }
 
-/// Groups with entries that a start would have to replay.
+/// Groups with entries that startup would have to replay.
 #[derive(Default)]
 struct Groups {
     /// Last entry and weight of each group.
@@ -91,7 +91,7 @@ impl Budget {
         self.memory.load(Ordering::SeqCst)
     }
 
-    /// Forgets the groups whose entries are all before `tail`, the first entry that a start
+    /// Forgets the groups whose entries are all before `tail`, the first entry that startup
     /// replays.
     pub(crate) fn cut(&self, tail: u64) {
         let mut groups = self.groups.lock();

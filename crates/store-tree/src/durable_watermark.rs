@@ -3,11 +3,11 @@
 //!
 //! ```text
 //!  entries of the journal:   1 .. 90 91 92 93 94      watermark, moved each half second: 92
-//!  found by a start:         1 .. 90 91               refused: 92 was durable
-//!  found by a start:         1 .. 90 91 92            accepted: later ones maybe not durable
+//!  found at startup:         1 .. 90 91               refused: 92 was durable
+//!  found at startup:         1 .. 90 91 92            accepted: later ones maybe not durable
 //! ```
 //!
-//! The file also has the tail: the first entry that a start must replay. It may lag, since
+//! The file also has the tail: the first entry that startup must replay. It may lag, since
 //! replaying entries twice is harmless. The slots are written alternately, each with a checksum, so
 //! that a torn write leaves the other one, which is half a second older.
 
@@ -27,7 +27,7 @@ const BODY: usize = 8 * 5;
 /// Size of a record with its checksum.
 const RECORD: usize = BODY + 4;
 
-/// The last entry that is certainly durable, and the first entry that a start must replay.
+/// The last entry that is certainly durable, and the first entry that startup must replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Watermark {
     /// Number of the last durable entry; 0 if none.

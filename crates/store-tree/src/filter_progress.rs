@@ -41,7 +41,7 @@ impl FilterProgress {
     }
 
     /// Returns the sequence number up to which the drop predicate has been applied to all data of a
-    /// space, if a start replays the journal from the entry `tail`.
+    /// space, if startup replays the journal from the entry `tail`.
     pub(crate) fn filtered_through(&self, space: Space, tail: u64) -> u64 {
         let mut all = self.0.lock();
         let Some(of) = all.get_mut(&space) else { return 0 };

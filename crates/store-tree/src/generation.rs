@@ -1,6 +1,6 @@
 //! One opening of the store with its threads, and the state that persists across openings. After a
 //! disk failure the state of memory and disk is unknown, so the store is closed and reopened like
-//! at a start.
+//! at startup.
 //!
 //! A start proceeds in this order:
 //!
@@ -105,7 +105,7 @@ impl Generation {
         trees.remove_others(
             &replayed.space_trees.keys().copied().chain([DIRECTORY]).collect::<Vec<_>>(),
         )?;
-        // Everything found at a start is durable, so readers may see all of it.
+        // Everything found at startup is durable, so readers may see all of it.
         retained.published.fetch_max(applied.stamp.seq, Ordering::SeqCst);
         retained.in_flight.record_published(applied.stamp);
         let by_space = |space_tree: &Arc<_>| {

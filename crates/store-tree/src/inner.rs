@@ -156,7 +156,7 @@ impl OpenStore {
         space_trees.values().cloned().chain(directory).collect()
     }
 
-    /// Returns the first entry of which a tree has changes only in memory: a start must replay the
+    /// Returns the first entry of which a tree has changes only in memory: startup must replay the
     /// journal from this entry.
     pub(crate) fn tail(&self) -> u64 {
         // Read before the trees are inspected, so that entries applied during the inspection are
@@ -315,7 +315,7 @@ impl OpenStore {
         watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
     }
 
-    /// Returns the number of the first entry that a start would replay according to the durable
+    /// Returns the number of the first entry that startup would replay according to the durable
     /// watermark; it is at most [`tail`](Self::tail).
     pub(crate) fn durable_tail(&self) -> u64 {
         self.watermark.lock().written.tail

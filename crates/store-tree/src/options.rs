@@ -63,7 +63,7 @@ pub struct TreeOptions {
     /// Size of the block cache in bytes.
     pub cache_bytes: u64,
     /// Weight of the journal beyond which the oldest memtable is flushed: its bytes, and 500 per
-    /// mutation, since a start replays them one by one.
+    /// mutation, since startup replays them one by one.
     pub journal_bytes: u64,
     /// Total size of memtables beyond which the largest is flushed, bytes.
     pub buffer_bytes: u64,

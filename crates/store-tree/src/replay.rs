@@ -1,4 +1,4 @@
-//! Replays the journal at a start: applies all entries from the tail on to trees that may already
+//! Replays the journal at startup: applies all entries from the tail on to trees that may already
 //! have some of them. Entries hold new values rather than differences, so applying one twice does
 //! no harm. Nothing reads the trees before the replay has ended.
 //!

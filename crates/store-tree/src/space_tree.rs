@@ -243,7 +243,7 @@ impl SpaceTree {
     }
 
     /// Returns an upper bound of the bytes of replaced versions in tables: the bytes written while
-    /// older views were open. Counted from 0 at a start.
+    /// older views were open. Reset to 0 at startup.
     pub(crate) fn superseded_bytes(&self) -> u64 {
         self.superseded.load(Ordering::Relaxed).min(self.tree.disk_space())
     }

@@ -220,7 +220,7 @@ fn names_in(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Removes a directory with its contents. It is renamed first, so that a start does not find half
+/// Removes a directory with its contents. It is renamed first, so that startup does not find half
 /// of a tree under a valid name.
 fn remove_folder(folder: &Path) -> Result<(), Error> {
     let context = |error: std::io::Error| from_io("remove a tree", &error);

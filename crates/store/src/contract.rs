@@ -267,7 +267,7 @@ pub trait Store: Send + Sync + 'static {
     /// state.
     fn resume_commits(&self);
 
-    /// Closes the store after flushing everything, so that a start has nothing to replay.
+    /// Closes the store after flushing everything, so that the next startup has nothing to replay.
     fn close(&self) -> BoxFuture<'_, Result<(), Error>>;
 }
 

@@ -79,7 +79,7 @@ impl InFlight {
         self.newest_ms.fetch_max(at_ms, Ordering::SeqCst);
     }
 
-    /// Records that all commits up to this stamp are visible, or were found at a start.
+    /// Records that all commits up to this stamp are visible, or were found at startup.
     pub fn record_published(&self, stamp: Stamp) {
         if stamp.seq != 0 {
             let time = ClusterTime::of_commit(stamp).timestamp();

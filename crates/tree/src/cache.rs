@@ -17,12 +17,12 @@ use crate::{block::Block, frame::Place};
 
 /// Number of places in a set.
 const PLACES: usize = 8;
-/// Bytes of the cache for one place; half the usual size of an item, so that few sets are full
-/// before the cache is.
+/// Bytes of the cache for one place: half the usual size of an item. The places are therefore twice
+/// as many as the usual items, and few sets are full before the cache itself.
 const BYTES_PER_PLACE: u64 = 8 << 10;
 /// Memory of an item besides its contents, approximately.
 const ITEM_BYTES: u64 = 160;
-/// An item may take this part of the cache.
+/// The largest item that is cached has this fraction (1/n) of the cache's bytes.
 const LARGEST_PART: u64 = 8;
 
 /// The decoded contents of a frame of a file.
@@ -90,7 +90,8 @@ impl Held {
         self.0.as_ref()?.block()
     }
 
-    /// Returns the raw contents of the frame of bodies.
+    /// Returns the raw contents of the frame of bodies; `None` if the item holds a block or was
+    /// removed.
     pub(crate) fn bodies(&self) -> Option<&Bytes> {
         self.0.as_ref()?.bodies()
     }

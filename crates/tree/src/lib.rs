@@ -12,7 +12,7 @@
 //! * Versions are immutable and exchanged by a pointer. No thread does I/O while it holds a lock
 //!   that a reader or the writer takes (`shared.rs`).
 //! * A snapshot keeps the versions of keys that it sees, not files or memtables (`pins.rs`).
-//! * The list of files is one log of edits; a start reads nothing else (`manifest.rs`).
+//! * The list of files is one log of edits; startup reads nothing else (`manifest.rs`).
 //! * Values of the same group share body files. A file whose values have all ended is removed
 //!   without being read (`expire.rs`).
 

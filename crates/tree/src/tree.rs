@@ -29,7 +29,7 @@ pub struct Write {
 
 /// Spaces of keys in memtables, tables and body files, without a log of its own.
 ///
-/// The owner keeps the log: after a start it applies its batches again from
+/// The owner keeps the log: after startup it applies its batches again from
 /// [`first_unflushed`](Self::first_unflushed) of the last opening on, or from an earlier one, to the
 /// end of its log, and then calls [`publish`](Self::publish). The tree has no threads; the owner
 /// calls [`flush`](Self::flush), [`pick`](Self::pick), [`expire`](Self::expire) and
@@ -52,7 +52,7 @@ impl Tree {
     }
 
     /// Creates a space, or sets the layout of new tables if the space exists. This changes memory
-    /// only: after a start a space without files does not exist. The number of a dropped space may
+    /// only: after startup a space without files does not exist. The number of a dropped space may
     /// not be used again.
     pub fn create_space(&self, number: u64, layout: Layout) -> Result<()> {
         let trash = &self.shared.files().trash;

@@ -178,7 +178,7 @@ impl ShardReplica {
     }
 
     /// Resumes the replica after its tree was reopened at this position; `may_have_diverged` is
-    /// whether the tree may contain later entries. The replica follows the shard as after a start.
+    /// whether the tree may contain later entries. The replica follows the shard as after startup.
     /// If the node still owns the shard, it follows once the term has ended.
     pub(super) fn resume(&mut self, tree: Position, may_have_diverged: bool, common: &mut Common) {
         (self.is_suspended, self.may_have_diverged) = (false, may_have_diverged);

@@ -4,7 +4,7 @@
 //! The lock on names exists only in this process, and its holder may be cancelled during a commit.
 //! Conditions, not the lock, therefore protect the catalog: each commit requires that the records
 //! it read are unchanged. A drop leaves a marker in the catalog until the collection's data is
-//! deleted, so that a start can complete it.
+//! deleted, so that the next startup can complete it.
 
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl Engine {
         // The id is used up even if the attempt fails: ids are never reused.
         let id = ids.take_next()?;
         // The collection's key spaces are created first: a record without them would be damage,
-        // while key spaces without a record are removed at a start.
+        // while key spaces without a record are removed at startup.
         self.inner.store().create_space(Space::Rows(id))?;
         self.inner.store().create_space(Space::Index(id))?;
         let record = Record {

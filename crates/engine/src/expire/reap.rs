@@ -153,7 +153,7 @@ impl Engine {
             }
             newest
         };
-        // No sample is old enough yet, as after a start.
+        // No sample is old enough yet, as after startup.
         let Some(due) = due else { return Ok(()) };
         if self.inner.reaper.is_paused() {
             return Ok(());

@@ -156,7 +156,7 @@ impl LiveView {
 
     /// Returns the next page of live rows of a scan; `None` at the end. A page may be empty if all
     /// of it has expired. Only header checksums are verified: the store verifies the blocks of its
-    /// tables on reading and its journal at a start. Verifying each body again cost 6 % of a scan.
+    /// tables on reading and its journal at startup. Verifying each body again cost 6 % of a scan.
     pub(crate) async fn next_rows(&self, pages: &mut Pages) -> Result<Option<Page<Row>>, Halt> {
         let space = self.collection.rows_space();
         let Some(page) = pages.next_page(&*self.snapshot, space).await? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! After a store was reopened, the cached catalog equals what a start would find.
+//! After a store was reopened, the cached catalog equals the catalog that startup loads.
 
 use document::doc;
 use engine::{Expected, Model, Namespace};

@@ -1,5 +1,5 @@
 //! Damages every byte of a small journal. Given the watermark (the number of the last durable
-//! entry), a start finds everything or refuses. Without it, the last group may be taken for torn,
+//! entry), startup finds everything or refuses. Without it, the last group may be taken for torn,
 //! and a truncated end is not detected.
 
 use store::Kind;

@@ -98,7 +98,7 @@ MongoDB; what differs says how; what is not there yet answers an error that name
 * `$indexStats` is understood as the first stage of an `aggregate`. Its counts are those of the node that
   answers, from its start or the index's making on. A find, a count, each statement of an update and
   each other operation counts once for each index that it walks; `collMod` does not set counts back.
-* `currentOp` shows index builds that the server goes on with after a start as `createIndexes` without
+* `currentOp` shows index builds that the server continues after a restart as `createIndexes` without
   a number (`opid`), since nobody waits for them and nobody can end them.
 * `$near` and `$geoNear` need an index whose fields before the geometry have an equality in the filter.
   A `2dsphere` index finds points and shapes to within 6 mm; a ring whose edges lie so close that it

@@ -139,7 +139,7 @@ impl store::DropPredicate for DropAll {
     }
 }
 
-/// Rows that a compaction has dropped may reappear from the journal as long as a start would replay
+/// Rows that a compaction has dropped may reappear from the journal as long as startup would replay
 /// it. Only afterwards do they count as filtered.
 #[tokio::test]
 async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
@@ -162,7 +162,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
     let again = TreeStore::open(&options(crashed.path()), time.commit_clock()).unwrap();
     assert!(again.snapshot().get(rows, b"filler 0").await.unwrap().is_none());
     assert!(again.snapshot().get(other, b"filler 0").await.unwrap().is_some());
-    assert_eq!(again.filtered_through(rows), 0, "it is not known after a start");
+    assert_eq!(again.filtered_through(rows), 0, "it is not known after startup");
 }
 
 /// If entries follow damage in the journal, it is not a torn tail: the start is refused.

@@ -36,7 +36,7 @@ pub(super) struct World {
     log: Vec<Change>,
     /// Number of published changes, which a crash does not lose.
     published: u64,
-    /// First change that a start applies.
+    /// First change that startup applies.
     floor: u64,
     versions: BTreeMap<u64, BTreeMap<Bytes, Versions>>,
     spaces: BTreeSet<u64>,
