@@ -28,7 +28,7 @@ pub struct Pause {
 /// Holds and stores the pause of the reaper.
 #[derive(Debug)]
 pub struct Reaping {
-    /// Where the pause is stored; `None` keeps it in memory.
+    /// Directory in which the pause is stored; `None` keeps it in memory only.
     folder: Option<PathBuf>,
     /// Held while the file is changed, so that after concurrent changes the file agrees with the
     /// state in memory.

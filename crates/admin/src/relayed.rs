@@ -20,7 +20,7 @@ use portal::{Refused, Sender};
 use server_base::sleep;
 use tokio::sync::watch;
 
-/// How long calls in progress may continue after the server has begun to stop. The portal's
+/// Time that calls in progress may continue after the server has begun to stop. The portal's
 /// connection then has one more second to send the reply (`serve_stream.rs`).
 const STOP_TIME: Duration = Duration::from_secs(1);
 

@@ -19,8 +19,9 @@ use tower_service::Service;
 /// Maximum time between a response and the next request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a response in progress may take once the server stops; incomplete requests are dropped.
-/// One second longer than relayed calls (`relayed.rs`), so that their response can still be sent.
+/// Time that a response in progress may take once the server stops; incomplete requests are
+/// dropped. It is one second longer than the time of relayed calls (`relayed.rs`), so that their
+/// response can still be sent.
 const STOP_TIME: Duration = Duration::from_secs(2);
 
 /// Serves a client until it disconnects, idles for too long, or `stop` changes. `peer` is its

@@ -90,12 +90,12 @@ pub struct Checked {
     pub last: String,
 }
 
-/// Where the chain of a file is broken.
+/// The first line at which the chain of a file is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The number of the line in the file, starting at 1.
     pub line: u64,
-    /// Why the line is invalid, for the report.
+    /// Reason why the line is invalid, for the report.
     pub why: &'static str,
 }
 

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::{Api, Event, chain::Place};
 
-/// How much of a file's end is read to find its last line, which is far shorter.
+/// Number of bytes at the end of a file that are read to find its last line, which is far shorter.
 const TAIL_BYTES: u64 = 64 * 1024;
 
 /// Maximum number of refusal lines per second, so that a client that is refused repeatedly cannot

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// Why a request is refused.
+/// Reason why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     /// The authorization header is missing.

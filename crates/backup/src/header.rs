@@ -22,7 +22,7 @@ pub enum Kind {
     Incremental,
 }
 
-/// How the database clock advances.
+/// Mode in which the database clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
@@ -62,7 +62,7 @@ pub struct Header {
     pub last_entry: u64,
     /// Stamp of the last commit in the last included entry.
     pub last_stamp: Stamp,
-    /// How the database clock advances.
+    /// Mode in which the database clock advances.
     pub clock: Clock,
     /// Start of the backup, milliseconds since 1970 by the database clock.
     pub began_ms: i64,

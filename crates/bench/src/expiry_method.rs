@@ -16,7 +16,7 @@ use crate::{
     target::Target,
 };
 
-/// How the documents of a collection expire.
+/// Method by which the documents of a collection expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpiryMethod {
     /// The documents have a `ttl` of an hour. They expire when the server's clock is moved to

@@ -45,7 +45,7 @@ const TOGETHER: Duration = Duration::from_millis(100);
 /// on request.
 pub(crate) const STANDS_STILL: i64 = -1_000_000;
 
-/// How the time of a clock advances.
+/// Mode in which the time of a clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockMode {
     /// The clock follows the machine's clocks.
@@ -54,7 +54,7 @@ pub enum ClockMode {
     Manual,
 }
 
-/// Why a clock could not be moved or started.
+/// Reason why a clock could not be moved or started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockRefusal {
     /// Only a manual clock can be moved.

@@ -19,7 +19,7 @@ use crate::{
 /// Parameters of a clock in a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterLease {
-    /// How long time may be used after a checkpoint's reading of the boot clock, milliseconds.
+    /// Milliseconds after a checkpoint's reading of the boot clock during which time may be used.
     pub ms: i64,
     /// Earliest instant at which time resumes: the previous owner may have used everything before
     /// it.

@@ -7,7 +7,7 @@ pub const LEASE_MS: i64 = 2_000;
 pub const MAX_STEP_MS: i64 = 60_000;
 /// Window for the total of small steps, and how long a larger step must persist, milliseconds.
 pub const STEP_WINDOW_MS: i64 = 600_000;
-/// How long rows that a jump of the wall clock made expire are kept, in milliseconds, unless an
+/// Milliseconds for which rows that a jump of the wall clock made expire are kept, unless an
 /// operator accepts the jump.
 pub(crate) const ACCEPT_AFTER_MS: i64 = 24 * 3_600_000;
 /// Difference up to which the clock is corrected by slewing, in milliseconds.
@@ -33,8 +33,8 @@ pub(crate) enum WallDecision {
 struct PendingStep {
     /// Boot clock when the step was first seen, milliseconds.
     since_ms: i64,
-    /// How far the wall clock was ahead of database time when the step was first seen,
-    /// milliseconds.
+    /// Milliseconds by which the wall clock was ahead of database time when the step was first
+    /// seen.
     offset_ms: i64,
     /// Whether an operator accepted the step.
     is_accepted: bool,

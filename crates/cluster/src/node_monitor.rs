@@ -20,21 +20,21 @@ const INCARNATIONS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct ObservedNode {
     pub(crate) record: NodeRecord,
-    /// When the node's last heartbeat, or the start of its incarnation, was first seen.
+    /// Time at which the node's last heartbeat, or the start of its incarnation, was first seen.
     pub(crate) beat_at: u64,
-    /// When the checkpoint of each shard's clock in the record was first seen.
+    /// Time at which the checkpoint of each shard's clock in the record was first seen, by shard.
     checkpoints: BTreeMap<u32, ObservedCheckpoint>,
-    /// When each of the latest incarnations was first seen.
+    /// Time at which each of the latest incarnations was first seen.
     pub(crate) incarnations: BTreeMap<u64, u64>,
     /// Identity of the data directory from which the node ran before the current one.
     location_before: Option<Vec<u8>>,
-    /// When the node returned to a directory that it had used before the current one. That means
-    /// that two processes run with its id, on a directory and on a copy, and keep ending each
+    /// Time at which the node returned to a directory that it had used before the current one. That
+    /// means that two processes run with its id, on a directory and on a copy, and keep ending each
     /// other's incarnations.
     duplicated_at: Option<u64>,
 }
 
-/// When a checkpoint was first seen.
+/// The time at which a checkpoint was first seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ObservedCheckpoint {
     at: u64,

@@ -42,7 +42,7 @@ pub(crate) enum OwnerEvent {
 #[derive(Debug)]
 struct InFlightEntry {
     found: DecodedEntry,
-    /// When the entry was appended.
+    /// Time at which the entry was appended.
     since: u64,
     pending: Option<Token>,
     written: bool,

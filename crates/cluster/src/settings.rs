@@ -28,7 +28,7 @@ pub struct Settings {
     pub lease: u64,
     /// Time in addition to `lease` for which other nodes wait before they fence a silent owner.
     pub margin: u64,
-    /// How long an owner waits, after the end of its lease, for the lease to be renewed. Then its
+    /// Time that an owner waits, after the end of its lease, for the lease to be renewed. Then its
     /// term ends and waiting requests fail. Other nodes may own the shard long before.
     pub abandon: u64,
     /// Interval between heartbeats of this node.
@@ -46,7 +46,7 @@ pub struct Settings {
     pub rest: u64,
     /// Delay after which an unanswered request is sent again.
     pub again: u64,
-    /// How long a node whose tree lacks committed entries waits before it claims a free shard, so
+    /// Time that a node whose tree lacks committed entries waits before it claims a free shard, so
     /// that up-to-date nodes claim it first.
     pub patience: u64,
     /// Maximum size of a part of an entry.

@@ -39,8 +39,8 @@ pub struct ShardView {
     pub applied: u64,
     /// Number of the last entry that is known to be committed.
     pub committed: u64,
-    /// When the owner appended its oldest uncommitted entry, by the boot clock; `None` on other
-    /// nodes, or if all entries are committed.
+    /// Time at which the owner appended its oldest uncommitted entry, by the boot clock; `None` on
+    /// other nodes, or if all entries are committed.
     pub waits_since: Option<u64>,
 }
 

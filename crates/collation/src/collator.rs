@@ -19,7 +19,7 @@ use crate::{
 /// it is the only one accepted.
 pub const VERSION: &str = "57.1";
 
-/// Why there is no collation with the wanted options.
+/// Reason why there is no collation with the wanted options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The locale is unknown; the text names a supported locale that is close to it.

@@ -2,7 +2,7 @@
 
 use document::{Document, Number, Value, doc};
 
-/// Which case sorts first among texts that differ only in case.
+/// Letter case that sorts first among texts that differ only in case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaseFirst {
     /// Upper case sorts before lower case.
@@ -78,7 +78,7 @@ pub struct Wanted {
     pub locale: String,
     /// Whether texts that differ in case differ even at strength 1 and 2.
     pub case_level: Option<bool>,
-    /// Which case sorts first; `None` for the rule of the locale.
+    /// Letter case that sorts first; `None` for the rule of the locale.
     pub case_first: Option<CaseFirst>,
     /// The least significant difference that counts: 1 base letters, 2 accents, 3 case, 4
     /// punctuation, 5 code points.

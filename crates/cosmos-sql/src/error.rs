@@ -42,7 +42,7 @@ pub struct Diagnostic {
     pub end: usize,
 }
 
-/// Why a query was refused.
+/// Reason why a query was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SqlError {
     /// The query is invalid. There is at least one mistake; mistakes are in the order in which they

@@ -22,7 +22,7 @@ use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
 /// clients retry on another server or later.
 pub(crate) const STOPPING: i32 = 2;
 
-/// Why the requests of a connection are cancelled.
+/// Reason why the requests of a connection are cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {

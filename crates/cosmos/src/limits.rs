@@ -24,7 +24,8 @@ pub(crate) const MAX_DISCARDED_BYTES: usize = 64 * 1024 * 1024;
 pub(crate) const QUIET_TIME: Duration = Duration::from_millis(500);
 /// Maximum number of bytes that are read and discarded after a connection was closed for writing.
 pub(crate) const MAX_LINGER_BYTES: usize = 64 * 1024 * 1024;
-/// How long a connection that is closed while its client still sends is kept open for reading.
+/// Time for which a connection that is closed while its client still sends is kept open for
+/// reading.
 pub(crate) const LINGER_TIME: Duration = Duration::from_secs(2);
 /// Bytes of stored items after which a page of results ends; the same limit as in Azure Cosmos DB.
 pub(crate) const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -172,6 +173,6 @@ pub(crate) const VALUE_BYTES: usize = 64;
 pub(crate) const IDLE_POLL: Duration = Duration::from_secs(1);
 /// Grace period of running requests when the server stops.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
-/// How long a forwarded connection stays open after the endpoint has stopped. Requests that arrive
-/// in this time are refused as not executed, so that they are retried on another node.
+/// Time for which a forwarded connection stays open after the endpoint has stopped. Requests that
+/// arrive in this time are refused as not executed, so that they are retried on another node.
 pub(crate) const MOVED_TIME: Duration = Duration::from_millis(500);

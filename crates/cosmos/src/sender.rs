@@ -3,7 +3,7 @@
 
 use auth::Right;
 
-/// How the identity of a request's sender is established.
+/// Method by which the identity of a request's sender is established.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
     /// By the signature or token in the request's headers.

@@ -18,7 +18,7 @@ pub const MAX_WIRE_DEPTH: usize = 200;
 /// Smallest well-formed document: its length and the terminating NUL.
 const MIN_DOCUMENT_BYTES: usize = 5;
 
-/// Why bytes were refused as a document.
+/// Reason why bytes were refused as a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
     /// A length is negative, too small, or does not agree with the bytes.

@@ -16,7 +16,7 @@ use clap::{Arg, ArgMatches, Command, builder::OsStr};
 
 use crate::{FAILED, USAGE, complain, print_text};
 
-/// How clients trust a certificate, in `--help` and after an export.
+/// Instructions for making clients trust a certificate, shown by `--help` and after an export.
 const TRUST: &str = "\
 Trust it for a program:
 
@@ -66,8 +66,9 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let Some(("export", typed)) = matches.subcommand() else { return ExitCode::from(USAGE) };
     let address = typed.get_one::<String>("cosmos-addr").map_or("", String::as_str);
     let read = match typed.get_one::<PathBuf>("data-dir") {
-        Some(folder) => server::read_kept_certificate(folder)
-            .map_err(|error| format!("the certificate of {}: {error}", folder.display())),
+        Some(folder) => server::read_kept_certificate(folder).map_err(|error| {
+            format!("cannot read the certificate of {}: {error}", folder.display())
+        }),
         None => fetch(address),
     };
     match (read, typed.get_one::<PathBuf>("file")) {
@@ -109,7 +110,7 @@ fn fetch(address: &str) -> Result<String, String> {
     let mut answer = ureq::Agent::new_with_config(agent).get(url).call().map_err(wrong)?;
     match answer.status().as_u16() {
         200 => answer.body_mut().read_to_string().map_err(wrong),
-        status => Err(format!("no certificate from {address}: it answers {status}")),
+        status => Err(format!("no certificate from {address}: it returned {status}")),
     }
 }
 

@@ -211,7 +211,7 @@ impl Client {
         let text = answer.body_mut().read_to_string();
         let text = text.map_err(|error| format!("the answer of {address} ended early: {error}"))?;
         let body: Value = serde_json::from_str(&text)
-            .map_err(|_| format!("{address} answers {status}; it is not an ebb server"))?;
+            .map_err(|_| format!("{address} returned {status}; it is not an ebb server"))?;
         match body.pointer("/error/message").and_then(Value::as_str) {
             Some(_) if status == 401 && self.bearer.is_none() => Err(format!(
                 "{address} requires a key: give --key-file with the server's key file, or \

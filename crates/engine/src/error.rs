@@ -29,7 +29,7 @@ pub enum ErrorSubject {
     Document,
 }
 
-/// Why a requested index conflicts with an existing one.
+/// Reason why a requested index conflicts with an existing one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexConflict {
     /// Another index already has the name of the requested index.
@@ -47,7 +47,7 @@ pub enum IndexConflict {
     OtherNameAndOptions(String),
 }
 
-/// Why an index cannot be created.
+/// Reason why an index cannot be created.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexRefusal {
     /// The collection has the maximum number of indexes.
@@ -63,7 +63,7 @@ pub enum IndexRefusal {
     FieldCount,
 }
 
-/// Why a hint cannot be followed.
+/// Reason why a hint cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HintRefusal {
     /// No index that queries may use matches the hint.
@@ -237,7 +237,7 @@ impl From<expiry::Damaged> for Error {
     }
 }
 
-/// Why a read stopped: what must happen before it retries in a new view, or a failure.
+/// Reason why a read stopped: what must happen before it retries in a new view, or a failure.
 #[derive(Debug)]
 pub(crate) enum Halt {
     /// The view cannot decide whether a document is live: the document expired so recently that a

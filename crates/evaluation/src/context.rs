@@ -33,7 +33,7 @@ pub struct Context {
     pub budget: Arc<Budget>,
     /// The memory that the operation holds.
     pub operation_memory: OperationMemory,
-    /// Where stages spill data that exceeds their memory.
+    /// Storage to which stages spill data that exceeds their memory.
     pub spill: Spill,
     /// Cache of regular expressions compiled for earlier rows.
     pub patterns: Patterns,
@@ -124,7 +124,7 @@ impl Clone for Random {
     }
 }
 
-/// Where stages of an operation spill data that exceeds their memory.
+/// Storage to which stages of an operation spill data that exceeds their memory.
 #[derive(Clone, Debug, Default)]
 pub enum Spill {
     /// Stages spill to temporary files in this area.

@@ -15,7 +15,7 @@ pub const ALL_PATHS: &str = "$**";
 /// Maximum number of different words of a document. It limits the entries of an index and the
 /// memory of a search.
 const MAX_WORDS: usize = 100_000;
-/// Which texts an index covers, and how they are read.
+/// The texts that an index covers, and the rules by which they are split into words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextIndex {
     /// Weights by path; [`ALL_PATHS`] stands for all other paths.

@@ -13,7 +13,7 @@ use crate::{
 /// Units of work charged per byte of text that is divided into words.
 pub(crate) const WORK_PER_BYTE: usize = 32;
 
-/// Which differences between words matter.
+/// The differences between words that a search respects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sensitivity {
     /// Upper and lower case are different.

@@ -24,7 +24,7 @@ pub use batch::{
 
 use std::fmt;
 
-/// Why a byte stream cannot be decoded.
+/// Reason why a byte stream cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// Description of the mistake, for the error message.

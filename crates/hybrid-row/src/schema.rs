@@ -3,7 +3,7 @@
 
 use crate::types::Type;
 
-/// How a row stores a column.
+/// Form in which a row stores a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// The column is at a fixed offset. If it is absent, its bytes are zero.

@@ -41,7 +41,7 @@ impl Options {
     }
 }
 
-/// How a new keyspace is replicated.
+/// Replication of a new keyspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replication {
     /// This number of replicas on any nodes.

@@ -72,7 +72,7 @@ mod tests {
 
     const DELAY: Duration = Duration::from_millis(100);
 
-    /// What an attempt does in a test: a reply or failure after some milliseconds, or nothing.
+    /// Behavior of an attempt in a test: a reply or failure after some milliseconds, or nothing.
     #[derive(Clone, Copy)]
     enum Does {
         Answers(u64, u8),

@@ -94,7 +94,7 @@ async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswe
             let values = (newest, encode_bases(bases), shard, before);
             send(with, &statements.set_base, values).await
         }
-        other => Err(unanswered(format!("{other:?} is no swap"))),
+        other => Err(unanswered(format!("{other:?} is not a compare-and-set request"))),
     }
 }
 

@@ -12,7 +12,7 @@ use store::Error;
 
 use crate::entry::{EncodedEntry, Entry};
 
-/// Why a group was not appended.
+/// Reason why a group was not appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppendFailure {
     /// Nothing of the group was written, and no later read returns it. Kinds: `Full`, `Invalid`

@@ -56,7 +56,7 @@ pub(crate) struct SegmentId {
     pub(crate) generation: u64,
 }
 
-/// Why a header cannot be read.
+/// Reason why a header cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderFault {
     Damaged,

@@ -111,7 +111,10 @@ impl Writer {
     pub(crate) fn truncate_before(&mut self, before: u64, floors: &[u8]) -> Result<(), Error> {
         self.check_running()?;
         if FLOORS_BYTES_MAX < floors.len() {
-            let text = format!("floors of {} bytes, {FLOORS_BYTES_MAX} at most", floors.len());
+            let text = format!(
+                "the floors have {} bytes; the maximum is {FLOORS_BYTES_MAX}",
+                floors.len()
+            );
             return Err(invalid(text));
         }
         floors.clone_into(&mut self.floors);
@@ -220,14 +223,14 @@ impl Writer {
 /// Checks that the group's entries are numbered consecutively after `last`.
 pub(crate) fn check_numbers(last: u64, group: &[EncodedEntry]) -> Result<(), Error> {
     if group.is_empty() {
-        return Err(invalid("a group without entries"));
+        return Err(invalid("a group has no entries"));
     }
     let mut expected = last;
     for entry in group {
         expected += 1;
         if entry.n() != expected {
             let text =
-                format!("entry {} instead of {expected}, which is next in the journal", entry.n());
+                format!("the next entry of the journal must be {expected}, not {}", entry.n());
             return Err(invalid(text));
         }
     }

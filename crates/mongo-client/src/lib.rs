@@ -21,7 +21,7 @@ pub use wire::{Sequence, encode_request, message_length, reply_body};
 
 use std::fmt;
 
-/// Why a request to the server failed.
+/// Reason why a request to the server failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The server sent bytes that are not a reply to the request.

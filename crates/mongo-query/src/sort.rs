@@ -20,8 +20,8 @@ use crate::{
 
 /// Parses a sort document: at most 32 keys, with distinct paths.
 ///
-/// Errors: 7472500 a repeated path, 13103 too many keys, 40218 the score of a search, and the errors
-/// of paths.
+/// Fails with 7472500 if a path is repeated, 13103 if there are too many keys, 40218 if a key is
+/// the score of a search, and with the errors of paths.
 pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
     match sort.iter().any(|(_, value)| is_score(value)) {
         true => Err(no_score()),
@@ -31,7 +31,7 @@ pub fn parse(sort: DocRef<'_>) -> Result<Sort, Error> {
 
 /// Parses a sort of documents that have the score of a search.
 ///
-/// Errors: those of [`parse`], but for 40218.
+/// Fails with the errors of [`parse`] except for 40218.
 pub fn parse_scored(sort: DocRef<'_>) -> Result<Sort, Error> {
     let mut parts: Vec<SortPart> = Vec::new();
     for (name, value) in sort.iter() {
@@ -81,7 +81,7 @@ pub(crate) fn parse_elements(fields: DocRef<'_>) -> Result<Sort, String> {
 /// Parses the direction of a key: 1 or -1. Doubles are truncated and decimals rounded half to even,
 /// as in mongod.
 ///
-/// Errors: 15974 not a number, 15975 another number.
+/// Fails with 15974 if the value is not a number, and with 15975 if it is another number.
 fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
     if let ValueRef::Document(meta) = value {
         return Err(refused_document(meta));
@@ -111,7 +111,8 @@ fn is_descending(name: &str, value: ValueRef<'_>) -> Result<bool, Error> {
 /// Returns the error of a document as a direction. `{$meta: ..}` is known but not supported, all
 /// other documents are invalid.
 ///
-/// Errors: 17312 not `$meta`, 9 further fields, 31138 an unknown name in `$meta`, 238 a known one.
+/// The code is 17312 if there is no `$meta`, 9 if there are further fields, 31138 if MongoDB has no
+/// metadata of this name, and 238 if this server does not support it.
 fn refused_document(meta: DocRef<'_>) -> Error {
     let Some(name) = meta.get("$meta") else {
         return Error::new(17312, "$meta is the only expression supported by $sort right now");

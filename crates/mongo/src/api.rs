@@ -73,7 +73,7 @@ pub struct MongoApi {
     /// Command latencies in nanoseconds, by position in the command table.
     pub(crate) latencies: Latencies,
     pub(crate) work: AllWork,
-    /// Which commands are recorded in `system.profile`.
+    /// Settings that select the commands to record in `system.profile`.
     pub(crate) profiler: Profiler,
     /// Number of failures of each command, by position in the command table.
     pub(crate) failed: Vec<AtomicU64>,

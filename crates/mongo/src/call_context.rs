@@ -14,8 +14,8 @@ use crate::{
     operation::Operation,
 };
 
-/// What evaluation checks periodically: whether the operation may continue, and whether other tasks
-/// wait for its thread.
+/// Conditions that evaluation checks periodically: whether the operation may continue, and whether
+/// other tasks wait for its thread.
 struct Watched {
     operation: Arc<Operation>,
     give_way: fn(),

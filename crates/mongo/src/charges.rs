@@ -31,7 +31,7 @@ use crate::{
     stored_view::view_source,
 };
 
-/// How many statements of a command the throughput of its collection admits.
+/// Number of statements of a command that the throughput of its collection admits.
 pub(crate) struct Admission {
     /// The number of admitted statements, from the first one on.
     pub(crate) statements: usize,

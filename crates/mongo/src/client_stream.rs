@@ -31,7 +31,7 @@ pub struct ClientStream<S> {
     carried: Option<CarriedState>,
 }
 
-/// Why a server has stopped serving a client, and which server may continue.
+/// Reason why a server has stopped serving a client, and which server may continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServeEnd {
     /// The connection is closed: the client disconnected or sent invalid bytes, or its request
@@ -44,7 +44,7 @@ pub enum ServeEnd {
     Elsewhere(String),
 }
 
-/// Why a server stops reading messages of a client.
+/// Reason why a server stops reading messages of a client.
 pub(crate) enum ReadEnd {
     /// The server is stopping; with the message that it has not answered, and that message's memory
     /// reservation.

@@ -59,7 +59,7 @@ pub enum InTransactions {
     Ends,
 }
 
-/// Which server of a sharded cluster runs a command.
+/// Server of a sharded cluster that runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// The server that owns the database in which the command runs.
@@ -186,7 +186,7 @@ pub struct CommandRow {
     pub without_collection: &'static str,
     /// The command's category for statistics.
     pub work: Work,
-    /// Which server of a cluster runs the command.
+    /// Server of a cluster that runs the command.
     pub home: Home,
 }
 

@@ -34,8 +34,8 @@ pub(crate) struct DocumentWriter {
 
 impl DocumentWriter {
     /// Checks a document that is to be stored. Fails with 2 if it sets the reserved property or has
-    /// two fields `_id`, and with 53 or 52 for an invalid `_id`. Of several fields `ttl` the first
-    /// one counts.
+    /// two fields `_id`, and with 53 or 52 if its `_id` is invalid. Of several fields `ttl` the
+    /// first one counts.
     pub(crate) fn check_document(&self, document: DocRef<'_>) -> Result<CheckedDocument> {
         let (mut ttl, mut has_empty_timestamp, mut has_id) = (None, false, false);
         for (name, value) in document.iter() {

@@ -31,7 +31,7 @@ pub(crate) struct FailPoints {
     pub(crate) get_more: FailPoint<Option<i32>>,
 }
 
-/// How a commit of a retryable write fails.
+/// The failure of a commit of a retryable write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WriteFailure {
     /// Whether the connection is closed without a reply.
@@ -113,7 +113,7 @@ impl<T> FailPoint<T> {
     }
 }
 
-/// When an enabled fail point triggers.
+/// Condition under which an enabled fail point triggers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
     /// Number of times that the fail point still triggers; `None` without a limit.

@@ -52,7 +52,7 @@ struct UnansweredMessage {
     is_repeatable: bool,
 }
 
-/// Why no reply arrived from the server.
+/// Reason why no reply arrived from the server.
 enum ForwardFailure {
     /// The server closed its stream, and may have executed the last message.
     Server,

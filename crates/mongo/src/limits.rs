@@ -117,7 +117,7 @@ pub(crate) const MAX_INTRODUCTION_BYTES: usize = 4 * 1024;
 pub(crate) const MAX_SENDS: usize = 4;
 /// Chunk size for forwarding replies, in bytes.
 pub(crate) const PASSED_BYTES: usize = 64 * 1024;
-/// How long a server that no longer owns its shard may take to stop.
+/// Time in which a server that no longer owns its shard must stop.
 pub(crate) const MOVE_TIME: Duration = Duration::from_secs(1);
 /// Estimated memory of one element of a parsed command, in the worst case.
 pub(crate) const ELEMENT_BYTES: usize = 256;
@@ -136,8 +136,8 @@ pub(crate) const MAX_SECTIONS: usize = 64;
 pub(crate) const MAX_EXPIRY_IDS: usize = 1_000;
 /// Maximum number of users and roles, which are all kept in memory.
 pub(crate) const MAX_ACCESS_RECORDS: usize = 10_000;
-/// How long another shard's copy of the users stays valid while the first shard cannot be reached.
-/// A failover of the first shard takes less.
+/// Time for which another shard's copy of the users stays valid while the first shard cannot be
+/// reached. A failover of the first shard takes less.
 pub(crate) const USERS_GOOD: Duration = Duration::from_secs(10);
 /// Delay before asking the first shard again after a failed request.
 pub(crate) const USERS_AGAIN: Duration = Duration::from_millis(200);
@@ -157,5 +157,5 @@ pub(crate) const MAX_ACCESS_NAME_BYTES: usize = 1024;
 /// Maximum number of authentication restrictions of one user, and of addresses in one list.
 pub(crate) const MAX_RESTRICTIONS: usize = 256;
 
-/// How long the records of the change log are kept by default, in seconds.
+/// Number of seconds for which the records of the change log are kept by default.
 pub(crate) const CHANGE_RETENTION_SECONDS: i64 = 24 * 60 * 60;

@@ -27,7 +27,7 @@ use crate::{
     rights::Requirement,
 };
 
-/// Why an operation has to stop. It decides which error the client gets.
+/// Reason why an operation has to stop. It decides which error the client gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {

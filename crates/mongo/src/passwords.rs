@@ -26,7 +26,7 @@ pub(crate) struct NewPassword {
 }
 
 impl NewPassword {
-    /// Creates a user's password for all mechanisms. Fails with 2 for an empty password.
+    /// Creates a user's password for all mechanisms. Fails with 2 if the password is empty.
     pub(crate) fn of_text(user: &str, password: &Secret) -> Result<Self> {
         if password.text().is_none_or(str::is_empty) {
             return Err(Error::new(BadValue, EMPTY));
@@ -38,8 +38,8 @@ impl NewPassword {
 
     /// Reads `pwd`, `digestPassword` and `mechanisms`; returns `None` without a password.
     ///
-    /// Fails with 2 for an empty password, a user of `$external`, an unknown mechanism, and
-    /// SCRAM-SHA-256 with a password that the client has digested.
+    /// Fails with 2 if the password is empty, the user is of `$external`, a mechanism is unknown,
+    /// or the mechanism is SCRAM-SHA-256 and the client has digested the password.
     pub(crate) fn parse(args: &Args<'_>, name: &UserName) -> Result<Option<Self>> {
         let digests = args.bool("digestPassword")?.unwrap_or(true);
         let Some(text) = args.str("pwd")? else { return Ok(None) };

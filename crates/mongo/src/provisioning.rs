@@ -101,9 +101,9 @@ pub(crate) fn without_provisioning(options: &Document) -> Document {
 
 /// Parses the throughput, manual or autoscale, in the arguments of a command.
 ///
-/// Fails with 14 for a type other than a number, 40415 and 40414 for an unknown or missing field of
-/// the autoscale settings, and 2 for both kinds at once or a throughput that is out of bounds or
-/// not a multiple of its step.
+/// Fails with 14 if the throughput is not a number, 40415 or 40414 if a field of the autoscale
+/// settings is unknown or missing, and 2 if both kinds of throughput are given or a throughput is
+/// out of bounds or not a multiple of its step.
 pub(crate) fn parse_throughput(args: &Args<'_>) -> Result<Option<Throughput>> {
     let manual = whole_number(args, MANUAL)?.map(Throughput::Manual);
     let of = format!("{}.{AUTOSCALE}", args.of);
@@ -131,7 +131,8 @@ pub(crate) fn parse_throughput(args: &Args<'_>) -> Result<Option<Throughput>> {
     })
 }
 
-/// Parses a whole number of any numeric type; fails with 2 for a fraction and 14 for other types.
+/// Parses a whole number of any numeric type; fails with 2 if it has a fraction, and with 14 if the
+/// value is not a number.
 pub(crate) fn whole_number(args: &Args<'_>, name: &str) -> Result<Option<i64>> {
     let Some(value) = args.get(name) else { return Ok(None) };
     let Some(number) = Number::of(value) else {

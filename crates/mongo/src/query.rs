@@ -21,8 +21,8 @@ use crate::{
 /// collation and the query refer to the same one. The right to read the collection `namespace` has
 /// already been checked as a right that the command's row requires.
 ///
-/// Fails with 13 if the sender may not read a joined collection, with 5626500 for a search by distance
-/// in a view, and with the errors of the plan.
+/// Fails with 13 if the sender may not read a joined collection, with 5626500 if a view is searched
+/// by distance, and with the errors of the plan.
 pub(crate) fn begin_query(
     call: &Call<'_>,
     namespace: &Namespace,

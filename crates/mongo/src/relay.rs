@@ -24,7 +24,7 @@ use crate::{
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
 
-/// What the sender of a command may do.
+/// Operations that the sender of a command may execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
     /// The sender may run every command.
@@ -45,7 +45,7 @@ pub struct Sender {
     pub session: [u8; 32],
 }
 
-/// Why a command has no reply.
+/// Reason why a command has no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoReply {
     /// The bytes are not a valid command; the text is the reason.

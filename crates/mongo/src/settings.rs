@@ -61,7 +61,7 @@ pub struct Settings {
     /// The audit log of logins, refusals and changes of anything but documents; `None`: auditing is
     /// off.
     pub audit: Option<Arc<AuditLog>>,
-    /// How the server presents itself to drivers.
+    /// Topology as which the server presents itself to drivers.
     pub topology: Topology,
     /// Whether the server is a node of a cluster, and so serves its clients only as long as it owns
     /// their data.
@@ -74,8 +74,8 @@ pub struct Settings {
     /// The owner of the cluster's first shard, which stores the users; `None` if this server stores
     /// them.
     pub first_shard: Option<FirstShard>,
-    /// How long the records of the change log are kept, in seconds, once a change stream has been
-    /// opened or a collection keeps images; `None`: change streams are refused.
+    /// Number of seconds for which the records of the change log are kept once a change stream has
+    /// been opened or a collection keeps images; `None`: change streams are refused.
     pub change_retention_s: Option<i64>,
     /// Whether commands that exceed the throughput of their collection or database are refused.
     pub enforce_throughput: bool,

@@ -1,5 +1,5 @@
-//! How the server presents itself to drivers. They decide by it whether to number their writes, to
-//! use transactions and change streams, and which addresses to connect to.
+//! Topology as which the server presents itself to drivers. They decide by it whether to number
+//! their writes, to use transactions and change streams, and which addresses to connect to.
 
 /// How the server presents itself to drivers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

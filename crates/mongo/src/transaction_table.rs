@@ -154,8 +154,8 @@ impl TransactionTable {
     /// Begins a transaction. Returns it and the transaction that it replaces, which is to be
     /// aborted.
     ///
-    /// Fails with 225 for a number below the session's, 117 for the same number, and 146 or 261 at
-    /// the limits.
+    /// Fails with 225 if the number is lower than the session's, 117 if it is the same, and 146 or
+    /// 261 if a limit is reached.
     pub(crate) fn begin(
         &self,
         open: OpenTransaction,

@@ -30,7 +30,7 @@ pub(crate) const LEVEL: &str = "validationLevel";
 /// Name of the option that selects what happens to documents that fail.
 pub(crate) const ACTION: &str = "validationAction";
 
-/// What happens to a document that fails validation.
+/// Treatment of a document that fails validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     /// The document is refused, and nothing is logged.
@@ -184,8 +184,8 @@ fn describe_failure(
 
 /// Checks the validator that a client gives to a collection.
 ///
-/// Errors: 72 for a system collection or a collection in an internal database, 10334 for a
-/// validator that is too large, and those of filters.
+/// Fails with 72 if the collection is a system collection or in an internal database, 10334 if the
+/// validator is too large, and with the errors of filters.
 pub(crate) fn check_validator(namespace: &Namespace, validator: DocRef<'_>) -> Result<()> {
     if validator.is_empty() {
         return Ok(());

@@ -179,7 +179,7 @@ struct WantedBase {
 /// to wait.
 async fn make_base(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
     let wanted: WantedBase = serde_json::from_slice(&request).map_err(|error| {
-        Error::bad_request(format!("the body is {{\"shard\": 0, \"entry\": NUMBER}}: {error}"))
+        Error::bad_request(format!("the body must be {{\"shard\": 0, \"entry\": NUMBER}}: {error}"))
     })?;
     let shard = wanted.shard;
     let route = routes.shard(shard).ok_or_else(|| no_shard(shard))?;

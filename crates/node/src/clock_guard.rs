@@ -19,7 +19,8 @@ use super::{heartbeats::Heartbeats, route::Route};
 const EVERY: Duration = Duration::from_secs(1);
 /// Deviation of a wall clock that is tolerated, in milliseconds.
 const MOST_OFF_MS: i64 = 60_000;
-/// How long a deviating node lets other nodes claim the shard first; they take over within seconds.
+/// Time for which a deviating node lets other nodes claim the shard first; they take over within
+/// seconds.
 const HELD_BACK: Duration = Duration::from_secs(10);
 
 /// Compares the wall clocks of this node and of the other nodes with database time.

@@ -28,8 +28,8 @@ use super::{
 
 /// Time limit for the handshake of a call on the link.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long a node leaves a free shard to other nodes on request: long enough for a few reads of
-/// the shard and a claim.
+/// Time for which a node leaves a free shard to other nodes on request: long enough for a few reads
+/// of the shard and a claim.
 const HELD_BACK: Duration = Duration::from_secs(3);
 
 /// Accepts clients and calls of other nodes, and serves or forwards them.

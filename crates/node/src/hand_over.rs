@@ -37,7 +37,7 @@ struct HandOver {
 /// refused and nothing changes.
 pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
     let wanted: HandOver = serde_json::from_slice(&request).map_err(|error| {
-        Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))
+        Error::bad_request(format!("the body must be {{\"shard\": 0, \"to\": NODE}}: {error}"))
     })?;
     let route = routes.shard(wanted.shard).ok_or_else(|| no_shard(wanted.shard))?;
     let cluster_state = &route.cluster_state;

@@ -36,7 +36,7 @@ pub struct NewCluster {
     pub datacenter: Option<String>,
     /// Number of replicas of the keyspace.
     pub copies: u32,
-    /// How the cluster's clock advances.
+    /// Mode in which the cluster's clock advances.
     pub clock: ClockMode,
     /// Number of shards, 1 to 64; fixed for the cluster's lifetime.
     pub shards: u32,

@@ -18,7 +18,7 @@ use super::{
 
 /// Time limit for a report. A node that exceeds it is listed without a report.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a hand-over waits for a newer record of its target. Nodes write and read records with
+/// Time that a hand-over waits for a newer record of its target. Nodes write and read records with
 /// every heartbeat, every 750 ms: this is the time of four heartbeats.
 const NEWER_RECORD: Duration = Duration::from_secs(3);
 /// Maximum size of a report, in bytes; there are at most 64 shards.

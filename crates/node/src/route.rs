@@ -35,7 +35,7 @@ pub(super) const NO_CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LO
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Pause after a failed call.
 const AGAIN: Duration = Duration::from_millis(100);
-/// How long an owner may take to commit pending writes and give the data up.
+/// Time in which an owner must commit pending writes and give up the data.
 const HAND_OVER: Duration = Duration::from_secs(2);
 /// Time limit for notifying the node to which a shard is to move.
 const MOVE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -6,7 +6,7 @@ use auth::Right;
 use axum::{http::Request, response::Response};
 use bytes::Bytes;
 
-/// Why a command got no reply. The failure of a command is itself a reply.
+/// Reason why a command got no reply. The failure of a command is itself a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The MongoDB API is disabled.
@@ -23,7 +23,7 @@ pub enum Refused {
 /// The authenticated sender of a command. The API performs no further authentication.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
-    /// What the sender of the command may do.
+    /// Operations that the sender of the command may execute.
     pub right: Right,
     /// IP address of the sender; `None` if unknown.
     pub peer: Option<IpAddr>,

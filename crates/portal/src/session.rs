@@ -17,7 +17,7 @@ use crate::ended_sessions::{EndedSessions, SessionStore};
 /// Lifetime of a session in seconds from its login; use does not extend it.
 const SESSION_SECONDS: i64 = 12 * 60 * 60;
 
-/// How a sender was authenticated.
+/// Method by which a sender was authenticated.
 #[derive(Clone, Debug)]
 pub(crate) enum AuthMethod {
     /// Not authenticated: the address is open.

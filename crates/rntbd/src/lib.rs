@@ -31,7 +31,7 @@ pub use token::{Kind, Token, Tokens};
 
 use std::fmt;
 
-/// Why a frame cannot be decoded; `Display` describes the mistake.
+/// Reason why a frame cannot be decoded; `Display` describes the mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid(pub(crate) &'static str);
 

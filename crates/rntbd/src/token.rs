@@ -38,7 +38,7 @@ pub enum Kind {
     Double = 14,
 }
 
-/// How many bytes a value has.
+/// Number of bytes of a value.
 pub(crate) enum Width {
     Fixed(usize),
     /// A length of this many bytes precedes the value.

@@ -10,7 +10,7 @@ use store_tree::OldViewsBound;
 /// system clock. Reads do not see the document in the meantime.
 pub const REAP_DELAY: Duration = Duration::from_secs(60);
 
-/// How the database clock advances.
+/// Mode in which the database clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockMode {
     /// The database clock follows the machine's clocks.
@@ -20,7 +20,7 @@ pub enum ClockMode {
     Manual,
 }
 
-/// How the MongoDB API of a server outside a cluster presents itself to drivers.
+/// Topology as which the MongoDB API of a server outside a cluster presents itself to drivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MongoTopology {
     /// A router of a sharded cluster: drivers number their writes and use transactions.
@@ -168,7 +168,8 @@ pub struct Config {
     pub otlp_endpoint: Option<String>,
     /// Listen address of the MongoDB API; `None` disables it.
     pub mongo_addr: Option<String>,
-    /// How the MongoDB API presents itself to drivers. A node of a cluster is always a router.
+    /// Topology as which the MongoDB API presents itself to drivers. A node of a cluster is always
+    /// a router.
     pub mongo_topology: MongoTopology,
     /// Whether to allow the MongoDB API without logins on an address that other machines can reach.
     pub mongo_no_auth: bool,
@@ -227,8 +228,8 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// Minimum delay between a document's expiration and the removal of its bytes.
     pub reap_delay: Duration,
-    /// How long change streams can go back, kept from the start of the server; zero refuses change
-    /// streams. `None`: kept for a day, once one was opened.
+    /// Time for which changes are kept, from the start of the server on; zero disables change
+    /// streams. With `None`, changes are kept for a day once a change stream was opened.
     pub change_retention: Option<Duration>,
     /// Size of the change log beyond which its oldest records are dropped; `None` derives it from
     /// the disk or, in memory, from the memory for data.

@@ -33,7 +33,7 @@ const FORMAT: &str = "ebb data directory, format 2\n";
 /// Content of the format file while a restore or a dump fills the directory.
 const FILLING: &str = "ebb data directory, being restored\n";
 
-/// Why a data directory is refused, and what to do. The process exits with a dedicated code.
+/// Reason why a data directory is refused, and what to do. The process exits with a dedicated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The directory was used with the other kind of clock, system or manual. A start with that

@@ -1,13 +1,14 @@
-//! Why a server did not start or stopped. `ebb` prints the text; the variant sets the exit code.
+//! The reasons for which a server does not start or stops. `ebb` prints the text; the variant sets
+//! the exit code.
 
 use std::fmt;
 
 use crate::data_dir::Refused;
 
-/// Why a server did not start or stopped.
+/// Reason why a server did not start or stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// Settings contradict each other or cannot be used on this machine; a start with other
+    /// Settings contradict each other or cannot be used on this machine; startup with other
     /// settings succeeds.
     Usage(String),
     /// The data directory was refused.

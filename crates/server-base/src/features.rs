@@ -58,7 +58,7 @@ pub struct Features {
     storage: SwitchStorage,
 }
 
-/// Where the switches are stored.
+/// Place in which the feature switches are stored.
 #[derive(Debug)]
 enum SwitchStorage {
     Nowhere,

@@ -50,7 +50,8 @@ pub fn new_key_file() -> Result<Secret, Failure> {
         ("secondary-readonly", "reads, for key rotation"),
     ] {
         let mut bytes = [0; NEW_KEY_BYTES];
-        fill_randomly(&mut bytes).map_err(|error| failed(format!("a new key: {error}")))?;
+        fill_randomly(&mut bytes)
+            .map_err(|error| failed(format!("cannot generate a key: {error}")))?;
         text.push_str(&format!("# {for_whom}\n{name} = {}\n", STANDARD.encode(bytes)));
     }
     Ok(Secret::from_text(text))

@@ -19,8 +19,8 @@ use tokio::{
 
 use crate::sleep;
 
-/// How long requests in progress may continue after the stop: shorter than the limit of the whole
-/// process in `server/src/process.rs`.
+/// Time for which requests in progress may continue after the stop. It is shorter than the limit of
+/// the whole process in `server/src/process.rs`.
 const DRAIN: Duration = Duration::from_secs(8);
 
 /// Listen backlog; the system caps it (`net.core.somaxconn`). A client rejected by a full backlog
@@ -47,7 +47,8 @@ impl BoundSocket {
 /// bound is used; if none can, this fails with the last error. Port 0 binds a free port. Must run
 /// inside the runtime, which polls the socket.
 pub(crate) async fn bind_address(address: &str) -> io::Result<BoundSocket> {
-    let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
+    let mut failed =
+        io::Error::new(io::ErrorKind::InvalidInput, "the name does not resolve to an address");
     for address in lookup_host(address).await? {
         match bind_socket(address) {
             Ok(taken) => return Ok(taken),

@@ -9,7 +9,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// How long the client may take to read the reply.
+/// Time in which the client must read the reply.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 /// Maximum bytes read of the client's request.
 const REQUEST_MAX: u64 = 64 << 10;

@@ -16,9 +16,9 @@ use std::time::Duration;
 use server_base::sleep::wait_for;
 use tokio::sync::watch;
 
-/// How long a thread for long operations stays idle before it ends. With the runtime's default of
-/// ten seconds thirty threads kept 190 MB after sixteen `$bucketAuto` (and hardly ever ended,
-/// because housekeeping kept waking them in turn).
+/// Time for which a thread for long operations stays idle before it ends. With the runtime's
+/// default of ten seconds thirty threads kept 190 MB after sixteen `$bucketAuto` (and hardly ever
+/// ended, because housekeeping kept waking them in turn).
 pub(crate) const IDLE_THREAD: Duration = Duration::from_secs(1);
 
 /// Interval at which the allocator is made to purge.

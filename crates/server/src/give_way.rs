@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor::MultiThread};
 
-/// How long the thread sleeps so that another one starts or wakes up and takes over its worker.
+/// Time for which the thread sleeps so that another one starts or wakes up and takes over its
+/// worker.
 const HANDOVER: Duration = Duration::from_micros(200);
 
 /// Hands over this worker's queued tasks and I/O driver. The calling task continues on its thread,

@@ -68,7 +68,7 @@ pub struct ServerContext {
     pub ready: Ready,
     /// The portal; `None` if the admin address is off.
     pub pages: Option<Arc<Pages>>,
-    /// How the admin address authenticates.
+    /// Authentication of the admin address.
     pub login: Login,
     /// The APIs that this process serves now, through which the portal reaches the data.
     pub(crate) apis: watch::Sender<Apis>,

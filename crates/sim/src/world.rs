@@ -78,7 +78,7 @@ pub(crate) struct World {
     passes: u64,
 }
 
-/// How far an operation runs before the next step.
+/// Point up to which an operation runs before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StopPoint {
     Through,

@@ -52,7 +52,7 @@ pub struct LossInspection<'a, L> {
     pub cluster: Uuid,
     /// Number of the inspected shard.
     pub shard: u32,
-    /// How long a heartbeat has to stay unchanged for its owner to count as dead.
+    /// Time after which the owner of an unchanged heartbeat counts as dead.
     pub silence: Duration,
 }
 

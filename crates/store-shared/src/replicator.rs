@@ -127,7 +127,7 @@ impl Replicator {
 /// Returns the error of a node that is no longer the owner. Only the new owner can determine
 /// whether pending writes were committed.
 pub(crate) fn moved() -> Error {
-    Error::new(Kind::Moved, "this node is not the owner of the data any more")
+    Error::new(Kind::Moved, "this node no longer owns the data")
 }
 
 /// Concatenates the entries; each starts with its length.

@@ -24,7 +24,7 @@ const GAP_RETRIES: u32 = 40;
 const TAKEOVER_RETRIES: u32 = 400;
 const GAP_PAUSE: Duration = Duration::from_millis(50);
 
-/// What to copy: a shard of a cluster, and where to.
+/// The shard of a cluster to copy, and the target.
 #[derive(Clone, Debug)]
 pub struct CopyOptions {
     /// Id of the cluster that is copied.
@@ -56,7 +56,7 @@ pub fn open_stopped(tree: &TreeOptions) -> Result<TreeStore, Error> {
     TreeStore::open_without_commits(tree, tree.journal_of_copy())
 }
 
-/// Why an attempt to copy ended early.
+/// Reason why an attempt to copy ended early.
 enum AttemptError {
     /// The data being read was deleted, because the shard has newer bases.
     Gone,

@@ -34,7 +34,7 @@ use crate::{
 
 /// Time for which a running compaction may delay the reopening of the store.
 const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a flush waits for entries in progress to be published, which takes some ten
+/// Time that a flush waits for entries in progress to be published, which takes some ten
 /// milliseconds per group. If they are not published by then, the flush also writes replaced
 /// versions of keys.
 const PUBLISH_TIMEOUT: Duration = Duration::from_millis(50);

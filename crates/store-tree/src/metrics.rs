@@ -84,7 +84,7 @@ pub struct StoredBytes {
 /// Data retained for open views of running reads and backups, other than the newest view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OldViews {
-    /// How long ago the oldest open view was superseded by a newer one.
+    /// Time since the oldest open view was superseded by a newer one.
     pub age: Duration,
     /// Bytes of flushed memtables that a read still holds.
     pub memory: u64,

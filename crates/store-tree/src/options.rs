@@ -55,7 +55,7 @@ impl Default for OldViewsBound {
     }
 }
 
-/// How to open a store.
+/// Parameters for opening a store.
 #[derive(Clone, Debug)]
 pub struct TreeOptions {
     /// Directory that contains the store.

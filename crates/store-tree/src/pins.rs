@@ -27,7 +27,7 @@ pub(crate) struct Pins {
 struct Pinned {
     /// Number of open views with this sequence number.
     count: usize,
-    /// When a newer view was published; `None` for the newest view.
+    /// Time at which a newer view was published; `None` for the newest view.
     superseded: Option<Superseded>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Superseded {
 pub(crate) struct OldestView {
     /// Sequence number of the view.
     pub(crate) number: u64,
-    /// When the view was superseded: monotonic clock, nanoseconds.
+    /// Time at which the view was superseded, in nanoseconds of the monotonic clock.
     pub(crate) superseded_ns: u64,
     /// Bytes of tables that were written since then with all versions of keys.
     pub(crate) retained_bytes: u64,

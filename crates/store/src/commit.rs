@@ -137,7 +137,7 @@ impl fmt::Debug for Commit {
     }
 }
 
-/// Why a commit was refused. A refused commit has written nothing.
+/// Reason why a commit was refused. A refused commit has written nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A key was written after the view in which the writer had read it.

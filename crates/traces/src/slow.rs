@@ -26,7 +26,7 @@ pub const MAX_QUERY_BYTES: usize = 2_000;
 /// A slow operation that has finished. Its serialized form has no query.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowOperation {
-    /// When the operation finished, in milliseconds since 1970 by the machine's clock.
+    /// Time at which the operation finished, in milliseconds since 1970 by the machine's clock.
     pub at_ms: i64,
     /// The API as in paths of the admin address: `mongo` or `nosql`.
     pub api: Cow<'static, str>,

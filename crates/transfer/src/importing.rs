@@ -33,9 +33,9 @@ pub struct Import {
     pub file: Option<PathBuf>,
     /// Format in which documents are read.
     pub format: Format,
-    /// How texts of a table are converted to values.
+    /// Rules by which texts of a table are converted to values.
     pub rules: TableRules,
-    /// What to do with a document whose id exists.
+    /// Treatment of a document whose id exists.
     pub mode: Mode,
     /// Whether the first refusal ends the import.
     pub stop_on_error: bool,

@@ -35,11 +35,11 @@ pub(crate) struct Item {
 pub(crate) struct Batch {
     pub(crate) items: Vec<Item>,
     pub(crate) next: FilePosition,
-    /// Why the rest of the file after the batch cannot be read; `None` if it can be read.
+    /// Reason why the rest of the file after the batch cannot be read; `None` if it can be read.
     pub(crate) broken: Option<String>,
 }
 
-/// How the texts in a table's fields are converted to values.
+/// Rules by which the texts in a table's fields are converted to values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableRules {
     /// Whether column names have a type suffix.

@@ -39,7 +39,7 @@ pub trait Source {
     fn next_page(&mut self) -> Result<Page, String>;
 }
 
-/// What an import does if a document's id exists.
+/// Behavior of an import if a document's id exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Refuses a document whose id exists.

@@ -25,7 +25,9 @@ fn certificates_of_system() -> Result<Vec<CertificateDer<'static>>, String> {
     match found.errors.first() {
         _ if !found.certs.is_empty() => Ok(found.certs),
         None => Err("the system trusts no CA: give --tls-ca".to_owned()),
-        Some(error) => Err(format!("the system's certificates: {error}; give --tls-ca")),
+        Some(error) => {
+            Err(format!("cannot load the system's certificates: {error}; give --tls-ca"))
+        }
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Damage {
     pub problem: String,
 }
 
-/// Why an operation of the tree failed.
+/// Reason why an operation of the tree failed.
 #[derive(Clone, Debug)]
 pub enum Error {
     /// A call of the disk failed. The tree works on; a flush or job may be retried.

@@ -16,7 +16,7 @@ use crate::{
 /// Size of a write in bytes.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// What every writer of files needs.
+/// Shared state of all writers of files of a tree.
 #[derive(Clone, Debug)]
 pub(crate) struct FileMaker {
     pub(crate) files: Arc<Files>,

@@ -33,7 +33,7 @@ pub(crate) enum Compression {
     Lz4 = 1,
 }
 
-/// Where a frame is: number of the file and offset.
+/// Position of a frame: number of the file and offset.
 pub(crate) type Place = (u64, u64);
 
 /// Appends a frame that will be written to this place; returns its length in bytes. The payload is
@@ -93,7 +93,7 @@ pub(crate) fn length_of(header: &[u8; HEADER_BYTES]) -> u64 {
 /// Verifies a whole frame from this place and returns the raw payload, or the problem.
 pub(crate) fn decode(place: Place, kind: FrameKind, frame: &Bytes) -> Result<Bytes, &'static str> {
     if frame.len() < HEADER_BYTES {
-        return Err("the frame is cut");
+        return Err("the frame is truncated");
     }
     if u32_at(frame, 10) != checksum_of(place, frame) {
         return Err("the checksum is wrong");

@@ -8,7 +8,7 @@ use crate::{
     entry::{Entry, SlotRef},
 };
 
-/// Where a key is: in the block if it is stored whole there, else in [`Group::keys`].
+/// Location of a key: in the block if it is stored whole there, else in [`Group::keys`].
 #[derive(Clone, Copy, Debug)]
 enum KeyPlace {
     Block(usize, usize),

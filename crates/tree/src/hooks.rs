@@ -16,13 +16,13 @@ pub struct End {
     pub at: i64,
 }
 
-/// How a value is stored.
+/// The way in which a value is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// Number of bytes at the start of the value that stay with the key in any case; the filter
     /// and [`Hooks::place`] need no more than these.
     pub inline: usize,
-    /// When the value ends; `None` if it is not known to end.
+    /// End of the value; `None` if it is not known to end.
     pub end: Option<End>,
     /// Group of the value among those of its kind. Bodies of a group share body files, so values
     /// of a group should end at about the same time. Adjacent groups may be joined.

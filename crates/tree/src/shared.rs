@@ -35,7 +35,7 @@ use crate::{
 
 pub(crate) type SpaceMap = BTreeMap<u64, Arc<Space>>;
 
-/// What a new snapshot sees.
+/// The state that a new snapshot sees.
 #[derive(Debug)]
 pub(crate) struct View {
     /// Number of the last visible batch.
@@ -62,7 +62,7 @@ pub(crate) struct Shared {
     editor: Mutex<Manifest>,
     /// Sequence number of the last durable edit.
     last_edit: AtomicU64,
-    /// Why the list of files cannot be written any more.
+    /// Reason why the list of files cannot be written any more.
     stopped: OnceLock<String>,
     /// Tables and body files that a job uses.
     claimed: Mutex<BTreeSet<u64>>,

@@ -23,7 +23,7 @@ pub(crate) struct State {
     pub(crate) version: Arc<Version>,
 }
 
-/// What flushes of a space remember.
+/// State that flushes of a space keep between them.
 #[derive(Debug, Default)]
 pub(crate) struct FlushState {
     /// Number of the last run.

@@ -168,8 +168,9 @@ impl Table {
             return Err(self.damaged(0, "the table is too short"));
         };
         let bytes = files.read(self.meta.id, at, FOOTER_BYTES)?;
-        Footer::decode(&bytes, self.meta.footer)
-            .ok_or_else(|| self.damaged(at, "the footer is not the listed one"))
+        Footer::decode(&bytes, self.meta.footer).ok_or_else(|| {
+            self.damaged(at, "the footer differs from its entry in the list of files")
+        })
     }
 
     /// Returns the index, reading it if this is the first use of the table.

@@ -48,7 +48,7 @@ fn collect<T>(damages: &mut Vec<Damage>, result: Result<T>) -> Result<Option<T>>
     }
 }
 
-/// What a walk over a table has found.
+/// Results of a walk over a table.
 #[derive(Debug, Default)]
 struct Walk {
     last: Option<Entry>,
@@ -73,7 +73,7 @@ fn verify_table(
             TableMeta { bytes: table.meta.bytes, footer: table.meta.footer, ..stored } == table.meta
         });
         if !same {
-            let problem = "the table is not the listed one";
+            let problem = "the table differs from its entry in the list of files";
             damages.push(Damage {
                 file: file_name(id),
                 offset: footer.metadata.0,
@@ -90,7 +90,7 @@ fn verify_table(
     // Every byte belongs to a part: the blocks, then index, filter, metadata and footer.
     for (offset, len) in [footer.index, footer.filter, footer.metadata] {
         let problem =
-            Error::damaged(&file_name(id), offset, "a part is not behind the previous one");
+            Error::damaged(&file_name(id), offset, "a part does not follow the previous one");
         let fits = if offset == walk.at { Ok(()) } else { Err(problem) };
         collect(damages, fits)?;
         walk.at = offset + u64::from(len);
@@ -98,7 +98,7 @@ fn verify_table(
     let complete =
         walk.at + FOOTER_BYTES as u64 == table.meta.bytes && walk.entries == table.meta.entries;
     if !complete && damages.len() == before {
-        let problem = "the parts of the table are not the listed ones";
+        let problem = "the parts of the table differ from its entry in the list of files";
         damages.push(Damage { file: file_name(id), offset: walk.at, problem: problem.to_owned() });
     }
     Ok(())
@@ -126,7 +126,7 @@ fn verify_block(
         entries.extend(of_group);
     }
     if !follows {
-        return Err(damaged("the block is not behind the previous one"));
+        return Err(damaged("the block does not follow the previous one"));
     }
     for entry in entries {
         let ordered = walk.last.as_ref().is_none_or(|last| {
@@ -161,7 +161,8 @@ fn verify_bodies(files: &Files, body: &BodyFile) -> Result<()> {
     let (mut at, mut count) = (0, 0);
     while at < end {
         let header = files.read(file, at, HEADER_BYTES)?;
-        let header = header.as_ref().try_into().map_err(|_| damaged(at, "the frame is cut"))?;
+        let header =
+            header.as_ref().try_into().map_err(|_| damaged(at, "the frame is truncated"))?;
         let len = frame::length_of(header);
         if end - at < len {
             return Err(damaged(at, "the length of the frame is wrong"));

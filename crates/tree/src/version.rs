@@ -228,7 +228,7 @@ impl Version {
     fn count_uses(&mut self, meta: &TableMeta, add: bool) -> Result<(), String> {
         let change = |value: u64, by: u64| {
             let changed = if add { value.checked_add(by) } else { value.checked_sub(by) };
-            changed.ok_or("the uses of body files do not add up")
+            changed.ok_or("the reference counts of body files are inconsistent")
         };
         for of in &meta.body_uses {
             if let Some(body) = self.bodies.get_mut(&of.body) {

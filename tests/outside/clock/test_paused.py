@@ -109,8 +109,8 @@ def test_a_preview_says_what_a_default_would_do(server):
     assert server.client.d.c.count_documents({}) == COUNT + 5, "a preview changes nothing"
     for words, why in (
         (["d", "none", "60"], "there is no collection d.none"),
-        (["d", "c", "0"], "default is null, -1 or 1..2147483647"),
-        (["d", "c", "2147483648"], "default is null, -1 or 1..2147483647"),
+        (["d", "c", "0"], "default must be null, -1 or 1 to 2147483647"),
+        (["d", "c", "2147483648"], "default must be null, -1 or 1 to 2147483647"),
     ):
         code, text = ebb(server, "ttl", "preview", *words)
         assert code != 0 and why in text, text

@@ -19,7 +19,7 @@ pub(crate) const COLLECTION: &str = "sessions";
 /// Default time to live of the container and of the collection, in seconds.
 const DEFAULT_TTL: i64 = 60;
 
-/// Why the sample could not be created.
+/// Reason why the sample could not be created.
 #[derive(Debug)]
 pub(crate) enum Failure {
     NoApi,

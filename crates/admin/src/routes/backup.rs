@@ -28,8 +28,8 @@ use super::{
     error::{Error, Result},
 };
 
-/// How long a backup waits for another backup to end. A backup whose client has disconnected ends
-/// within this time.
+/// Maximum time that a backup waits for another backup to end. A backup whose client has
+/// disconnected ends within this time.
 const PERMIT_WAIT: Duration = Duration::from_secs(5);
 
 /// State with which the backup thread runs.

@@ -69,7 +69,7 @@ pub(crate) async fn move_clock(
             })?;
             Instant::from_ms(at.as_millisecond())
         }
-        _ => return Err(Error::bad_request("give advance_seconds or set")),
+        _ => return Err(Error::bad_request("specify either advance_seconds or set")),
     };
     shared.engine.move_clock(to).await.map_err(|refused| match refused {
         ClockRefusal::SystemClock => {

@@ -65,7 +65,7 @@ pub(super) fn find_collection(
     match which.door.as_deref() {
         Some("mongo") => of(Model::Documents).ok_or_else(missing),
         Some("nosql") => of(Model::Items).ok_or_else(missing),
-        Some(_) => Err(Error::bad_request("door is mongo or nosql")),
+        Some(_) => Err(Error::bad_request("door must be mongo or nosql")),
         None => match (of(Model::Documents), of(Model::Items)) {
             (Some(_), Some(_)) => Err(Error::in_both_apis()),
             (Some(found), None) | (None, Some(found)) => Ok(found),
@@ -229,7 +229,7 @@ fn parse_default(request: &Value) -> Result<Ttl> {
         Some(value) => match value.as_i64() {
             Some(-1) => Ok(Ttl::Infinite),
             Some(n) if (1..=i64::from(i32::MAX)).contains(&n) => Ok(Ttl::Seconds(n)),
-            _ => Err(Error::bad_request("default is null, -1 or 1..2147483647")),
+            _ => Err(Error::bad_request("default must be null, -1 or 1 to 2147483647")),
         },
         None => Err(Error::bad_request("default is missing")),
     }
@@ -254,7 +254,7 @@ pub(crate) async fn get_preview(
             let after = request.get("expire_after_seconds").and_then(Value::as_i64);
             let after = after.filter(|after| (0..=i64::from(i32::MAX)).contains(after));
             let after = after.ok_or_else(|| {
-                Error::bad_request("expire_after_seconds of a date index is 0..2147483647")
+                Error::bad_request("expire_after_seconds of a date index must be 0 to 2147483647")
             })?;
             shared.engine.preview_date_index(&collection, index, after).await?
         }

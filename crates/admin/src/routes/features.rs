@@ -53,7 +53,7 @@ pub(crate) async fn change_features(
 ) -> Result<Json<Value>> {
     let wanted: FeaturesBody = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!(
-            "the body is {{\"per_document_ttl\": true or false}}, or the same for \
+            "the body must be {{\"per_document_ttl\": true or false}}, or the same for \
              \"carry_timestamps\", or both: {error}"
         ))
     })?;

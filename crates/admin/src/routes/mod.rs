@@ -57,7 +57,7 @@ pub struct Shared {
     pub images: Option<Images>,
     /// Permit of the one backup that may run at a time.
     pub backups: Arc<Semaphore>,
-    /// How the process's memory is divided between caches and operations.
+    /// Division of the process's memory between caches and operations.
     pub plan: Plan,
     /// The memory account of all operations, for metrics.
     pub memory: Account,

@@ -44,7 +44,7 @@ impl UserBody {
     fn parse(body: &Bytes) -> Result<Self> {
         serde_json::from_slice(body).map_err(|error| {
             Error::bad_request(format!(
-                "the body names user, database, password and roles: {error}"
+                "the body must contain user, database, password and roles: {error}"
             ))
         })
     }

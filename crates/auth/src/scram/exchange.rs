@@ -14,7 +14,7 @@ use super::{
     verifier::Verifier,
 };
 
-/// Why a SCRAM exchange was rejected.
+/// Reason why a SCRAM exchange was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExchangeError {
     /// The message cannot be parsed, or belongs to another exchange.

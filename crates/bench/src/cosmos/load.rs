@@ -198,7 +198,7 @@ pub(crate) struct Batch {
     encoding: Encoding,
     /// The JSON array or, for HybridRow, the texts of the items one after the other.
     text: String,
-    /// Where each item for HybridRow ends in `text`.
+    /// Offset in `text` at which each item for HybridRow ends.
     ends: Vec<usize>,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Machine {
     /// For a running clock, the instant at which it was started, and the reading of the boot clock
     /// then.
     began: Option<(u64, u64)>,
-    /// How far the wall clock is ahead of the boot clock.
+    /// Time by which the wall clock is ahead of the boot clock.
     wall_ahead: u64,
     lease: u64,
     node: u64,

@@ -234,8 +234,7 @@ impl Writer {
         codes.iter().map(|code| char::from(base + code)).collect()
     }
 
-    /// Writes a random array of numbers of one size, or an array of such arrays, and returns its
-    /// value.
+    /// Writes a random array of numbers, or an array of such arrays, and returns its value.
     fn numbers(&mut self) -> Value {
         let markers = [(0xd7, 1), (0xd8, 1), (0xd9, 2), (0xda, 4), (0xdb, 8), (0xdc, 4)];
         let (marker, width) = self.random.choice(markers).unwrap();

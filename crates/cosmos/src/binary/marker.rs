@@ -85,7 +85,7 @@ impl Digits {
     }
 }
 
-/// How the end of an array or object is determined.
+/// Method by which the end of an array or object is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// The array or object is empty.

@@ -16,7 +16,7 @@ use crate::{
     api::NoSqlApi, homes::Home, interrupt::Client, sender::Sender, tls::CurrentCertificate,
 };
 
-/// How a request is scheduled. An HTTP/2 client may send a hundred requests at once. If all ran
+/// Scheduling of a request. An HTTP/2 client may send a hundred requests at once. If all ran
 /// immediately, they would delay the requests of other clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Schedule {

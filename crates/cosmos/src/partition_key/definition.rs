@@ -15,8 +15,8 @@ use crate::{
 /// Path of the system partition key, which a container created without a partition key gets.
 const SYSTEM_PATH: &str = "/_partitionKey";
 
-/// How the components are combined to an effective partition key. It cannot change once a container
-/// exists, since row keys depend on it.
+/// Method by which the components are combined to an effective partition key. It cannot change once
+/// a container exists, since row keys depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HashKind {
     /// Hash version 1 over a single path: a hash, followed by the components.

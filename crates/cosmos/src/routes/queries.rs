@@ -311,8 +311,8 @@ struct Rows<'a> {
     container: &'a Container,
     /// The part of the container that the request covers.
     part: &'a ContainerPart<'a>,
-    /// Where the query reads properties that the server sets: nowhere, in results only, or also in
-    /// conditions and orders.
+    /// Parts of the query that read properties that the server sets: nowhere, in results only, or
+    /// also in conditions and orders.
     system: SystemReads,
     budget: &'a Budget,
     timer: RowTimer,

@@ -31,7 +31,7 @@ pub(super) struct QueryTimes {
     began: Duration,
     compiled: Duration,
     ran: Duration,
-    /// How much of the time between `compiled` and `ran` was spent on evaluating rows.
+    /// Part of the time between `compiled` and `ran` that was spent on evaluating rows.
     evaluating: Duration,
 }
 

@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use crate::value::{Document, Value};
 
-/// Why a text is not a JSON value that can be stored.
+/// Reason why a text is not a JSON value that can be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// Description of the error, with its line and column.

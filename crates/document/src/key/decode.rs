@@ -56,9 +56,9 @@ fn decode_component(bytes: &[u8]) -> Option<(Value, &[u8])> {
     decode_content(*class, rest)
 }
 
-/// Decodes the content after the class byte `class`, which stands for a type, and returns the value
-/// with the bytes after it. Returns `None` if the bytes are not such content, for example because
-/// it was truncated.
+/// Decodes the content after the class byte `class`, which identifies the type, and returns the
+/// value with the bytes after it. Returns `None` if the bytes are not such content, for example
+/// because it was truncated.
 fn decode_content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
     Some(match class {
         class::MIN_KEY => (Value::MinKey, bytes),
@@ -129,7 +129,7 @@ fn decode_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     }
 }
 
-/// Decodes fields up to the terminating 0. The class byte of a value, which stands for its type,
+/// Decodes fields up to the terminating 0. The class byte of a value, which identifies its type,
 /// precedes the field's name, since documents compare by type first.
 fn decode_document(bytes: &[u8]) -> Option<(Document, &[u8])> {
     let mut fields = Document::new();

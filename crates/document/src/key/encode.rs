@@ -88,7 +88,7 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     }
 }
 
-/// Appends the class byte of a value, which stands for its type, and its encoded content.
+/// Appends the class byte of a value, which identifies its type, and its encoded content.
 fn push_component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     // The class is not part of the content, because documents put the field's name between the two.
     out.push(class_of(value, order));

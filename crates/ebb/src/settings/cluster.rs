@@ -43,7 +43,7 @@ pub(crate) struct CassandraValues {
     accept_unsynced: bool,
 }
 
-/// How nodes reach each other.
+/// Addresses, certificates and name by which nodes reach each other.
 #[derive(Clone, Debug, Args)]
 pub(super) struct PeerValues {
     /// Address of the link between nodes

@@ -114,7 +114,7 @@ pub struct Collection {
     pub(crate) turns: Turns,
     /// Serializes the inserts into a capped collection, which would otherwise refuse each other.
     pub(crate) insertions: Turns,
-    /// When an expiration may have to be recorded in the change log.
+    /// Earliest time at which an expiration may have to be recorded in the change log.
     pub(crate) next_expiration: NextExpiration,
     /// Serializes the recording of expirations in the change log.
     pub(crate) telling: tokio::sync::Mutex<()>,

@@ -20,7 +20,7 @@ use super::Record;
 /// Id of the primary key, in whose order rows are stored. Other indexes have ids from 1.
 pub const ID_INDEX: u32 = 0;
 
-/// How often an index was used.
+/// Usage counters of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexUsage {
     /// Number of operations that read the index.

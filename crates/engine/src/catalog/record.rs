@@ -22,7 +22,7 @@ use crate::{
 /// second one continues it.
 pub const TEXT_FIELD: &str = "_fts";
 
-/// What an index contains of a document.
+/// Parts of a document of which an index has entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum IndexShape {
     /// The values at dotted paths, one entry per array element, in BSON order.
@@ -61,7 +61,7 @@ pub enum IndexShape {
     InsertionOrder,
 }
 
-/// Why a path is indexed.
+/// Reason why a path is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexReason {
     /// A query had to examine many items because the path had no index.
@@ -110,7 +110,7 @@ pub struct IndexSpec {
     pub ready: bool,
     /// The index specification in the form that the API returns.
     pub shown: Document,
-    /// Which parts of a document have entries.
+    /// Parts of a document that have entries.
     pub shape: IndexShape,
     /// Whether entries with equal values are ordered by the creation of their items. Fixed for the
     /// life of an index, since it is part of all its keys.
@@ -244,8 +244,8 @@ pub struct Record {
 /// State of the recording of a collection's expirations in the change log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToldExpirations {
-    /// What had expired when the recording started; `None` until all documents are in the index of
-    /// upcoming expirations.
+    /// Floors up to which documents had expired when the recording started; `None` until all
+    /// documents are in the index of upcoming expirations.
     pub begun: Option<Floors>,
     /// Stamp of the last change of the collection's TTL settings. Documents that expired by the
     /// change itself expired at this stamp.
@@ -271,7 +271,7 @@ pub struct ItemSettings {
 /// Settings of a feed of all versions and expirations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedSettings {
-    /// How long events are kept, seconds.
+    /// Number of seconds for which events are kept.
     pub retention_s: i64,
     /// Events before this second stay hidden, even if the retention is extended later.
     pub floor_s: i64,

@@ -14,7 +14,8 @@ pub enum ChangeScope {
 }
 
 impl ChangeScope {
-    /// Returns whether the scope contains a collection; an empty name stands for the database.
+    /// Returns whether the scope contains a collection; an empty name denotes all collections of
+    /// the database.
     pub fn contains(&self, database: &str, collection: &str) -> bool {
         match self {
             Self::Collection(namespace) => {

@@ -79,7 +79,7 @@ pub struct ChangeLogQuery {
 pub struct ChangeLogPage {
     /// The changes of the page.
     pub changes: Vec<Change>,
-    /// Where the next page starts: nothing before it will be added.
+    /// Position at which the next page starts. No change will be added before it.
     pub next: ChangePosition,
     /// Whether further changes may be there already.
     pub more: bool,

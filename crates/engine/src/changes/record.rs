@@ -21,7 +21,7 @@ use crate::{error::Error, names::Namespace};
 pub enum ChangeKind {
     /// The insert of a document.
     Insert,
-    /// A document was edited; the description tells the changed fields.
+    /// A document was edited; the description lists the changed fields.
     Update,
     /// The replacement of a whole document.
     Replace,

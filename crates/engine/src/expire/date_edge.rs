@@ -21,7 +21,7 @@ use crate::{
     yielding::yield_now,
 };
 
-/// Where documents are found by the dates of a rule.
+/// Place of the keys that find documents by the dates of a rule.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DatedKeys<'r> {
     /// In the rows themselves, which are ordered by `_id`: the rule is that of a cluster key.
@@ -31,7 +31,7 @@ pub(super) enum DatedKeys<'r> {
 }
 
 impl<'r> DatedKeys<'r> {
-    /// Returns where the dates of a rule are; `None` if its index was dropped.
+    /// Returns the place of the keys for a rule; `None` if its index was dropped.
     pub(super) fn of_rule(record: &'r Record, rule: &DateRule) -> Option<Self> {
         if rule.index == ID_INDEX {
             return record.cluster_key.is_some().then_some(Self::Rows);

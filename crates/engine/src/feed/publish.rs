@@ -42,7 +42,7 @@ const EXPLICIT: u8 = 2;
 
 /// An expired item whose expiration is not in the feed yet.
 struct Unpublished {
-    /// When the item expired, which is the event's time.
+    /// Instant at which the item expired, which is the event's time.
     at: Instant,
     /// Key of the item's entry in the index of upcoming expirations, which the publication deletes.
     entry: Bytes,

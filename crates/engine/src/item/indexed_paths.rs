@@ -40,8 +40,8 @@ pub enum PathProgress {
 pub struct PathStatus {
     /// Paths of the index as policies write them, each followed by its direction if it has one.
     pub paths: Vec<String>,
-    /// Why the path is indexed: `query`, `named`, `composite`, `unique`, or `policy` for one of all
-    /// paths.
+    /// Reason why the path is indexed: `query`, `named`, `composite`, `unique`, or `policy` for one
+    /// of all paths.
     pub why: &'static str,
     /// Build state of the index.
     pub progress: PathProgress,

@@ -119,7 +119,7 @@ pub trait ItemSink: Send {
     }
 }
 
-/// How an index may serve a scan under the container's indexing policy.
+/// Way in which an index may serve a scan under the container's indexing policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexUse {
     /// Entries of the values at a path.

@@ -23,7 +23,7 @@ pub struct Plan {
     pub output: Output,
 }
 
-/// What a query returns of each document.
+/// Part of each document that a query returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// The document as the stages return it.

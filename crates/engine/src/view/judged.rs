@@ -1,6 +1,6 @@
-//! What the views of a transaction have shown and left out. Each statement judges expiry at its own
-//! instant; the transaction keeps an interval of instants at which all that it was ever shown is
-//! true:
+//! Documents that the views of a transaction have shown and omitted. Each statement judges expiry
+//! at its own instant; the transaction keeps an interval of instants at which all that it was ever
+//! shown is true:
 //!
 //! ```text
 //!  first instant

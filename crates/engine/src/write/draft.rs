@@ -47,7 +47,7 @@ pub(crate) struct WriteDraft<'a> {
     pub(crate) since: Option<i64>,
     /// Second to record as the time of the write even if it is later than the second of the commit.
     pub(crate) at: Option<i64>,
-    /// How the new version of the document came about.
+    /// Operation that made the new version of the document.
     pub(crate) form: WriteForm,
     /// The identity of the transaction that is committed, for the change record.
     pub(crate) transaction: Option<&'a DocBuf>,

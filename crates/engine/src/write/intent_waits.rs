@@ -6,7 +6,7 @@ use store::{Commit, Condition, Outcome, Refusal, Space, Stamp};
 
 use crate::{engine::Engine, error::Error};
 
-/// What a write does if an open transaction has written one of its keys.
+/// Behavior of a write if an open transaction has written one of its keys.
 #[derive(Clone, Copy)]
 pub(super) enum OnIntent<'a> {
     /// The commit is refused at once.

@@ -11,7 +11,7 @@ use crate::{
     row::Row,
 };
 
-/// How the new version of a document came about, which decides the content of its change record.
+/// Operation that made the new version of a document. It decides the content of the change record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum WriteForm {
     /// The document is new or replaces the previous one as a whole.

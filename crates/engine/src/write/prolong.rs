@@ -47,7 +47,7 @@ impl Engine {
             let outcomes = self.inner.store().commit(commits).await?;
             count += outcomes.len() as u64;
             if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused(_))) {
-                let text = "a concurrent write to documents whose lifetime is being extended";
+                let text = "a concurrent write changed documents whose lifetime is being extended";
                 return Err(Error::new(Kind::Conflict, text));
             }
         }

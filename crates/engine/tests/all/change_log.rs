@@ -1,4 +1,4 @@
-//! The change log tells every change and every expiration once, in the order of cluster times. A
+//! The change log reports every change and every expiration once, in the order of cluster times. A
 //! copy to which it is applied equals the collection at every position.
 
 use std::collections::BTreeMap;

@@ -29,8 +29,9 @@ pub(super) fn encode(entry: &Entry) -> Result<Bytes, Error> {
         put_number(&mut out, run.len() as u64);
         run.iter().for_each(|mutation| put_mutation(&mut out, mutation));
     }
-    let length = u32::try_from(out.len())
-        .map_err(|_| invalid(format!("entry {} has {} bytes, too many", entry.n, out.len())))?;
+    let length = u32::try_from(out.len()).map_err(|_| {
+        invalid(format!("entry {} has {} bytes, which is too large", entry.n, out.len()))
+    })?;
     let checksum = crc32c::crc32c(out.get(8..).unwrap_or_default());
     out.splice(..8, length.to_le_bytes().into_iter().chain(checksum.to_le_bytes()));
     Ok(Bytes::from(out))

@@ -37,7 +37,8 @@ const CONVERSIONS: [&str; 8] = [
     "$toString",
 ];
 
-/// Parses exactly `count` arguments. Fails with 16020, or with 50723 for a conversion.
+/// Parses exactly `count` arguments. Fails with 16020 if their number differs, or with 50723 if the
+/// operator is a conversion.
 pub(super) fn parse_exactly(
     name: &str,
     count: usize,
@@ -89,7 +90,8 @@ pub(super) fn parse_list(
 /// and the time zone; the zone is absent if it is not given. An object whose first name starts with
 /// `$` is an expression for the date.
 ///
-/// Errors: 40536 an array of another length than one, 40535 an unknown option, 40539 no `date`.
+/// Fails with 40536 if the value is an array of a length other than one, 40535 if an option is
+/// unknown, and 40539 if `date` is missing.
 pub(super) fn parse_date(
     name: &str,
     value: ValueRef<'_>,

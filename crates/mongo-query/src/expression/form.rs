@@ -46,7 +46,8 @@ pub(super) fn parse_literal(_: &str, value: ValueRef<'_>, _: Scope) -> Result<Ex
 
 /// Parses `{$meta: "textScore"}`: the score of the document in a search.
 ///
-/// Errors: 17307 not a string, 17308 an unknown name, 238 a known one.
+/// Fails with 17307 if the value is not a string, 17308 if MongoDB has no metadata of this name,
+/// and 238 if this server does not support it.
 pub(super) fn parse_meta(name: &str, value: ValueRef<'_>, _: Scope) -> Result<Expr, Error> {
     match value.as_str() {
         Some("textScore") => Ok(Expr::RowScore),
@@ -65,7 +66,8 @@ pub(super) fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<E
 
 /// Parses `$cond`, with arguments by position or by name.
 ///
-/// Errors: 17080..17083 for a wrong object, 16020 if there are not three arguments by position.
+/// Fails with 17080 to 17083 if an argument by name is unknown or missing, and with 16020 if there
+/// are not exactly three arguments by position.
 pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let parts = if value.as_document().is_some() {
         named::parse_arguments(
@@ -85,7 +87,7 @@ pub(super) fn parse_cond(name: &str, value: ValueRef<'_>, scope: Scope) -> Resul
 
 /// Parses `$ifNull`: two or more arguments. Evaluation returns the first one that is not null.
 ///
-/// Errors: 1257300 for fewer than two arguments.
+/// Fails with 1257300 if there are fewer than two arguments.
 pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let parts = argument::parse_all(value, scope)?;
     if parts.len() < 2 {
@@ -98,8 +100,8 @@ pub(super) fn parse_if_null(name: &str, value: ValueRef<'_>, scope: Scope) -> Re
 /// Parses `$switch`: branches in order, and a default. A switch without a default whose cases are
 /// all constant and false always fails, so it is refused (40069).
 ///
-/// Errors: 40060 not an object, 40061 `branches` not an array, 40067 an unknown argument, 40068 no
-/// branch, and those of [`parse_branch`].
+/// Fails with 40060 if the value is not an object, 40061 if `branches` is not an array, 40067 if an
+/// argument is unknown, 40068 if there is no branch, and with the errors of [`parse_branch`].
 pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let kind = value.kind().name();
     let ValueRef::Document(fields) = value else {
@@ -144,7 +146,8 @@ pub(super) fn parse_switch(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
 
 /// Parses one branch of a `$switch`: the case and its result.
 ///
-/// Errors: 40062 not an object, 40063 an unknown argument, 40064 no `case`, 40065 no `then`.
+/// Fails with 40062 if the branch is not an object, 40063 if an argument is unknown, 40064 if
+/// `case` is missing, and 40065 if `then` is missing.
 fn parse_branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error> {
     let ValueRef::Document(fields) = value else {
         let kind = value.kind().name();
@@ -170,8 +173,8 @@ fn parse_branch(value: ValueRef<'_>, scope: Scope) -> Result<(Expr, Expr), Error
 
 /// Parses `$let`. Variables are evaluated in the outer scope, so that they do not see each other.
 ///
-/// Errors: 16874..16877 for a wrong object, 10065 if `vars` is not an object, 9 for a name that a
-/// variable cannot have.
+/// Fails with 16874 to 16877 if the value is not an object or an argument is unknown or missing,
+/// 10065 if `vars` is not an object, and 9 if a variable cannot have the given name.
 pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let given = named::given_values(name, &[required("vars"), required("in")], value)?;
     let [Some(variables), Some(body)] = given[..] else {
@@ -194,7 +197,8 @@ pub(super) fn parse_let(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
 /// Parses `$regexMatch`, `$regexFind` and `$regexFindAll`. A constant pattern is compiled here,
 /// once.
 ///
-/// Errors: 51103, 31022..31024 for a wrong object; a wrong pattern has the evaluator's errors.
+/// Fails with 51103 or 31022 to 31024 if the value is not an object or an argument is unknown or
+/// missing, and with the evaluator's errors if the pattern is invalid.
 pub(super) fn parse_regex(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let args = named::parse_arguments(
         name,
@@ -241,7 +245,8 @@ fn constant_name(name: &str, field: &Expr, codes: [i32; 3]) -> Result<(), Error>
 /// Parses `$getField`. Its short form is a name instead of an object, and reads the current
 /// document.
 ///
-/// Errors: 3041700..3041703 for a wrong object, 5654600..5654602 for a name that is not constant.
+/// Fails with 3041700 to 3041703 if an argument is unknown or missing, and with 5654600 to 5654602
+/// if the name is a path, is not constant or is not a string.
 pub(super) fn parse_get_field(
     name: &str,
     value: ValueRef<'_>,
@@ -271,8 +276,8 @@ pub(super) fn parse_get_field(
 /// field. `raw` is the name as written: an object or an array counts as not constant here, even if
 /// all its parts are constant.
 ///
-/// Errors: 4161106 not a constant, 4161107 another type, 4161108 a field path or a variable,
-/// 9534700 a NUL.
+/// Fails with 4161106 if the name is not constant, 4161107 if it is not a string, 4161108 if it is
+/// a field path or a variable, and 9534700 if it contains a NUL character.
 fn check_set_name(name: &str, field: &Expr, raw: ValueRef<'_>) -> Result<(), Error> {
     let is_computed = match raw {
         ValueRef::Array(_) => true,
@@ -306,8 +311,8 @@ fn check_set_name(name: &str, field: &Expr, raw: ValueRef<'_>) -> Result<(), Err
 
 /// Parses `$setField` and `$unsetField`, which differ by the argument `value`.
 ///
-/// Errors: 4161100..4161109 for a wrong object or a name that is not constant, 9534700 for a name
-/// with a NUL.
+/// Fails with 4161100 to 4161103 or 4161109 if the value is not an object or an argument is unknown
+/// or missing, and with the errors of [`check_set_name`].
 pub(super) fn parse_set_field(
     name: &str,
     value: ValueRef<'_>,

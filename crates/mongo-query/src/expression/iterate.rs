@@ -26,7 +26,7 @@ use crate::{Error, sort};
 
 /// Returns the name of an element's variable.
 ///
-/// Errors: 9 for a name that a variable cannot have, or for something other than a string.
+/// Fails with 9 if the value is not a string, or a variable cannot have this name.
 fn element_name(name: &str, given: Option<ValueRef<'_>>) -> Result<Arc<str>, Error> {
     match given {
         None => Ok(Arc::from("this")),
@@ -52,7 +52,7 @@ fn required_operand(name: &str, given: Option<ValueRef<'_>>, scope: Scope) -> Re
 
 /// Parses `$map`: an expression for each element, optionally with a variable for its index.
 ///
-/// Errors: 16878..16882 for a wrong object.
+/// Fails with 16878 to 16882 if the value is not an object or an argument is unknown or missing.
 pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("input"), optional("as"), required("in"), optional("arrayIndexAs")];
     let given = named::given_values(name, &params, value)?;
@@ -74,7 +74,7 @@ pub(super) fn parse_map(name: &str, value: ValueRef<'_>, scope: Scope) -> Result
 
 /// Parses `$filter`: the elements that meet a condition, at most `limit` of them.
 ///
-/// Errors: 28646..28650 for a wrong object.
+/// Fails with 28646 to 28650 if the value is not an object or an argument is unknown or missing.
 pub(super) fn parse_filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("input"), optional("as"), required("cond"), optional("limit")];
     let given = named::given_values(name, &params, value)?;
@@ -94,7 +94,7 @@ pub(super) fn parse_filter(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
 /// Parses `$reduce`, which combines all elements in order into one value. Its variables are `value`
 /// and `this`.
 ///
-/// Errors: 40075..40079 for a wrong object.
+/// Fails with 40075 to 40079 if the value is not an object or an argument is unknown or missing.
 pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("input"), required("initialValue"), required("in")];
     let parts = named::parse_arguments(name, &params, value, scope)?;
@@ -107,8 +107,9 @@ pub(super) fn parse_reduce(name: &str, value: ValueRef<'_>, scope: Scope) -> Res
 /// Parses `$sortArray`: by fields, or by the whole elements with `1` and `-1`. The error texts are
 /// mongod's; those for a wrong sort pattern start with "BadValue:".
 ///
-/// Errors: 2942500..2942503 for a wrong object, 2942505 for a wrong sort pattern, 2942506 for a
-/// number other than 1 and -1, 2942507 for any other type.
+/// Fails with 2942500 to 2942503 if the value is not an object or an argument is unknown or
+/// missing, 2942505 if the sort pattern is invalid, 2942506 if the sort is a number other than 1
+/// and -1, and 2942507 if it has any other type.
 pub(super) fn parse_sort_array(
     name: &str,
     value: ValueRef<'_>,
@@ -146,8 +147,9 @@ pub(super) fn parse_sort_array(
 /// Parses `$zip`, which combines arrays element by element. `defaults` fill the shorter arrays up
 /// to the length of the longest; they require `useLongestLength`.
 ///
-/// Errors: 34460..34465 for a wrong object or argument, 34466 for defaults that are never used,
-/// 34467 if there are not as many defaults as inputs.
+/// Fails with 34460 to 34465 if the value or an argument has a wrong type or an argument is unknown
+/// or missing, 34466 if there are defaults without `useLongestLength`, and 34467 if there are not
+/// as many defaults as inputs.
 pub(super) fn parse_zip(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     let params = [required("inputs"), optional("useLongestLength"), optional("defaults")];
     let given = named::given_values(name, &params, value)?;

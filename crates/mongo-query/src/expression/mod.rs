@@ -122,8 +122,8 @@ fn folded_array(parts: Vec<Expr>) -> Expr {
 /// expressions. As in mongod, only the first name decides this: `{a: 1, $add: []}` has a wrong
 /// field name, and `{$add: [], a: 1}` too many fields.
 ///
-/// Errors: 15983 more fields than the operator's, 15998 an empty field name, 16410 and 16412 a name
-/// with `$` or a dot, 16406 a name that occurs twice.
+/// Fails with 15983 if fields follow an operator, 15998 if a field name is empty, 16410 or 16412 if
+/// it starts with `$` or contains a dot, and 16406 if it occurs twice.
 fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
     // An empty object is a constant.
     let Some((first, value)) = fields.iter().next() else {
@@ -155,7 +155,8 @@ fn parse_object(fields: DocRef<'_>, scope: Scope) -> Result<Expr, Error> {
 
 /// Parses `{$name: value}`.
 ///
-/// Errors: 238 for an operator of MongoDB that this server lacks, 168 for an unknown one.
+/// Fails with 238 if this server lacks an operator that MongoDB has, and with 168 if the operator
+/// is unknown.
 fn parse_operator(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Expr, Error> {
     // Special parsers come first, because some of these operators are also functions, which the
     // parsers call.
@@ -180,7 +181,7 @@ pub(crate) fn special_names() -> impl Iterator<Item = &'static str> {
 /// Checks that constant operands of `$setEquals` are arrays. mongod checks this before it reads a
 /// document.
 ///
-/// Errors: 5887502; its text counts arguments from 1.
+/// Fails with 5887502 if one is not an array. The error text counts arguments from 1.
 fn check_sets(args: &[Expr]) -> Result<(), Error> {
     let constants = args.iter().enumerate().filter_map(|(at, arg)| Some((at, arg.as_literal()?)));
     for (at, value) in constants {

@@ -288,8 +288,8 @@ pub(super) fn parse_arguments(
 /// Checks the parts of `$dateFromParts`: natural ones (year, month, day) and ISO ones (week year,
 /// week, day) are mutually exclusive. `given` has the parts in the order of the parameters.
 ///
-/// Errors: 40516 neither kind, 40489 and 40525 both kinds; the code depends on which kind is
-/// complete.
+/// Fails with 40516 if neither `year` nor `isoWeekYear` is given, 40489 if `year` is given with an
+/// ISO part, and 40525 if `isoWeekYear` is given with a natural part.
 fn check_parts(given: &[Option<ValueRef<'_>>]) -> Result<(), Error> {
     // Year, month, day are the first three, the ISO parts the next three.
     let has = |range: std::ops::Range<usize>| {

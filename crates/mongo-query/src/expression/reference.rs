@@ -20,8 +20,8 @@ use crate::{Error, field_path::check_path};
 
 /// Parses `$a.b` or `$$name.a.b`.
 ///
-/// Errors: 16872 a `$` alone, 9 a variable without a name or with an invalid name, and the errors
-/// of paths.
+/// Fails with 16872 if the text is a `$` alone, 9 if a variable has no name or an invalid one, and
+/// with the errors of paths.
 pub(crate) fn parse_reference(text: &str, scope: Scope) -> Result<Expr, Error> {
     let Some(rest) = text.strip_prefix("$$") else {
         let path = text.strip_prefix('$').unwrap_or(text);

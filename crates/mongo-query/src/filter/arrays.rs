@@ -21,8 +21,8 @@ use crate::Error;
 /// element. An empty list matches nothing. The first element of the list decides between the two
 /// forms.
 ///
-/// Errors: 2 for something other than an array, for operators in it, and for `$elemMatch` mixed
-/// with other values.
+/// Fails with 2 if the value is not an array, if an element is another operator, or if `$elemMatch`
+/// is mixed with other values.
 pub(super) fn parse_all(op: Operator<'_>) -> Result<Condition, Error> {
     let Some(array) = op.value.as_array() else {
         return Err(Error::bad_value("$all needs an array"));
@@ -74,7 +74,7 @@ fn one_of_all(value: ValueRef<'_>) -> Result<Condition, Error> {
 /// The first name decides: `{$or: [..]}` and a database reference are filters, although they start
 /// with `$`.
 ///
-/// Errors: 2 for something other than a document, and those of its contents.
+/// Fails with 2 if the value is not a document, and with the errors of its contents.
 pub(super) fn parse_elem_match(value: ValueRef<'_>, scope: Scope) -> Result<PathTest, Error> {
     let Some(inner) = value.as_document() else {
         return Err(Error::bad_value("$elemMatch needs an Object"));

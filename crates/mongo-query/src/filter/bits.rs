@@ -16,8 +16,8 @@ use crate::Error;
 /// Parses the mask of an operand. `field` is the name of the field: mongod's texts contain it
 /// instead of the operator.
 ///
-/// Errors: 9 for a number that is negative or has a fraction, 2 for a wrong position or another
-/// type.
+/// Fails with 9 if a number is negative or has a fraction, and with 2 if a bit position is invalid
+/// or the operand has another type.
 pub(super) fn parse_mask(field: &str, operator: &str, value: ValueRef<'_>) -> Result<Mask, Error> {
     match value {
         ValueRef::Binary { bytes, .. } => Ok(Mask::from_bytes(bytes)),

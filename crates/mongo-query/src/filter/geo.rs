@@ -31,7 +31,7 @@ const NEAR: &[&str] = &["$near", "$nearSphere", "$geoNear"];
 
 /// Parses the operand of `$geoWithin` or `$geoIntersects`.
 ///
-/// Errors: 2 for an invalid region, and for one that the predicate does not support.
+/// Fails with 2 if the region is invalid or the predicate does not support it.
 pub(super) fn parse_test(
     op: Operator<'_>,
     predicate: GeoPredicate,
@@ -223,8 +223,9 @@ fn has_near(filter: &Filter) -> bool {
 
 /// Parses the operators of a field, the first of which sorts by distance.
 ///
-/// Errors: 2 for an invalid point, an unknown argument or a part of a document, 16681 for a geometry
-/// that is no point, 18522 and 16893 to 16900 for invalid distances, 34413 for another operator.
+/// Fails with 2 if a point is invalid, an argument is unknown or the filter applies to a part of a
+/// document, 16681 if the geometry is not a point, 18522 or 16893 to 16900 if a distance is
+/// invalid, and 34413 if another operator follows.
 pub(super) fn parse_near(
     field: &str,
     operators: DocRef<'_>,

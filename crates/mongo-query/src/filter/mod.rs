@@ -202,7 +202,7 @@ fn one_of(filters: &[Filter]) -> Option<Filter> {
 
 /// Parses the list of `$and`, `$or` or `$nor`: at least one filter.
 ///
-/// Errors: those of [`list_entries`], and 2 for lists that are nested too deeply.
+/// Fails with the errors of [`list_entries`], and with 2 if lists are nested too deeply.
 fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filter>, Error> {
     let scope = scope.deeper()?;
     list_entries(name, value)?.map(|entry| parse_document(entry?, scope)).collect()
@@ -210,7 +210,7 @@ fn parse_list(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Filte
 
 /// Returns the documents in the list of `$and`, `$or` or `$nor`.
 ///
-/// Errors: 2 for something other than an array of documents, or for an empty array.
+/// Fails with 2 if the value is not an array of documents, or is empty.
 fn list_entries<'a>(
     name: &str,
     value: ValueRef<'a>,
@@ -227,7 +227,8 @@ fn list_entries<'a>(
 
 /// Parses `$expr`: an expression over the whole document.
 ///
-/// Errors: 2 inside an array's element, 224 in a part of a document.
+/// Fails with 2 if the filter applies to an element of an array, and with 224 if it applies to a
+/// part of a document.
 fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filter>, Error> {
     match scope.target {
         FilterTarget::Top => {}
@@ -241,7 +242,7 @@ fn parse_expr(_: &str, value: ValueRef<'_>, scope: Scope) -> Result<Option<Filte
 
 /// Parses the condition on a field: operators, a regular expression, or a value that it must equal.
 ///
-/// Errors: 2 for undefined, with which nothing can be compared.
+/// Fails with 2 if the value is undefined, since no value can be compared with it.
 fn parse_field(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Filter, Error> {
     let path = Path::new(name);
     match value {

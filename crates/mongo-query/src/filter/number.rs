@@ -44,8 +44,7 @@ pub(super) fn parse_size(value: ValueRef<'_>) -> Result<i64, Error> {
 
 /// Parses `$mod: [divisor, remainder]`, both truncated to integers.
 ///
-/// Errors: 2 for a wrong number of elements, for something other than a finite number, and for a
-/// divisor of 0.
+/// Fails with 2 if the value is not an array of two finite numbers, or the divisor is 0.
 pub(super) fn parse_modulo(value: ValueRef<'_>) -> Result<PathTest, Error> {
     let Some(array) = value.as_array() else {
         return Err(Error::bad_value("malformed mod, needs to be an array"));

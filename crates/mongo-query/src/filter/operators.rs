@@ -78,7 +78,7 @@ pub(crate) const FIELD_OPERATORS: &[(&str, Parse)] = &[
 /// Parses the operators of a field: their conjunction, flattened. A single operator is returned
 /// without a conjunction.
 ///
-/// Errors: 2 for an unknown operator. A document whose first name is an operator must contain only
+/// Fails with 2 if an operator is unknown. If the first name is an operator, all names must be
 /// operators.
 pub(crate) fn parse_operators(
     field: &str,
@@ -134,7 +134,7 @@ fn parse_ne(op: Operator<'_>) -> Result<Option<Condition>, Error> {
 /// Parses `$in` and `$nin`: values and regular expressions. Operators in the list are an error,
 /// since they could be mistaken for values.
 ///
-/// Errors: 2 for something other than an array, and for operators or undefined in it.
+/// Fails with 2 if the value is not an array, or contains an operator or undefined.
 fn parse_in(op: Operator<'_>) -> Result<InSet, Error> {
     let Some(array) = op.value.as_array() else {
         return Err(Error::bad_value(format!("{} needs an array", op.name)));
@@ -160,7 +160,7 @@ fn parse_in(op: Operator<'_>) -> Result<InSet, Error> {
 /// Parses `$not`: negated operators or a negated regular expression. Unlike `$nor`, it is an
 /// operator of a field.
 ///
-/// Errors: 2 for an empty document and for anything that is neither a document nor a pattern.
+/// Fails with 2 if the value is an empty document, or neither a document nor a pattern.
 fn parse_not(op: Operator<'_>) -> Result<Option<Condition>, Error> {
     match op.value {
         ValueRef::Regex { pattern, options } => Ok(Some(negated(test_condition(

@@ -15,7 +15,8 @@ use crate::Error;
 
 /// Compiles a pattern of a filter.
 ///
-/// Errors: 2 for a zero byte, and the evaluator's errors for a wrong pattern.
+/// Fails with 2 if the pattern contains a zero byte, and with the evaluator's errors if it is
+/// invalid.
 pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, Error> {
     if pattern.contains('\0') {
         return Err(Error::bad_value("Regular expression cannot contain an embedded null byte"));
@@ -26,7 +27,8 @@ pub(super) fn compile_pattern(pattern: &str, options: &str) -> Result<Pattern, E
 /// Parses `$regex`, with the operand of the `$options` next to it. A value of the regular
 /// expression type may have options of its own; options in both places fail with 51075.
 ///
-/// Errors: 2 for something other than text or a pattern, and those of [`compile_pattern`].
+/// Fails with 2 if the value is neither text nor a pattern, and with the errors of
+/// [`compile_pattern`].
 pub(super) fn parse_regex(
     value: ValueRef<'_>,
     options: Option<ValueRef<'_>>,

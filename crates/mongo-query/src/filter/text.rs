@@ -12,8 +12,8 @@ use crate::Error;
 /// Parses `{$search: "words", $language: "english", $caseSensitive: false, $diacriticSensitive:
 /// false}`.
 ///
-/// Errors: 4 without `$search`, 14 for a wrong type, 2 for another value than an object, another
-/// field, an unknown language, or a part of a document.
+/// Fails with 4 if `$search` is missing, 14 if a field has a wrong type, and 2 if the value is not
+/// an object, a field or the language is unknown, or the filter applies to a part of a document.
 pub(super) fn parse_text(
     _: &str,
     value: ValueRef<'_>,
@@ -66,7 +66,7 @@ pub(super) fn parse_text(
 /// Checks that a filter has at most one search, as a condition of the whole filter or in an
 /// alternative of an `$or`.
 ///
-/// Errors: 2 for two searches, and for one in a condition that must not be met.
+/// Fails with 2 if there are two searches, or if one is in a negated condition.
 pub(super) fn check_place(filter: &Filter) -> Result<(), Error> {
     match searches(filter)? {
         0 | 1 => Ok(()),

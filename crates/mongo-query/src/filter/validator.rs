@@ -19,8 +19,8 @@ use crate::{Error, expression};
 
 /// Parses the validator of a collection.
 ///
-/// Errors: those of filters, 2 for `$text` and `$where`, and 5626500 for operators that sort by
-/// distance, such as `$near`.
+/// Fails with the errors of filters, with 2 if there is a `$text` or `$where`, and with 5626500 if
+/// there is an operator that sorts by distance, such as `$near`.
 pub fn parse_validator(validator: DocRef<'_>) -> Result<Clause, Error> {
     as_program(|| parse_clauses(validator, Scope { depth: 0, target: FilterTarget::Top }))
 }

@@ -70,8 +70,9 @@ fn constant_value(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 
 /// Parses the boundaries: at least two constants of one type in ascending order.
 ///
-/// Errors: 40200 not an array, 40191 not constant, 40192 fewer than two, 40193 of two types, 40194
-/// not in ascending order.
+/// Fails with 40200 if the value is not an array, 40191 if a boundary is not constant, 40192 if
+/// there are fewer than two, 40193 if they are of different types, and 40194 if they are not in
+/// ascending order.
 fn parse_boundaries(
     value: ValueRef<'_>,
     collation: Option<&Collation>,
@@ -113,8 +114,8 @@ fn parse_boundaries(
 
 /// Parses the options of `$bucket`.
 ///
-/// Errors: 40201 not an object, 40195 a default that is not constant, 40197 an unknown option, and
-/// those of the parts.
+/// Fails with 40201 if the value is not an object, 40195 if the default is not constant, 40197 if
+/// an option is unknown, and with the errors of the parts.
 fn parse_options(
     value: ValueRef<'_>,
     collation: Option<&Collation>,
@@ -146,7 +147,8 @@ fn parse_options(
 /// Parses `$bucket`. The default must be outside of the boundaries; otherwise it would fall into
 /// one of the buckets.
 ///
-/// Errors: 40198 without a key or boundaries, 40199 for a default among the boundaries.
+/// Fails with 40198 if the key or the boundaries are missing, and with 40199 if the default is
+/// between the boundaries.
 pub(super) fn parse_bucket(
     _: &str,
     value: ValueRef<'_>,
@@ -193,8 +195,8 @@ pub(super) fn parse_bucket(
 
 /// Parses `$bucketAuto`: a number of buckets of equal size.
 ///
-/// Errors: 40240 not an object, 40245 an unknown option, 40246 without `groupBy` or `buckets`;
-/// `granularity` is not supported.
+/// Fails with 40240 if the value is not an object, 40245 if an option is unknown, and 40246 if
+/// `groupBy` or `buckets` is missing. `granularity` is not supported.
 pub(super) fn parse_bucket_auto(
     name: &str,
     value: ValueRef<'_>,
@@ -230,7 +232,8 @@ pub(super) fn parse_bucket_auto(
 
 /// Parses the number of buckets: from 1 to the maximum of 32 bits.
 ///
-/// Errors: 40241 not a number, 40242 a number beyond 32 bits, 40243 a number below 1.
+/// Fails with 40241 if the value is not a number, 40242 if it exceeds 32 bits, and 40243 if it is
+/// less than 1.
 fn parse_bucket_count(value: ValueRef<'_>) -> Result<usize, Error> {
     let text = "The $bucketAuto 'buckets' field must be";
     let Some(number) = Number::of(value) else {

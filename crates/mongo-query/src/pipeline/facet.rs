@@ -13,8 +13,8 @@ use crate::{Error, field_path::check_field_name};
 
 /// Parses `$facet`: at least one field name with a pipeline.
 ///
-/// Errors: 40169 not an object or an empty one, 15998, 16410 and 16412 for a name, 40170 for
-/// something other than a pipeline.
+/// Fails with 40169 if the value is not an object or is empty, 15998, 16410 or 16412 if a name is
+/// invalid, and 40170 if a value is not a pipeline.
 pub(super) fn parse_facet(
     _: &str,
     value: ValueRef<'_>,

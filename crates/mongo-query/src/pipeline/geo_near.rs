@@ -41,8 +41,9 @@ struct Options<'a> {
 
 /// Parses the stage into a filter and computed fields.
 ///
-/// Errors: 10065 not an object, 16604 to 16606 and 5 digits for wrong options, 2 for an invalid
-/// point, 5626500 for a query that sorts by distance, 238 inside another stage.
+/// Fails with 10065 if the value is not an object, 16605 or 16606 if `near` or `distanceField` is
+/// missing, 2 if the point is invalid, 5626500 if the query sorts by distance, 238 if the stage is
+/// inside another stage, and with the errors of the options.
 pub(super) fn parse_geo_near(
     name: &str,
     value: ValueRef<'_>,

@@ -17,8 +17,8 @@ use crate::{Error, expression, filter};
 
 /// Parses `$graphLookup`. All but the last three options are required (40105).
 ///
-/// Errors: 9 for a value that is not an object and for `from`, 40185 for the filter, 40103 for the
-/// paths, 40104 for an unknown option.
+/// Fails with 9 if the value is not an object or `from` is not a string, 40185 if the filter is not
+/// an object, 40103 if a path is not a string, and 40104 if an option is unknown.
 pub(super) fn parse_graph_lookup(
     name: &str,
     value: ValueRef<'_>,
@@ -85,7 +85,8 @@ pub(super) fn parse_graph_lookup(
 /// Parses the maximum depth; 0 is the first level. A fraction is an error; the error text contains
 /// the truncated number.
 ///
-/// Errors: 40100 not a number, 40102 a fraction, 40101 a negative number.
+/// Fails with 40100 if the value is not a number, 40102 if it has a fraction, and 40101 if it is
+/// negative.
 fn parse_depth(value: ValueRef<'_>) -> Result<u64, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("maxDepth must be numeric, found type: {}", value.kind().name());

@@ -25,7 +25,8 @@ pub(crate) const NOT_YET: &[&str] = &["$accumulator"];
 
 /// Parses `$group`: the required key in `_id`, and an accumulator for each other field.
 ///
-/// Errors: 15947 not an object, 15948 two keys, 15955 no key.
+/// Fails with 15947 if the value is not an object, 15948 if there are two keys, and 15955 if the
+/// key is missing.
 pub(super) fn parse_group(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(spec) = value else {
         return Err(Error::new(15947, "a group's fields must be specified in an object"));
@@ -74,8 +75,9 @@ fn parse_key(value: ValueRef<'_>) -> Result<Expr, Error> {
 
 /// Parses `name: {$accumulator: ...}`.
 ///
-/// Errors: 40235 a dot in the name, 40236 a `$` before it, 40234 not an accumulator, 40238 several,
-/// 15952 an unknown one.
+/// Fails with 40235 if the name contains a dot, 40236 if it starts with `$`, 40234 if the value is
+/// not an accumulator, 40238 if it has several accumulators, and 15952 if the accumulator is
+/// unknown.
 pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Error> {
     if name.contains('.') {
         return Err(Error::new(40235, format!("The field name '{name}' cannot contain '.'")));
@@ -116,7 +118,8 @@ pub(super) fn parse_field(name: &str, value: ValueRef<'_>) -> Result<Field, Erro
 
 /// Parses the arguments of an accumulator.
 ///
-/// Errors: 40237 an array in place of one value, 14 an argument to an accumulator that has none.
+/// Fails with 40237 if an array is given in place of one value, and with 14 if an accumulator
+/// without arguments is given one.
 fn parse_arguments(
     accumulator: &Accumulator,
     value: ValueRef<'_>,
@@ -151,8 +154,8 @@ fn single_input(input: Expr) -> AccumulatorArguments {
 
 /// Parses `{n, input}`, for the first, last, greatest or least n values.
 ///
-/// Errors: 5787801 not an object, 5787901 an unknown argument, 5787906 and 5787907 a missing
-/// argument.
+/// Fails with 5787801 if the value is not an object, 5787901 if an argument is unknown, and 5787906
+/// or 5787907 if an argument is missing.
 fn parse_several(name: &str, value: ValueRef<'_>) -> Result<AccumulatorArguments, Error> {
     let ValueRef::Document(fields) = value else {
         let text = format!("specification must be an object; found {name}: {}", shell(value));
@@ -176,7 +179,8 @@ fn parse_several(name: &str, value: ValueRef<'_>) -> Result<AccumulatorArguments
 
 /// Parses `{n, sortBy, output}` of a `counted` accumulator, or `{sortBy, output}` of another one.
 ///
-/// Errors: 5788001 not an object, 5788002 an unknown argument, 5788003..5788005 a missing argument.
+/// Fails with 5788001 if the value is not an object, 5788002 if an argument is unknown, and 5788003
+/// to 5788005 if an argument is missing.
 fn parse_top(
     name: &str,
     value: ValueRef<'_>,
@@ -215,7 +219,8 @@ fn parse_top(
 /// Parses `{input, p, method}` of `$percentile`, or `{input, method}` of `$median`. The only method
 /// is `approximate`, as in MongoDB 7.0.
 ///
-/// Errors: 7436100 not an object, 40415 an unknown argument, 40414 a missing one, 2 another method.
+/// Fails with 7436100 if the value is not an object, 40415 if an argument is unknown, 40414 if one
+/// is missing, and 2 if the method is not `approximate`.
 fn parse_percentile(
     name: &str,
     value: ValueRef<'_>,
@@ -262,8 +267,8 @@ pub(super) fn count_field(name: &str) -> Result<Field, Error> {
 
 /// Parses `$sortByCount`: a group that counts, and a sort by the count, the greatest first.
 ///
-/// Errors: 40147 an object that is not an expression, 40148 a text that is not a path, 40149
-/// anything else.
+/// Fails with 40147 if the value is an object that is not an expression, 40148 if it is a string
+/// that is not a path, and 40149 if it has any other type.
 pub(super) fn parse_sort_by_count(
     _: &str,
     value: ValueRef<'_>,

@@ -114,7 +114,8 @@ fn parse_options(value: ValueRef<'_>) -> Result<LookupOptions<'_>, Error> {
 /// Parses `$lookup`: by a pair of fields, by a pipeline, or both. Without a collection the pipeline
 /// must create its documents itself.
 ///
-/// Errors: 9, and those of the paths, the variables and the pipeline.
+/// Fails with 14 if `pipeline` is not an array, 9 if another option is unknown, missing or of a
+/// wrong type, and with the errors of the paths, the variables and the pipeline.
 pub(super) fn parse_lookup(
     _: &str,
     value: ValueRef<'_>,
@@ -165,8 +166,9 @@ pub(super) fn parse_lookup(
 
 /// Parses `$unionWith`: a collection, optionally with a pipeline over it.
 ///
-/// Errors: 9 for a value of a wrong type, 14 and 40415 for its fields, which mongod parses by a
-/// schema.
+/// Fails with 9 if the value is neither an object nor a string, 14 if a field has a wrong type, and
+/// 40415 if a field is unknown. mongod parses the fields by a schema, so their errors differ from
+/// those of other stages.
 pub(super) fn parse_union_with(
     _: &str,
     value: ValueRef<'_>,

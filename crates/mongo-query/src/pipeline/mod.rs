@@ -182,8 +182,8 @@ pub fn parse_scored(
 
 /// Parses a pipeline in its context.
 ///
-/// Errors: 9 too many stages, 40602 a stage that must be the first one but is not, and those of the
-/// stages.
+/// Fails with 9 if there are too many stages, 40602 if a stage that must be the first one is not,
+/// and with the errors of the stages.
 pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope<'_>) -> Result<Vec<Stage>, Error> {
     parse_stage_list(pipeline, scope, false)
 }
@@ -252,7 +252,8 @@ fn push_stage(stages: &mut Vec<Stage>, stage: Stage) {
 
 /// Returns the name and the value of a stage.
 ///
-/// Errors: 14 not a document, 40323 another number of fields than one.
+/// Fails with 14 if the stage is not a document, and with 40323 if it does not have exactly one
+/// field.
 fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     let ValueRef::Document(fields) = value else {
         let text = "Each element of the 'pipeline' array must be an object";
@@ -270,8 +271,8 @@ fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
 
 /// Fails if a stage is not allowed in its context; the error number depends on the context.
 ///
-/// Errors: 40600 in a `$facet`, and for a `$facet` at any depth inside another `$facet`; 31441 in a
-/// `$unionWith`, 51047 in a `$lookup`.
+/// Fails with 40600 in a `$facet`, and for a `$facet` at any depth inside another `$facet`; with
+/// 31441 in a `$unionWith`; and with 51047 in a `$lookup`.
 fn check_place(name: &str, scope: Scope<'_>) -> Result<(), Error> {
     let not_in_facet =
         || Error::new(40600, format!("{name} is not allowed to be used within a $facet stage"));
@@ -302,8 +303,8 @@ fn check_place(name: &str, scope: Scope<'_>) -> Result<(), Error> {
 
 /// Parses a stage. Its context is checked before its value.
 ///
-/// Errors: those of the context; 40602 and 20 for stages of change streams; 238 for a
-/// stage of MongoDB that this server lacks, and 40324 for an unknown stage.
+/// Fails with the errors of the context, 40602 or 20 if a stage of change streams is at a wrong
+/// place, 238 if this server lacks a stage that MongoDB has, and 40324 if the stage is unknown.
 fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope<'_>) -> Result<Vec<Stage>, Error> {
     check_place(name, scope)?;
     if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {

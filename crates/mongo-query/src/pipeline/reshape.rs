@@ -19,8 +19,8 @@ fn invalid_stage(name: &str) -> impl Fn(Error) -> Error {
 
 /// Parses `$project`.
 ///
-/// Errors: 15969 not an object. One error text of the projection parser already contains the
-/// stage's name, so no prefix is added to it.
+/// Fails with 15969 if the value is not an object. The error text of one projection error already
+/// contains the stage's name, so no prefix is added to it.
 pub(super) fn parse_project(
     name: &str,
     value: ValueRef<'_>,
@@ -39,7 +39,8 @@ pub(super) fn parse_project(
 
 /// Parses `$addFields` and its alias `$set`.
 ///
-/// Errors: 40272 not an object, and those of the paths and expressions.
+/// Fails with 40272 if the value is not an object, and with the errors of the paths and
+/// expressions.
 pub(super) fn parse_add_fields(
     name: &str,
     value: ValueRef<'_>,
@@ -62,8 +63,8 @@ pub(super) fn parse_add_fields(
 /// Sets a value at a path. An object that is not an expression sets the fields below the path.
 /// `spec` is the whole stage, for texts.
 ///
-/// Errors: 40180 an empty object, 40181 an operator beside other fields, 40183 a dot in a name
-/// below, 15 a path that is too long.
+/// Fails with 40180 if the object is empty, 40181 if an operator is next to other fields, 40183 if
+/// the name of a nested field contains a dot, and 15 if the path is too long.
 fn set_below<'v>(
     fields: &mut Fields,
     path: &mut Vec<&'v str>,
@@ -107,7 +108,7 @@ fn set_below<'v>(
 /// Sets an expression at a path. If the path conflicts with an earlier one, the error text names
 /// both; the earlier path is searched for this purpose.
 ///
-/// Errors: 40176.
+/// Fails with 40176 if the paths conflict.
 fn put_field(
     fields: &mut Fields,
     path: &[&str],
@@ -129,7 +130,8 @@ fn put_field(
 
 /// Parses `$unset`, which is an exclusion projection.
 ///
-/// Errors: 31119 an empty list, 31120 something other than text in it, 31002 anything else.
+/// Fails with 31119 if the list is empty, 31120 if an element is not a string, and 31002 if the
+/// value has any other type.
 pub(super) fn parse_unset(
     name: &str,
     value: ValueRef<'_>,
@@ -167,7 +169,8 @@ pub(super) fn parse_unset(
 
 /// Parses `$replaceRoot: {newRoot: ..}`.
 ///
-/// Errors: 40229 not an object, 40414 and 40415 for its fields.
+/// Fails with 40229 if the value is not an object, and with 40414 or 40415 if a field is missing or
+/// unknown.
 pub(super) fn parse_replace_root(
     name: &str,
     value: ValueRef<'_>,

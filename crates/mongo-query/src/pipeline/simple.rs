@@ -12,7 +12,8 @@ use crate::{Error, expression, filter as filters, sort as sorts};
 
 /// Parses `$match`: a filter.
 ///
-/// Errors: 15959 not an object, 5626500 for a filter that sorts by distance, and those of filters.
+/// Fails with 15959 if the value is not an object, 5626500 if the filter sorts by distance, and
+/// with the errors of filters.
 pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(15959, "the match filter must be an expression in an object"));
@@ -27,7 +28,8 @@ pub(super) fn parse_match(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<
 
 /// Parses `$sort`: at least one key.
 ///
-/// Errors: 15973 not an object, 15976 an empty one, and those of sorts.
+/// Fails with 15973 if the value is not an object, 15976 if it is empty, and with the errors of
+/// sorts.
 pub(super) fn parse_sort(
     _: &str,
     value: ValueRef<'_>,
@@ -57,7 +59,7 @@ fn parse_whole(name: &str, value: ValueRef<'_>, code: i32) -> Result<u64, Error>
 
 /// Parses `$limit`: at least 1.
 ///
-/// Errors: 5107201 for something other than a nonnegative integer, 15958 for 0.
+/// Fails with 5107201 if the value is not a nonnegative integer, and with 15958 if it is 0.
 pub(super) fn parse_limit(
     name: &str,
     value: ValueRef<'_>,
@@ -71,7 +73,7 @@ pub(super) fn parse_limit(
 
 /// Parses `$skip`: 0 or more.
 ///
-/// Errors: 5107200.
+/// Fails with 5107200 if the value is not a nonnegative integer.
 pub(super) fn parse_skip(
     name: &str,
     value: ValueRef<'_>,
@@ -82,7 +84,8 @@ pub(super) fn parse_skip(
 
 /// Parses `$count`: the name of a field, which must not be a path.
 ///
-/// Errors: 40156..40160, by kind of mistake.
+/// Fails with 40156 to 40160 if the value is not a string, is empty, starts with `$`, or contains a
+/// NUL character or a dot.
 pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<Vec<Stage>, Error> {
     let wrong = |code: i32, text: &str| Err(Error::new(code, format!("the count field {text}")));
     match value {
@@ -99,8 +102,8 @@ pub(super) fn parse_count(_: &str, value: ValueRef<'_>, _: Scope<'_>) -> Result<
 
 /// Parses `$sample: {size: n}`. A fraction is truncated.
 ///
-/// Errors: 28745 not an object, 28746 a size that is not a number, 28747 a negative size, 28748 an
-/// unknown option, 28749 no size.
+/// Fails with 28745 if the value is not an object, 28746 if the size is not a number, 28747 if it
+/// is negative, 28748 if an option is unknown, and 28749 if the size is missing.
 pub(super) fn parse_sample(
     _: &str,
     value: ValueRef<'_>,

@@ -17,8 +17,9 @@ use crate::{
 /// Parses `$unwind`, in its short or its long form. The path starts with `$`, the name of the index
 /// does not.
 ///
-/// Errors: 15981 neither a string nor an object, 28808..28811 for its options, 28812 no path, 28818
-/// a path without `$`, 28822 a name with `$`.
+/// Fails with 15981 if the value is neither a string nor an object, 28808 to 28811 if an option is
+/// unknown or has a wrong type, 28812 if the path is missing, 28818 if the path does not start with
+/// `$`, and 28822 if the name of the index does.
 pub(super) fn parse_unwind(
     _: &str,
     value: ValueRef<'_>,

@@ -15,7 +15,7 @@ use pipeline::project::{Collision, Computed, Item, Mode, Node, Projection, Speci
 
 use crate::Error;
 
-/// What a projection does with a path.
+/// Effect of a projection on a path.
 #[derive(Debug)]
 pub(crate) enum Leaf {
     /// The path is included as a whole.
@@ -65,8 +65,8 @@ impl Builder {
     /// Adds a leaf. The first field that is not `_id` decides the mode, and a later field of the
     /// other mode is an error.
     ///
-    /// Errors: 31253 an inclusion in an exclusion, 31254 an exclusion in an inclusion, 31310 a
-    /// computed value in an exclusion.
+    /// Fails with 31253 for an inclusion in an exclusion, 31254 for an exclusion in an inclusion,
+    /// and 31310 for a computed value in an exclusion.
     pub(super) fn add_leaf(&mut self, path: &str, leaf: Leaf) -> Result<(), Error> {
         // Collisions take precedence over other errors.
         self.take_path(path)?;
@@ -143,7 +143,7 @@ impl Builder {
     /// Fails if the projection has both a positional operator and an `$elemMatch`, since each
     /// selects one element.
     ///
-    /// Errors: 31255.
+    /// The error code is 31255.
     fn check_exclusive(&self, text: &str) -> Result<(), Error> {
         if self.positional && self.first_element {
             return Err(Error::new(31255, text));

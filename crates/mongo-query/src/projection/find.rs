@@ -67,7 +67,8 @@ fn clamped_int(value: ValueRef<'_>) -> Option<i64> {
 
 /// Parses `$elemMatch`: a filter for the elements of an array in a root field.
 ///
-/// Errors: 31274 not a document, 31275 a path of more than one part, and those of filters.
+/// Fails with 31274 if the value is not a document, 31275 if the path has more than one part, and
+/// with the errors of filters.
 fn parse_elem_match(path: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
     let Some(inner) = operand.as_document() else {
         return Err(Error::new(
@@ -110,8 +111,9 @@ fn parse_meta(_: &str, operand: ValueRef<'_>) -> Result<Option<Leaf>, Error> {
 
 /// Adds a path that ends in `.$`. The `$` must occur once and at the end; its value must be true.
 ///
-/// Errors: 31394 a `$` in the middle, 31271 an object as value, 31308 a value of another type,
-/// 31395 a false value, 31276 a second positional path.
+/// Fails with 31394 if the `$` is in the middle, 31271 if the value is an object, 31308 if it is of
+/// any other type except number and boolean, 31395 if it is false, and 31276 if the projection
+/// already has a positional path.
 pub(super) fn add_positional_path(
     path: &str,
     value: ValueRef<'_>,

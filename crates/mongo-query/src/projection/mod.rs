@@ -48,9 +48,9 @@ pub fn parse_find(projection: DocRef<'_>) -> Result<Projection, Error> {
 
 /// Parses the projection of a find with this filter.
 ///
-/// Errors: 224 for a positional `$` with a filter that has an `$expr`, since an `$expr` does not
-/// match at an array element; 40218 for the score of a search with a filter that has none; and those
-/// of projections.
+/// Fails with 224 if there is a positional `$` and the filter has an `$expr`, since an `$expr` does
+/// not match at an array element; with 40218 if the projection has the score of a search and the
+/// filter has no search; and with the errors of projections.
 pub fn parse_find_over(projection: DocRef<'_>, filter: &Filter) -> Result<Projection, Error> {
     if filter.text_query().is_none() && uses_score(ValueRef::Document(projection)) {
         return Err(no_score());
@@ -116,7 +116,7 @@ fn plain_leaf(included: bool) -> Leaf {
 /// Parses a document at a path: an operator if it has a single field that starts with `$`,
 /// otherwise fields below the path.
 ///
-/// Errors: 51270 for an empty document.
+/// Fails with 51270 if the document is empty.
 fn parse_document(
     path: &str,
     inner: DocRef<'_>,
@@ -145,8 +145,8 @@ fn parse_document(
 /// Adds a computed value. Its text is kept for an error message: the value is not permitted if the
 /// projection turns out to be an exclusion.
 ///
-/// Errors: 31252 an operator in an exclusion, 31325 an unknown operator, and the other errors of
-/// expressions.
+/// Fails with 31252 if an operator is in an exclusion, 31325 if the operator is unknown, and with
+/// the other errors of expressions.
 fn add_computed(path: &str, value: ValueRef<'_>, builder: &mut Builder) -> Result<(), Error> {
     let operator = value.as_document().and_then(|inner| inner.iter().next());
     if builder.is_exclusion() && operator.is_some_and(|(name, _)| name != "$meta") {

@@ -7,7 +7,7 @@ pub mod pipelines;
 
 use Support::{Differs, NotYet, Works};
 
-/// How far a feature of MongoDB is supported.
+/// Degree to which a feature of MongoDB is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
     /// The feature works as in MongoDB.
@@ -41,7 +41,7 @@ pub struct Row {
     pub part: LanguagePart,
     /// Name of the operator, including the `$`.
     pub name: &'static str,
-    /// How far the operator is supported.
+    /// Degree to which the operator is supported.
     pub support: Support,
 }
 
@@ -49,18 +49,18 @@ const fn row(part: LanguagePart, name: &'static str, support: Support) -> Row {
     Row { part, name, support }
 }
 
-/// How regular expressions differ from those of MongoDB.
+/// Differences between regular expressions here and in MongoDB.
 const REGEX: &str = "the syntax of PCRE2 but for recursion, conditions, verbs, callouts, branch resets, \\C and \\X, \
                      which are refused by name (51091); matched in linear time but for look-behind, references back, \
                      atomic groups and possessive quantifiers, which fail on a text that takes too many steps (146); \
                      a look-behind may be of different lengths up to 255 characters";
-/// How schemas differ from those of MongoDB.
+/// Differences between schemas here and in MongoDB.
 const SCHEMA: &str = "draft 4 and bsonType, with the keywords of MongoDB; without encrypt and encryptMetadata; \
                       regular expressions as in $regex";
-/// How sorts by paths through arrays differ from MongoDB.
+/// Differences from MongoDB of sorts by paths through arrays.
 const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
                           where MongoDB refuses them";
-/// How a timestamp of `$currentDate` differs from MongoDB's.
+/// Difference between a timestamp of `$currentDate` here and in MongoDB.
 const TIMESTAMP: &str = "a timestamp's increment is the millisecond of its second, counted from 1";
 
 /// Every operator of MongoDB 8 in the parts of its language that [`LanguagePart`] has. A test

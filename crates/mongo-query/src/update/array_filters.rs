@@ -15,7 +15,7 @@ use crate::{Error, filter};
 
 /// Parses the filters, which must have distinct identifiers.
 ///
-/// Errors: 14 not a document, 9 two filters with one identifier.
+/// Fails with 14 if a filter is not a document, and with 9 if two filters have the same identifier.
 pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<ElementFilter>, Error> {
     let mut parsed: Vec<ElementFilter> = Vec::new();
     let mut names = HashSet::new();
@@ -43,8 +43,9 @@ pub(super) fn parse_filters(filters: Option<ArrayRef<'_>>) -> Result<Vec<Element
 /// Parses one filter and its identifier, which is a lower-case letter followed by letters and
 /// digits.
 ///
-/// Errors: 9 no identifier or two of them, 2 an invalid identifier, and those of the condition.
-/// Except for a missing identifier, the error text starts with "Error parsing array filter".
+/// Fails with 9 if the filter has no identifier or two of them, 2 if the identifier is invalid, and
+/// with the errors of the condition. Except for a missing identifier, the error text starts with
+/// "Error parsing array filter".
 fn parse_filter(document: DocRef<'_>) -> Result<ElementFilter, Error> {
     let caused = |error: Error| {
         let text = format!("Error parsing array filter :: caused by :: {}", error.message);

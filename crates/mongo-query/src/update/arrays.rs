@@ -54,7 +54,7 @@ fn exact_int(value: ValueRef<'_>) -> Option<i64> {
 /// Parses `$push: value` or `$push: {$each: [...], ...}`. A document without `$each` is a value,
 /// even if it contains modifiers.
 ///
-/// Errors: 2 for an unknown modifier and for wrong operands.
+/// Fails with 2 if a modifier is unknown or an operand is invalid.
 pub(super) fn parse_push(value: ValueRef<'_>) -> Result<Push, Error> {
     let modified = value.as_document().filter(|document| document.get("$each").is_some());
     let Some(modifiers) = modified else {
@@ -83,7 +83,7 @@ fn parse_each(operator: &str, value: ValueRef<'_>) -> Result<Vec<Value>, Error> 
 /// Parses the `$sort` of a push: by the whole elements, or by their fields. The rules for its paths
 /// differ from those of other sorts.
 ///
-/// Errors: 2, with a text for each kind of mistake.
+/// Fails with 2; each kind of mistake has a text of its own.
 fn parse_order(value: ValueRef<'_>) -> Result<PushOrder, Error> {
     if value.is_number() {
         let descending = is_descending(value)
@@ -110,7 +110,8 @@ fn is_descending(value: ValueRef<'_>) -> Option<bool> {
 
 /// Parses `$addToSet: value` or `$addToSet: {$each: [...]}`.
 ///
-/// Errors: 2 for fields next to `$each`, 14 if the value of `$each` is not an array.
+/// Fails with 2 if there are fields next to `$each`, and with 14 if the value of `$each` is not an
+/// array.
 pub(super) fn parse_add_to_set(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     let first = value.as_document().and_then(|document| document.iter().next());
     let Some(("$each", values)) = first else { return Ok(vec![value.to_value()]) };
@@ -155,7 +156,7 @@ fn starts_with_operator(document: DocRef<'_>) -> bool {
 
 /// Parses `$pullAll: [...]`: a list of values.
 ///
-/// Errors: 2 for something other than an array.
+/// Fails with 2 if the value is not an array.
 pub(super) fn parse_pull_all(value: ValueRef<'_>) -> Result<Vec<Value>, Error> {
     value.as_array().map(|array| array.to_values()).ok_or_else(|| {
         Error::bad_value(format!(

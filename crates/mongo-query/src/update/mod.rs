@@ -30,8 +30,8 @@ pub(crate) use operators::UPDATE_OPERATORS;
 /// Parses an update: a document or an array of stages. With `multi` a replacement is refused, since
 /// it would make all documents equal.
 ///
-/// Errors: 9 for a wrong kind of update, for a pipeline with array filters, and for a replacement
-/// of many documents.
+/// Fails with 9 if the update is neither a document nor an array, if a pipeline has array filters,
+/// and if a replacement applies to many documents.
 pub fn parse(
     update: ValueRef<'_>,
     array_filters: Option<ArrayRef<'_>>,
@@ -77,9 +77,9 @@ fn parse_replacement(update: DocRef<'_>) -> Result<Edit, Error> {
 /// Parses operators. Each has an object of paths with operands. As in mongod, an array filter that
 /// no path uses is taken for a mistake and refused.
 ///
-/// Errors: 9 for an unknown operator, for something other than an object of paths, and for a filter
-/// that is not used; for invalid paths, and for two operators on one path, the errors of the
-/// evaluator.
+/// Fails with 9 if an operator is unknown, if its value is not an object of paths, or if a filter
+/// is not used. If a path is invalid or two operators have the same path, it fails with the errors
+/// of the evaluator.
 fn parse_operators(update: DocRef<'_>, array_filters: Option<ArrayRef<'_>>) -> Result<Edit, Error> {
     let filters = array_filters::parse_filters(array_filters)?;
     let mut leaves = Vec::new();

@@ -43,7 +43,7 @@ pub(crate) const UPDATE_OPERATORS: &[(&str, Parse)] = &[
 
 /// Parses a number for `$inc` or `$mul`; `verb` describes the operation in the error text.
 ///
-/// Errors: 14 for something other than a number.
+/// Fails with 14 if the value is not a number.
 fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value, Error> {
     if value.is_number() {
         return Ok(value.to_value());
@@ -54,7 +54,8 @@ fn numeric_operand(verb: &str, path: &str, value: ValueRef<'_>) -> Result<Value,
 
 /// Parses `$rename`: both paths must be plain, and neither may be inside the other.
 ///
-/// Errors: 2, with a text for each kind of mistake; for invalid paths the errors of the evaluator.
+/// Fails with 2, with a text of its own for each kind of mistake, and with the errors of the
+/// evaluator if a path is invalid.
 fn parse_rename(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let shown = format!("{path}: {}", shell(value));
     let Some(target) = value.as_str() else {
@@ -113,7 +114,7 @@ fn parse_current_date(_: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
 
 /// Parses `$pop`: 1 for the last element, -1 for the first.
 ///
-/// Errors: 9 for something other than 1 and -1.
+/// Fails with 9 if the value is neither 1 nor -1.
 fn parse_pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
     let Some(number) = Number::of(value) else {
         let text = format!("Expected a number in: {path}: {}", shell(value));
@@ -132,7 +133,8 @@ fn parse_pop(path: &str, value: ValueRef<'_>) -> Result<Operator, Error> {
 
 /// Parses `$bit`: `and`, `or` and `xor` with integers, in the order of application.
 ///
-/// Errors: 2 for something other than an object of the three names with integers of 32 or 64 bits.
+/// Fails with 2 unless the value is an object with only these three names, whose values are
+/// integers of 32 or 64 bits.
 fn parse_bits(value: ValueRef<'_>) -> Result<Vec<(BitOperator, Value)>, Error> {
     let Some(operations) = value.as_document() else {
         return Err(Error::bad_value(format!(

@@ -73,7 +73,8 @@ impl Credentials {
 
     /// Removes the keys of all other mechanisms.
     ///
-    /// Fails with 2 for a mechanism without keys, since creating them needs the password.
+    /// Fails with 2 if the user has no keys for one of `mechanisms`, since creating them requires
+    /// the password.
     pub(crate) fn keep_only(&mut self, mechanisms: &[&str]) -> Result<()> {
         if mechanisms.iter().any(|name| self.of(name).is_none()) {
             let text = "mechanisms field must be a subset of previously set mechanisms";

@@ -150,9 +150,9 @@ impl Resource {
         }
     }
 
-    /// Reads `{db, collection}`, `{cluster: true}` or `{anyResource: true}`. Fails with 9 for any
-    /// other combination, with 14 for a field of another type, and with 73 for an invalid database
-    /// or collection name.
+    /// Reads `{db, collection}`, `{cluster: true}` or `{anyResource: true}`. Fails with 9 if the
+    /// fields are combined in any other way, 14 if a field has a wrong type, and 73 if the name of
+    /// the database or collection is invalid.
     pub(crate) fn parse(document: DocRef<'_>) -> Result<Self> {
         let (mut database, mut collection) = (None, None);
         let (mut cluster, mut any_resource) = (None, None);

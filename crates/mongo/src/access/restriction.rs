@@ -105,7 +105,8 @@ const SERVER_ADDRESS: &str = "serverAddress";
 
 impl Restriction {
     /// Reads `{clientSource: [..], serverAddress: [..]}`. Fails with 2 if it has no addresses or
-    /// too many, with 9 for an invalid address, and with 14 and 40415 for wrong fields.
+    /// too many, 9 if an address is invalid, and 14 or 40415 if a field has a wrong type or is
+    /// unknown.
     pub(crate) fn parse(document: DocRef<'_>) -> Result<Self> {
         let args = Args::new("authenticationRestrictions", document);
         args.allow_only(&[CLIENT_SOURCE, SERVER_ADDRESS])?;
@@ -119,8 +120,8 @@ impl Restriction {
         Ok(restriction)
     }
 
-    /// Reads an array of restrictions. Fails with 2 for too many of them and with 14 for one that
-    /// is not a document.
+    /// Reads an array of restrictions. Fails with 2 if there are too many, and with 14 if one is
+    /// not a document.
     pub(crate) fn parse_list(array: ArrayRef<'_>) -> Result<Vec<Self>> {
         let mut list = Vec::new();
         for (at, value) in array.iter().enumerate() {

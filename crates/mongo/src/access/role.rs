@@ -27,7 +27,7 @@ pub(crate) struct Role {
     pub(crate) roles: Vec<RoleName>,
 }
 
-/// What a role or a user inherits, as computed by `roles_of::expand`.
+/// Roles and privileges that a role or a user inherits, as computed by `roles_of::expand`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inherited<'a> {
     /// All inherited roles, direct and indirect.
@@ -67,8 +67,8 @@ impl Role {
         }
     }
 
-    /// Reads a stored role. Fails with 12 for another format, and with 80 for anything else that
-    /// this server cannot have stored.
+    /// Reads a stored role. Fails with 12 if the record has another format, and with 80 if it has
+    /// any other content that this server does not store.
     pub(crate) fn from_stored(stored: DocRef<'_>) -> Result<Self> {
         let args = Args::new("role", stored);
         check_format(&args, FORMAT)?;

@@ -31,15 +31,15 @@ impl RoleName {
         Self { role: role.to_owned(), database: database.to_owned() }
     }
 
-    /// Reads a string, a role of `database`, or a document `{role, db}`. Fails with 2 for another
-    /// type and for an invalid role name, with 4 for missing fields, with 14 for fields that are
-    /// not strings, with 40415 for other fields, and with 73 for an invalid database name.
+    /// Reads a string, a role of `database`, or a document `{role, db}`. Fails with 2 if the value
+    /// has another type or the role name is invalid, 4 if a field is missing, 14 if a field is not
+    /// a string, 40415 if a field is unknown, and 73 if the database name is invalid.
     pub(crate) fn parse(value: ValueRef<'_>, database: &str) -> Result<Self> {
         let (role, database) = read("role", value, database)?;
         Ok(Self::new(role, database))
     }
 
-    /// Reads an array of role names and removes duplicates. Fails with 2 for more than
+    /// Reads an array of role names and removes duplicates. Fails with 2 if there are more than
     /// [`MAX_ROLES`].
     pub(crate) fn parse_list(array: ArrayRef<'_>, database: &str) -> Result<Vec<Self>> {
         list(array, |value| Self::parse(value, database))

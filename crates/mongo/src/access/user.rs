@@ -86,8 +86,8 @@ impl User {
         stored
     }
 
-    /// Reads a stored user. Fails with 12 for another format, and with 45 for anything else that
-    /// this server cannot have stored.
+    /// Reads a stored user. Fails with 12 if the record has another format, and with 45 if it has
+    /// any other content that this server does not store.
     pub(crate) fn from_stored(stored: DocRef<'_>) -> Result<Self> {
         let args = Args::new("user", stored);
         check_format(&args, FORMAT)?;

@@ -94,7 +94,7 @@ pub(super) fn event_of(
     Ok(out.finish())
 }
 
-/// Returns the event by which a stream tells that it ends after this change.
+/// Returns the event by which a stream reports that it ends after this change.
 pub(super) fn invalidation_of(change: &Change, token: &DocBuf) -> DocBuf {
     let mut out = DocBuilder::new();
     begin(change, "invalidate", token, &mut out);

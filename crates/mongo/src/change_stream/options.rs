@@ -36,7 +36,7 @@ const UNSUPPORTED: &[&str] = &[
     "allowToRunOnSystemNS",
 ];
 
-/// Which image of a document an event contains.
+/// Image of a document that an event contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Image {
     /// No image. Inserts and replacements have the new document nevertheless.

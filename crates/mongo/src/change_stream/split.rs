@@ -25,7 +25,7 @@ fn too_large(bytes: usize) -> Error {
 /// Returns an event with its token. A large one becomes several fragments if `splits`; each contains
 /// some of the event's fields, and its own token.
 ///
-/// Fails with 10334 for an event, or a field of it, that is too large for a document.
+/// Fails with 10334 if an event, or a field of it, is too large for a document.
 pub(super) fn fragments_of(
     event: DocBuf,
     token: (&EventToken, DocBuf),

@@ -24,7 +24,7 @@ const ALLOWED: &[&str] = &[
 
 /// Parses the stages after the first one. Also returns whether large events are split.
 ///
-/// Fails with 20 for a stage that may not follow, and with the errors of the stages.
+/// Fails with 20 if a stage may not follow `$changeStream`, and with the errors of the stages.
 pub(crate) fn parse_stages(
     pipeline: ArrayRef<'_>,
     collation: Option<&Collation>,

@@ -46,7 +46,7 @@ pub(crate) struct ChangeStream {
     stages: EventStages,
     splits: bool,
     context: Arc<Context>,
-    /// Where the next page starts.
+    /// Position at which the next page starts.
     position: ChangePosition,
     /// Fragments of the first event up to this number were returned before the stream was resumed.
     skips: Option<u32>,
@@ -137,8 +137,8 @@ impl ChangeStream {
 
     /// Returns the next batch without waiting.
     ///
-    /// Fails with 286 if the place of the stream is no longer kept, 10334 for an event that is too
-    /// large, 47 if a required image is missing, and 280 if a stage changes the token of an event.
+    /// Fails with 286 if the place of the stream is no longer kept, 10334 if an event is too large,
+    /// 47 if a required image is missing, and 280 if a stage changes the token of an event.
     pub(crate) async fn next_batch(&mut self, limit: BatchLimit) -> Result<StreamBatch> {
         let mut batch = Batch::default();
         batch.held = self.context.operation_memory.share();

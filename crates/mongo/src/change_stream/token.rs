@@ -105,8 +105,8 @@ impl Token {
 
     /// Parses a token that a client sends back.
     ///
-    /// Fails with 40647 without a text in `_data`, 9 for a text that is not hexadecimal, 50795 to
-    /// 50797 for another layout, and 260 for a damaged token.
+    /// Fails with 40647 if `_data` is not a string, 9 if it is not hexadecimal, 50795 to 50797 if
+    /// its layout is unknown, and 260 if the token is damaged.
     pub(super) fn parse(token: DocRef<'_>) -> Result<Self> {
         let Some(ValueRef::String(data)) = token.get("_data") else {
             let message = "Bad resume token: _data of missing or of wrong type";
@@ -137,7 +137,7 @@ impl Token {
     }
 }
 
-/// Appends a number: the first byte tells the length of its double.
+/// Appends a number: the first byte determines the length of its double.
 fn push_number(number: u64, out: &mut Vec<u8>) {
     if number == 0 {
         out.push(0x29);

@@ -105,8 +105,9 @@ fn source_needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 /// Runs `aggregate`; replies with the first batch and a cursor. `cursor` is required except for
 /// `explain`, as since MongoDB 3.6. Options are read before the pipeline, in mongod's order.
 ///
-/// Fails with 9 without `cursor` or for a wrong source, 73 for an invalid name or a pipeline that
-/// does not match its source, 115 for `exchange`, and with the errors of the stages.
+/// Fails with 9 if `cursor` is missing or the source has a wrong type, 73 if the name is invalid or
+/// the pipeline does not match its source, 115 if there is an `exchange`, and with the errors of
+/// the stages.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();

@@ -26,8 +26,8 @@ pub(super) const CLONE_FIELDS: &[&str] = &["toCollection", "size", "temp"];
 /// on, and converting a capped collection changes its size and removes its maximum of documents. As
 /// in MongoDB, `max` is accepted without effect; Hangfire sends it.
 ///
-/// Fails with 26 if the collection does not exist, 72 without a size, and 115 on a node of a
-/// cluster.
+/// Fails with 26 if the collection does not exist, 72 if the size is missing, and 115 on a node of
+/// a cluster.
 pub(super) async fn convert(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let Some(bytes) = parse_size(&call.args(), "size")? else {
@@ -60,8 +60,8 @@ pub(super) fn clone_needs(request: &CommandRequest<'_>) -> Result<Vec<Requiremen
 /// one that fit into the size. They keep the time of their last write and their own time to live;
 /// indexes, and with them the source's time to live, are not copied.
 ///
-/// Fails with 26 if the source does not exist, 48 if the target exists, 2 without a size, and 115 on
-/// a node of a cluster.
+/// Fails with 26 if the source does not exist, 48 if the target exists, 2 if the size is missing,
+/// and 115 on a node of a cluster.
 pub(super) async fn clone_as_capped(call: &Call<'_>) -> Result<DocBuf> {
     let source = call.namespace()?;
     let args = call.args();

@@ -211,7 +211,7 @@ fn kept_options(args: &Args<'_>) -> Document {
 
 /// Runs `drop`. The reply counts the dropped indexes, including `_id`; a view has none.
 ///
-/// Fails with 20 for `system.profile` while commands are recorded in it.
+/// Fails with 20 if the collection is `system.profile` and commands are being recorded in it.
 pub(super) async fn drop_collection(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     if namespace.collection == PROFILE && 0 < call.api.profiler.settings_of(call.database).0.level {
@@ -235,7 +235,8 @@ pub(super) async fn drop_collection(call: &Call<'_>) -> Result<DocBuf> {
 /// Runs `dropDatabase`. Collections are dropped one by one, so a collection that is created at the
 /// same time may remain.
 ///
-/// Fails with 5255100 if the command's value is another number than 1, and with 20 for `admin`.
+/// Fails with 5255100 if the command's value is a number other than 1, and with 20 if the database
+/// is `admin`.
 pub(super) async fn drop_database(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     if args.int("dropDatabase")?.ok_or_else(|| args.missing_field("dropDatabase"))? != 1 {
@@ -298,9 +299,9 @@ pub(super) fn rename_needs(request: &CommandRequest<'_>) -> Result<Vec<Requireme
 /// Runs `renameCollection`. Both names are full names. `dropTarget` is a boolean, or the UUID that
 /// the target must have. The checks are in mongod's order, since several of them may fail at once.
 ///
-/// Fails with 2 for a source that is not a string, 20 for an invalid target, 207 and 14 for a wrong
-/// `dropTarget`, 361 for a UUID mismatch, 26 if the source does not exist, 166 if it is a view, and
-/// 48 if the target exists and may not be replaced, as a view never may.
+/// Fails with 2 if the source is not a string, 20 if the target is invalid, 207 or 14 if
+/// `dropTarget` is invalid, 361 if the UUIDs differ, 26 if the source does not exist, 166 if it is
+/// a view, and 48 if the target exists and may not be replaced. A view can never be replaced.
 pub(super) async fn rename_collection(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {

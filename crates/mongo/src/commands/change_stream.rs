@@ -29,7 +29,8 @@ const FIRST_EVENTS: usize = 101;
 /// Runs an `aggregate` over a change stream, and replies with the first batch.
 ///
 /// Fails with 40573 if no change log may be kept, 115 in a cluster, 166 on a view, 260, 280 or 286
-/// for a place at which the stream cannot be resumed, and with the errors of the options and stages.
+/// if the stream cannot be resumed at the given place, and with the errors of the options and
+/// stages.
 pub(super) async fn open_stream(
     call: &Call<'_>,
     (namespace, whole_database): (&Namespace, bool),

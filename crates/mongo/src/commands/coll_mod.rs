@@ -55,8 +55,8 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
     Ok([Some(changes), views::definition_needs(request)?].into_iter().flatten().collect())
 }
 
-/// Replaces the definition of a view. Fails with 72 for other options, and unless both parts of the
-/// definition are given: the rights that it requires follow from both.
+/// Replaces the definition of a view. Fails with 72 if there are other options or only one part of
+/// the definition is given; the required rights depend on both parts.
 async fn change_view(
     call: &Call<'_>,
     view: &Arc<Collection>,
@@ -216,8 +216,8 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
 
 /// Returns the index that a change names, by its name or by its key pattern, and the change.
 ///
-/// Fails with 27 if the index does not exist, 181 if several have the pattern, and 72 for the `_id`
-/// index.
+/// Fails with 27 if the index does not exist, 181 if several indexes have the pattern, and 72 if it
+/// is the `_id` index.
 fn parse_change(
     collection: &Collection,
     args: &Args<'_>,

@@ -30,9 +30,9 @@ use crate::{
 /// Runs `createIndexes`. All specifications are parsed and compared with existing indexes before a
 /// collection is created or a build started, so that a refused command changes nothing.
 ///
-/// Fails with 2 without a specification, 13103 for more than 32 fields, 85 and 86 for a conflict
-/// with an existing index, 11000 if documents violate a unique index, and with the errors of
-/// [`index_spec`].
+/// Fails with 2 if there is no specification, 13103 if an index has more than 32 fields, 85 or 86
+/// if an index conflicts with an existing one, 11000 if documents violate a unique index, and with
+/// the errors of [`index_spec`].
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();

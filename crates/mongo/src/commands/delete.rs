@@ -39,8 +39,8 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 
 /// Runs `delete`. The reply counts the removed documents; failures are in `writeErrors`.
 ///
-/// The command fails with 16 for no statements or too many, 40414 without a limit, and 9 for a
-/// limit other than 0 and 1.
+/// The command fails with 16 if there are no statements or too many, 40414 if a statement has no
+/// limit, and 9 if a limit is neither 0 nor 1.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let statements = call.listed_documents("deletes")?;

@@ -173,8 +173,8 @@ fn finish_plan(
 /// immediately. Clients match on the error text of a collection that is not capped, and continue
 /// without a tailable cursor.
 ///
-/// Fails with 9 for `awaitData` without `tailable`, and with 2 for a collection that is not capped,
-/// for a sort other than `{$natural: 1}`, and for `singleBatch`.
+/// Fails with 9 if `awaitData` is set without `tailable`, and with 2 if the collection is not
+/// capped, the sort is not `{$natural: 1}`, or `singleBatch` is set.
 pub(super) fn check_tailable(
     found: Option<&Collection>,
     namespace: &Namespace,
@@ -229,7 +229,7 @@ fn output_of(args: &Args<'_>) -> Result<Output> {
 
 /// Returns the hint limited to the keys between `min` and `max`, if one of them is given.
 ///
-/// Fails with 51173 without a hint, and with 291 if the hint is not an index.
+/// Fails with 51173 if there is no hint, and with 291 if the hint is not an index.
 fn with_bounds(hint: Hint, args: &Args<'_>) -> Result<Hint> {
     let bound = |name| -> Result<_> { Ok(args.document(name)?.map(DocRef::to_tree)) };
     let min = bound("min")?.unwrap_or_default();

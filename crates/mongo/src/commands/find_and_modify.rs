@@ -237,7 +237,7 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     }
 }
 
-/// Fails with 9 for arguments that exclude each other. The texts are mongod's.
+/// Fails with 9 if arguments exclude each other. The texts are mongod's.
 fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     let message = match (remove, update) {
         (true, true) => "Cannot specify both an update and remove=true",

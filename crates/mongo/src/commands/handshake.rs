@@ -152,8 +152,9 @@ fn push_account_set(call: &Call<'_>, reply: &mut Document) {
 /// only. A client with the state of another process, or with an earlier one, is answered at once.
 /// The errors are those of the specification of `hello`.
 ///
-/// Fails with 31368 for `topologyVersion` without `maxAwaitTimeMS` or vice versa, with 51756 for a
-/// request of a stream without both, and with 31372, 31382 and 51764 for an invalid counter.
+/// Fails with 31368 if only one of `topologyVersion` and `maxAwaitTimeMS` is given, 51756 if a
+/// stream of replies is requested without both, and 31372, 31382 or 51764 if the counter is
+/// invalid.
 fn await_change(call: &Call<'_>) -> Result<Option<Duration>> {
     let args = call.args();
     let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {

@@ -41,9 +41,9 @@ pub(super) fn bypass_requirement(request: &CommandRequest<'_>) -> Result<Option<
 /// Runs `insert`. An evaluation context is created only for a validator, since many inserts are
 /// small.
 ///
-/// The command fails with 16 for no documents or too many. Single documents fail with 10334 if too
-/// large, 15 if too deep, 2 for the reserved property, 52 and 53 for the id, 11000 for a duplicate
-/// key, and 121 if they fail validation.
+/// The command fails with 16 if there are no documents or too many. A single document fails with
+/// 10334 if it is too large, 15 if it is nested too deeply, 2 if it sets the reserved property, 52
+/// or 53 if its id is invalid, 11000 if a key is a duplicate, and 121 if it fails validation.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_writes()?;
     let documents = call.listed_documents("documents")?;

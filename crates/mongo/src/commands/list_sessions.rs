@@ -59,8 +59,8 @@ fn sessions_of_all() -> Requirement {
 
 /// Returns the documents of a `$listLocalSessions` or `$listSessions` at the start of a pipeline.
 ///
-/// Fails with 73 if the stage may not run on this collection, with 14, 12, 40414 and 40415 for
-/// invalid options, and with 13 if the right to see other users' sessions is missing.
+/// Fails with 73 if the stage may not run on this collection, with 14, 12, 40414 or 40415 if an
+/// option is invalid, and with 13 if the right to see other users' sessions is missing.
 pub(super) async fn list_stage(
     call: &Call<'_>,
     namespace: &Namespace,

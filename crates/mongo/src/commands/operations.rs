@@ -325,8 +325,8 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
 
 /// Runs `killOp`. Succeeds even if the operation has ended, which it may do at any time.
 ///
-/// Fails with 4 if `op` is missing, 14 if it is not a number, 2 for a fraction, and 26823 for a
-/// number beyond 32 bits.
+/// Fails with 4 if `op` is missing, 14 if it is not a number, 2 if it has a fraction, and 26823 if
+/// it exceeds 32 bits.
 pub(super) async fn kill_op(call: &Call<'_>) -> Result<DocBuf> {
     let elsewhere = call.body.get("op").and_then(operation_of_shard);
     if let (Some(operation), Some(other_shards)) = (elsewhere, call.other_shards()) {

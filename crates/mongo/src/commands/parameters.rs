@@ -123,8 +123,8 @@ pub(super) async fn get_parameters(call: &Call<'_>) -> Result<DocBuf> {
 /// Runs `setParameter`; returns the old value of the last parameter. All are checked before the
 /// first is set.
 ///
-/// Fails with 72 for an unknown name, 20 for a read-only parameter, 2 and 14 for an invalid value,
-/// and 115 for `requireApiVersion` in a sharded cluster.
+/// Fails with 72 if the name is unknown, 20 if the parameter is read-only, 2 or 14 if the value is
+/// invalid, and 115 if the parameter is `requireApiVersion` and the cluster is sharded.
 pub(super) async fn set_parameters(call: &Call<'_>) -> Result<DocBuf> {
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
     let mut taken = Vec::new();

@@ -22,8 +22,8 @@ pub(super) const SHAPE: &[&str] = &["query", "sort", "projection", "collation"];
 /// Runs `planCacheClear` and `planCacheClearFilters`, for one query shape or for all of a
 /// collection.
 ///
-/// Fails with 2 for a sort, a projection or a collation without a query, and with the parse errors
-/// of these arguments.
+/// Fails with 2 if there is a sort, a projection or a collation but no query, and with the parse
+/// errors of these arguments.
 pub(super) async fn clear(call: &Call<'_>) -> Result<DocBuf> {
     call.namespace()?;
     let args = call.args();

@@ -57,9 +57,9 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
 /// Runs `profile`; replies with the settings before the change. A level other than 0, 1 and 2 leaves
 /// the level unchanged.
 ///
-/// Fails with 2 for a sample rate outside 0 to 1 or a filter that is too large or of a wrong kind,
-/// with the errors of the filter, with 115 for a level above 0 on a node of a cluster, and with 146
-/// if too many databases have settings.
+/// Fails with 2 if the sample rate is not from 0 to 1 or the filter is too large or of a wrong
+/// kind, with the errors of the filter, with 115 if the level is above 0 on a node of a cluster,
+/// and with 146 if too many databases have settings.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let level = args.int("profile")?.ok_or_else(|| args.missing_field("profile"))?;

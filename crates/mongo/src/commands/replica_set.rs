@@ -173,8 +173,8 @@ fn shown_config(name: &str, member: &Member) -> Document {
     }
 }
 
-/// Runs `replSetInitiate`. Fails with 93 for a configuration of another set or of several members,
-/// and with 23 if the set was initiated before.
+/// Runs `replSetInitiate`. Fails with 93 if the configuration is of another set or has several
+/// members, and with 23 if the set was initiated before.
 pub(super) async fn initiate(call: &Call<'_>) -> Result<DocBuf> {
     let set = expect_set(call)?;
     let config = call.body.get(call.name).and_then(ValueRef::as_document);
@@ -188,8 +188,8 @@ pub(super) async fn initiate(call: &Call<'_>) -> Result<DocBuf> {
 
 /// Runs `replSetReconfig`, which may change the address of the only member.
 ///
-/// Fails with 103 for a configuration of another set or of several members, or with a version that
-/// is not larger than the present one unless `force` is given.
+/// Fails with 103 if the configuration is of another set, has several members, or has a version
+/// that is not larger than the present one; the version is not checked if `force` is given.
 pub(super) async fn reconfigure(call: &Call<'_>) -> Result<DocBuf> {
     let set = expect_set(call)?;
     let config = call.args().need_document(call.name)?;

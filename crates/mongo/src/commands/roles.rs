@@ -132,8 +132,8 @@ fn changeable(call: &Call<'_>, name: &RoleName) -> Result<Versioned<Role>> {
 
 /// Runs `createRole`.
 ///
-/// Fails with 51002 if the role exists, 31 for an unknown role, and 49 for privileges or roles that
-/// a role of this database may not have.
+/// Fails with 51002 if the role exists, 31 if an inherited role is unknown, and 49 if a role of
+/// this database may not have the privileges or roles.
 pub(super) async fn create_role(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;

@@ -69,7 +69,7 @@ pub(super) async fn start(call: &Call<'_>) -> Result<DocBuf> {
 
 /// Starts a login. A login in progress on the connection is dropped.
 ///
-/// Fails with 334 for an unsupported mechanism, and with 18 for everything else.
+/// Fails with 334 if the mechanism is unsupported, and with 18 in all other cases.
 pub(super) async fn begin(call: &Call<'_>, body: DocRef<'_>, database: &str) -> Result<Document> {
     check_users(call)?;
     let args = Args::new("saslStart", body);
@@ -138,8 +138,8 @@ fn begin_exchange(
 
 /// Runs `saslContinue`: the client's proof, or the empty message after it.
 ///
-/// Fails with 17 without a login in progress or for another conversation id, and with 18 for a
-/// wrong proof.
+/// Fails with 17 if no login is in progress or the conversation id differs, and with 18 if the
+/// proof is wrong.
 pub(super) async fn proceed(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     // Removed at once: any unexpected message ends the login.

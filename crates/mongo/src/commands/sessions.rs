@@ -63,7 +63,7 @@ pub(super) async fn kill_sessions(call: &Call<'_>) -> Result<DocBuf> {
     kill(call, &killed).await
 }
 
-/// Runs `killAllSessions`. Fails with 11 for an unknown user.
+/// Runs `killAllSessions`. Fails with 11 if a user is unknown.
 pub(super) async fn kill_all_sessions(call: &Call<'_>) -> Result<DocBuf> {
     let mut killed = SessionSet::default();
     let elements = elements(call, "KillAllSessionsCmd")?;
@@ -150,7 +150,8 @@ fn as_patterns(killed: &SessionSet) -> Vec<Value> {
 
 /// Returns the sessions in a list of ids. An id without a user names a session of the sender.
 ///
-/// Fails with 13 for the session of another user if the sender lacks the right to kill any session.
+/// Fails with 13 if a session belongs to another user and the sender lacks the right to kill any
+/// session.
 fn named_sessions(call: &Call<'_>, command: &str, element: &str) -> Result<SessionSet> {
     let own = user_digest(call.connection.sender().user.as_ref());
     let path = format!("{command}.{element}");

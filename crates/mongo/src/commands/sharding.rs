@@ -51,8 +51,8 @@ pub(super) fn shard_needs(request: &CommandRequest<'_>) -> Result<Vec<Requiremen
 
 /// Runs `shardCollection`: stores the shard key, and creates the collection if it does not exist.
 ///
-/// Fails with 2 for an invalid key, 23 if the collection has another one, 115 for `unique`, and 73
-/// for an invalid name.
+/// Fails with 2 if the key is invalid, 23 if the collection has another one, 115 if `unique` is
+/// set, and 73 if the name is invalid.
 pub(super) async fn shard_collection(call: &Call<'_>) -> Result<DocBuf> {
     let args = call.args();
     let namespace = names::parse_full_name(collection_argument(call.body, call.name)?)?;

@@ -72,8 +72,8 @@ async fn open(call: &Call<'_>, at: Option<ClusterTime>) -> Result<Arc<KeptSnapsh
     Err(Error::new(SnapshotUnavailable, message))
 }
 
-/// Fails with 72 for a stage that cannot be run at the read level of the command: streams need
-/// `majority`, stages that report on the server or write cannot run at a snapshot.
+/// Fails with 72 if a stage cannot run at the read level of the command: streams require
+/// `majority`, and stages that report on the server or write cannot run at a snapshot.
 pub(super) fn check_stage_levels(call: &Call<'_>, pipeline: ArrayRef<'_>) -> Result<()> {
     let level = read_level(call.body);
     for stage in pipeline.iter() {

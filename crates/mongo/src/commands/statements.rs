@@ -210,7 +210,7 @@ pub(super) async fn run_statements<R: RunStatement + Send>(
     Ok(run.failures.errors)
 }
 
-/// How the execution of a group of statements ended.
+/// Result of executing a group of statements.
 enum GroupEnd {
     /// The command ends: no statement runs after the group.
     Command,

@@ -33,8 +33,8 @@ use crate::{
     stored_view::is_view,
 };
 
-/// Returns the divisor of sizes: 1, or a 32-bit number of at least 1. Fails with 51024 for a
-/// smaller number.
+/// Returns the divisor of sizes: 1, or a 32-bit number of at least 1. Fails with 51024 if the
+/// number is smaller.
 fn parse_scale(args: &Args<'_>) -> Result<i64> {
     let scale = args.int("scale")?.unwrap_or(1).clamp(i32::MIN.into(), i32::MAX.into());
     match scale {
@@ -114,7 +114,7 @@ async fn storage_stats(call: &Call<'_>, namespace: &Namespace, scale: i64) -> Re
 
 /// Returns the document of a leading `$collStats` stage.
 ///
-/// Fails with 26 for counts, sizes or scans of a missing collection, and with 166 for those of a
+/// Counts, sizes and scans fail with 26 if the collection does not exist, and with 166 if it is a
 /// view.
 pub(super) async fn stats_stage(
     call: &Call<'_>,
@@ -179,8 +179,8 @@ pub(super) fn data_size_needs(request: &CommandRequest<'_>) -> Result<Vec<Requir
 /// Runs `dataSize`: returns the number of a collection's live documents and their size in bytes; 0
 /// if the collection does not exist.
 ///
-/// Fails with 2 for a range with only one bound or with a bound of a wrong type, and with 115 for a
-/// range or a limit.
+/// Fails with 2 if a range has only one bound or a bound of a wrong type, and with 115 if there is
+/// a valid range or a limit.
 pub(super) async fn data_size(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = names::parse_full_name(call.args().need_str(call.name)?)?;
     let began = clock::monotonic_time();
@@ -275,8 +275,7 @@ pub(super) async fn database_stats(call: &Call<'_>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Fails with 72 for options of `validate` that exclude each other. The options have no other
-/// effect.
+/// Fails with 72 if options of `validate` exclude each other. The options have no other effect.
 fn check_validate_options(args: &Args<'_>) -> Result<()> {
     let is_set = |name: &str| args.get(name).is_some_and(ValueRef::is_truthy);
     let refuse = |what: &str| {

@@ -83,7 +83,7 @@ pub(super) async fn run_in_transaction(
     ran
 }
 
-/// Fails with 263 for a database, a collection or a stage that cannot be used in a transaction.
+/// Fails with 263 if the database, the collection or a stage cannot be used in a transaction.
 fn check_outside(call: &Call<'_>) -> Result<()> {
     let refused = |message: String| Err(Error::new(OperationNotSupportedInTransaction, message));
     if matches!(call.database, "config" | "local") {

@@ -46,8 +46,8 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 /// Runs `update`. As in mongod, an unknown pipeline stage counts as an error of the statement's
 /// structure: it fails the command before the first statement runs.
 ///
-/// The command fails with 16 for no statements or too many, and with errors of a statement's
-/// structure. Everything else is an entry of `writeErrors`.
+/// The command fails with 16 if there are no statements or too many, and with the errors of a
+/// statement's structure. Any other error is reported in `writeErrors`.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let namespace = call.namespace_of_writes()?;
     let statements = call.listed_documents("updates")?;

@@ -117,8 +117,8 @@ fn restrictions(request: &CommandRequest<'_>) -> Result<Option<Vec<Restriction>>
 
 /// Runs `createUser`.
 ///
-/// Fails with 51003 if the user exists, 31 for an unknown role, and 2 if the password is missing or
-/// invalid.
+/// Fails with 51003 if the user exists, 31 if a role is unknown, and 2 if the password is missing
+/// or invalid.
 pub(super) async fn create_user(call: &Call<'_>) -> Result<DocBuf> {
     check_users(call)?;
     let request = call.request()?;

@@ -26,7 +26,8 @@ pub(super) const FIELDS: &[&str] = &["mechanism", "user", "db"];
 
 const MECHANISM: &str = "MONGODB-X509";
 
-/// Runs `authenticate`. Fails with 334 for another mechanism, and with 18 for everything else.
+/// Runs `authenticate`. Fails with 334 if the mechanism is unsupported, and with 18 in all other
+/// cases.
 pub(super) async fn authenticate(call: &Call<'_>) -> Result<DocBuf> {
     ok(log_in(call, call.body, call.database)?)
 }

@@ -21,8 +21,8 @@ const OUT_OF_BOUNDS: i32 = 51024;
 
 /// Returns the limits that `create` gives a capped collection; `None` without `capped`.
 ///
-/// Fails with 72 for a capped collection without a size or a limit without `capped`, with the errors
-/// of the limits, and with 115 on a node of a cluster.
+/// Fails with 72 if a capped collection has no size or a limit is given without `capped`, with the
+/// errors of the limits, and with 115 on a node of a cluster.
 pub(crate) fn parse_capped(call: &Call<'_>, args: &Args<'_>) -> Result<Option<Capped>> {
     let (size, max) = (parse_size(args, "size")?, parse_max(args, "max")?);
     if !args.lax_bool("capped")?.unwrap_or(false) {
@@ -45,7 +45,7 @@ pub(crate) fn parse_capped(call: &Call<'_>, args: &Args<'_>) -> Result<Option<Ca
 
 /// Returns a size in bytes, rounded up as MongoDB rounds it.
 ///
-/// Fails with 51024 for a size below 1 or above 1 PB.
+/// Fails with 51024 if the size is below 1 byte or above 1 PB.
 pub(crate) fn parse_size(args: &Args<'_>, name: &str) -> Result<Option<i64>> {
     let Some(size) = args.int(name)? else { return Ok(None) };
     let (sign, limit) = match size {
@@ -61,7 +61,7 @@ pub(crate) fn parse_size(args: &Args<'_>, name: &str) -> Result<Option<i64>> {
 /// Returns a maximum number of documents; the inner `None` is a number below 1, which means that
 /// there is no maximum.
 ///
-/// Fails with 2 for a number of 2^31 or more.
+/// Fails with 2 if the number is 2^31 or more.
 pub(crate) fn parse_max(args: &Args<'_>, name: &str) -> Result<Option<Option<i64>>> {
     match args.int(name)? {
         None => Ok(None),

@@ -58,9 +58,10 @@ const FIELDS: &[&str] = &[
 
 /// Parses the argument `collation`.
 ///
-/// Fails with 14 for a wrong type, 40414 without a locale, 40415 for an unknown option, 2 for an
-/// unknown value or a combination without meaning, 9 for options of the simple collation, 51024 for
-/// a strength that is not 1 to 5, 161 for another version, and 115 for rules that are not supported.
+/// Fails with 14 if an option has a wrong type, 40414 if the locale is missing, 40415 if an option
+/// is unknown, 2 if a value is unknown or options contradict each other, 9 if the simple collation
+/// has options, 51024 if the strength is not from 1 to 5, 161 if the version differs, and 115 if
+/// the rules are not supported.
 pub(crate) fn parse_collation(args: &Args<'_>) -> Result<GivenCollation> {
     match args.document("collation")? {
         Some(spec) if !spec.is_empty() => parse_spec(spec),

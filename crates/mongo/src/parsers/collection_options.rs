@@ -22,8 +22,8 @@ const IMAGES: &str = "changeStreamPreAndPostImages";
 /// Checks the types and values of the options. Returns the name of the first option that enables a
 /// missing feature; the caller refuses it with [`unsupported`].
 ///
-/// Fails with 14 for a wrong type, 2 for an unknown level or action, and 40414 and 40415 for the
-/// pre-image document.
+/// Fails with 14 if an option has a wrong type, 2 if the level or action is unknown, and 40414 or
+/// 40415 if a field of the pre-image document is missing or unknown.
 pub(crate) fn check_options(args: &Args<'_>) -> Result<Option<&'static str>> {
     args.document(VALIDATOR)?;
     for (name, values) in [
@@ -39,7 +39,7 @@ pub(crate) fn check_options(args: &Args<'_>) -> Result<Option<&'static str>> {
 
 /// Checks the validator and returns the given options of validation, as they are stored and shown.
 ///
-/// Errors: those of [`check_validator`].
+/// Fails with the errors of [`check_validator`].
 pub(crate) fn parse_validation(args: &Args<'_>, namespace: &Namespace) -> Result<Document> {
     if let Some(validator) = args.document(VALIDATOR)? {
         check_validator(namespace, validator)?;
@@ -91,7 +91,8 @@ fn check_enumeration(args: &Args<'_>, name: &str, values: &[&str]) -> Result<()>
 
 /// Returns whether `changeStreamPreAndPostImages` enables images; `None` if it is not given.
 ///
-/// Fails with 14 for a wrong type, and 40414 and 40415 for a missing or unknown field.
+/// Fails with 14 if the value or a field has a wrong type, and with 40414 or 40415 if a field is
+/// missing or unknown.
 pub(crate) fn parse_images(args: &Args<'_>) -> Result<Option<bool>> {
     let Some(images) = args.document(IMAGES)? else { return Ok(None) };
     let path = format!("{}.{IMAGES}", args.of);
@@ -138,7 +139,7 @@ pub(crate) fn check_without_effect(args: &Args<'_>) -> Result<()> {
 /// Checks `storageEngine` in the options of a collection, or of the indexes created with it.
 /// Options of MongoDB's default engine are accepted without effect, since its dumps contain them.
 ///
-/// Fails with 14 or 2 for a wrong type, and with 72 for another engine.
+/// Fails with 14 or 2 if the value has a wrong type, and with 72 if it names another engine.
 pub(crate) fn check_storage_engine(args: &Args<'_>) -> Result<()> {
     let Some(engines) = args.document("storageEngine")? else { return Ok(()) };
     for (name, options) in engines.iter() {

@@ -129,8 +129,9 @@ impl<'a> GivenRead<'a> {
 /// Checks the time after which a client wants to read. Everything up to the server's cluster time is
 /// visible to all reads.
 ///
-/// Fails with 72 for a later time, unless the client has received it in a `$clusterTime`, which it
-/// returns: the time is then from before a restore of a backup, and nothing newer can arrive.
+/// Fails with 72 if the time is later, unless the client also sends it in its `$clusterTime`. In
+/// that case a server issued the time before a backup was restored, and the read does not wait for
+/// it.
 fn check_after(args: &Args<'_>, after: ClusterTime, time: ClusterTime) -> Result<()> {
     let gossip = args.get("$clusterTime").and_then(ValueRef::as_document);
     let seen = match gossip.and_then(|gossip| gossip.get("clusterTime")) {

@@ -23,8 +23,9 @@ pub(super) const OF_PLANE: &[&str] = &["bits", "min", "max"];
 /// Parses the geometries of a key, given as paths with their kinds, and the options of the index.
 /// `first` is the first path of the key; `None` is returned without a geometry.
 ///
-/// Fails with 13022 for several geometries of the plane, 13023 for one that is not the first path,
-/// 67 for both kinds together or an unknown version, 13028 and 16241 for numbers out of range.
+/// Fails with 13022 if several paths have a geometry of the plane, 13023 if such a path is not the
+/// first one, 67 if both kinds are combined or the version is unknown, and 13028 or 16241 if a
+/// number is out of range.
 pub(super) fn parse_geometries(
     geometries: &[(String, &str)],
     first: Option<&str>,

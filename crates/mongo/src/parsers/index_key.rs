@@ -42,9 +42,9 @@ enum Part {
 /// Parses the key pattern, and `wildcardProjection` among the options of the index. Any number but
 /// 0 and NaN is a direction; a string names a kind of index.
 ///
-/// Fails with 67 for an empty pattern, 0, NaN or another type, with 115 or 67 for a kind of index
-/// that is unsupported or unknown, with 31303 for several hashed paths, with 7246201 for several
-/// wildcards, and with the errors of [`wildcard_key::parse_paths`] and of geometries.
+/// Fails with 67 if the pattern is empty or a value is 0, NaN or of another type, 115 or 67 if the
+/// kind of the index is unsupported or unknown, 31303 if several paths are hashed, 7246201 if there
+/// are several wildcards, and with the errors of [`wildcard_key::parse_paths`] and of geometries.
 pub(super) fn parse_key(pattern: DocRef<'_>, options: &Args<'_>) -> Result<IndexKey> {
     if pattern.is_empty() {
         return Err(refuse("Index keys cannot be empty."));

@@ -73,7 +73,7 @@ const UNSUPPORTED: &[&str] = &["bucketSize", "clustered", "prepareUnique", "colu
 /// Options that a specification of the `_ts` index may have.
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
-/// How options of unknown name are treated.
+/// Treatment of options of unknown name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
     /// Unknown options are an error.
@@ -87,8 +87,8 @@ pub(crate) enum Unknown {
 /// without `collation` has none here, which [`inherits_collation`](super::collation::inherits_collation)
 /// distinguishes from the simple one.
 ///
-/// Fails with 197 for an unknown field that is not left out, 9 without a key or name, 14 if the key
-/// is not an object, and with the errors of its key, options and filter.
+/// Fails with 197 if a field is unknown and such fields are not ignored, 9 if the key or the name
+/// is missing, 14 if the key is not an object, and with the errors of its key, options and filter.
 pub(crate) fn parse_spec(spec: DocRef<'_>, unknown: Unknown) -> Result<Option<IndexSpec>> {
     let is_known = |name: &str| KNOWN.contains(&name) || UNSUPPORTED.contains(&name);
     if unknown == Unknown::LeftOut && !spec.iter().all(|(name, _)| is_known(name)) {
@@ -187,8 +187,7 @@ fn check_version(spec: DocRef<'_>) -> Result<()> {
 
 /// Checks a specification of the `_id` index, which exists already.
 ///
-/// Fails with 2 for a key other than `{_id: 1}`, and with 197 for an option that would change the
-/// index.
+/// Fails with 2 if the key is not `{_id: 1}`, and with 197 if an option would change the index.
 fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     let order = pattern.get("_id").and_then(Number::of).and_then(Number::to_i64_exact);
     if order != Some(1) {
@@ -223,7 +222,7 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
 /// Parses the index on `_ts`. Its `expireAfterSeconds` is -1 or 1..2147483647; without the option
 /// the index sets no default.
 ///
-/// Fails with 67 for a second field, an unsuitable option, and a wrong number.
+/// Fails with 67 if there is a second field, an option is unsuitable, or the number is invalid.
 fn system_index(spec: DocRef<'_>, key: IndexKey, name: String) -> Result<IndexSpec> {
     let refuse = |what: &str| {
         let message = format!("an index on '_ts' cannot have {what}");

@@ -45,7 +45,7 @@ impl StatementIds {
 
 /// Returns the `txnNumber` of a command.
 ///
-/// Fails with 14 unless it is a 64-bit integer, and with 72 for a negative number or one without a
+/// Fails with 14 unless it is a 64-bit integer, and with 72 if it is negative or the command has no
 /// session.
 pub(super) fn numbered(args: &Args<'_>) -> Result<Option<i64>> {
     let Some(number) = args.get("txnNumber") else { return Ok(None) };
@@ -80,8 +80,8 @@ pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
 /// Returns the `txnNumber` of a command, the session, and the ids of its statements; `None` if the
 /// command has no `txnNumber`.
 ///
-/// Fails with 16 if there are not as many ids as statements, 72 for `stmtIds` together with
-/// `stmtId`, and 2 for a negative id.
+/// Fails with 16 if there are not as many ids as statements, 72 if both `stmtIds` and `stmtId` are
+/// given, and 2 if an id is negative.
 pub(crate) fn parse_retryable_write(
     args: &Args<'_>,
     statements: usize,

@@ -86,8 +86,7 @@ pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> 
 
 /// Parses a statement of valid structure. Returns it and its evaluation context, which is that of
 /// the command with the statement's own constants and collation, for a collection with the
-/// collation `default`. Fails with 51198 for constants without a
-/// pipeline.
+/// collation `default`. Fails with 51198 if constants are given and the update is not a pipeline.
 pub(crate) fn parse_update(
     args: &Args<'_>,
     names: &UpdateFields,

@@ -29,7 +29,7 @@ const MAX_WEIGHTS: usize = 1000;
 /// Returns the rules of a text index on these paths, which weigh 1 unless `weights` gives another
 /// weight. The paths are empty for a key as `listIndexes` returns it.
 ///
-/// Fails with 67 for an invalid weight, path, language or version, and without a path.
+/// Fails with 67 if a weight, path, language or version is invalid, or if there is no path.
 pub(super) fn parse_rules(paths: &[String], options: &Args<'_>) -> Result<TextIndex> {
     let mut weights: BTreeMap<String, u32> = paths.iter().map(|path| (path.clone(), 1)).collect();
     match options.get("weights") {

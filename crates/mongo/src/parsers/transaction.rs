@@ -29,8 +29,8 @@ pub(crate) struct TransactionArgs {
 
 /// Returns the place of a command in a transaction; `None` if it belongs to none.
 ///
-/// Fails with 72 for arguments that do not fit together, 263 for a command that cannot run in a
-/// transaction or cannot start one, and 125 for the end of a transaction outside of one.
+/// Fails with 72 if arguments contradict each other, 263 if the command cannot run in a transaction
+/// or cannot start one, and 125 if the command ends a transaction and none is open.
 pub(crate) fn parse_transaction(
     args: &Args<'_>,
     row: &CommandRow,
@@ -88,8 +88,9 @@ fn check_command(row: &CommandRow, starts: bool) -> Result<()> {
 
 /// Checks the concerns of a command in a transaction.
 ///
-/// Fails with 72 for a read concern after the first command, at an earlier time or of another level
-/// than `local`, `majority` and `snapshot`, and for a write concern before the end.
+/// Fails with 72 if a command other than the first one has a read concern, if the read concern is
+/// at an earlier time or of a level other than `local`, `majority` and `snapshot`, and if a command
+/// other than the last one has a write concern.
 pub(crate) fn check_concerns(
     args: &Args<'_>,
     row: &CommandRow,

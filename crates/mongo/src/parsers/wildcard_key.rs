@@ -24,10 +24,10 @@ const MAX_PROJECTED_PATHS: usize = 1000;
 /// Returns the paths of the wildcard below `above`, or those of the option `wildcardProjection`.
 /// `key` are the fields of the index.
 ///
-/// Fails with 9 for an empty projection or one of a wildcard below a path, with the errors of a
-/// projection, and for a compound index with 67 if it has no projection for `$**`, 7246204, 7246208,
-/// 7246209 or 7246210 if the wildcard contains one of the other fields, and 7246200 if paths of the
-/// projection contain each other.
+/// Fails with 9 if the projection is empty or belongs to a wildcard below a path, and with the
+/// errors of a projection. For a compound index it also fails with 67 if it has no projection for
+/// `$**`, 7246204, 7246208, 7246209 or 7246210 if the wildcard contains one of the other fields,
+/// and 7246200 if paths of the projection contain each other.
 pub(super) fn parse_paths(
     above: &str,
     key: &[(String, bool)],
@@ -94,8 +94,8 @@ struct Projection {
 impl Projection {
     /// Adds the fields of a projection below a path.
     ///
-    /// Fails with 31254 or 31253 if it includes some paths and excludes others, and with 9 for
-    /// computed fields; of a compound index with 7246211 and 51271.
+    /// Fails with 31254 or 31253 if it includes some paths and excludes others, and with 9 if a
+    /// field is computed; for a compound index the codes are 7246211 and 51271.
     fn add_fields(&mut self, fields: DocRef<'_>, above: &str) -> Result<()> {
         for (name, value) in fields.iter() {
             let path = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };

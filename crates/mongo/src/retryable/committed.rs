@@ -37,7 +37,7 @@ pub(crate) async fn stored_number(
 pub(crate) struct CommitReceipt {
     session: SessionKey,
     number: i64,
-    /// What the receipt has to contain of the machine's clock.
+    /// Reading of the machine's clock that the receipt has to contain.
     wall_ms: Option<i64>,
     expected_stamp: Option<u64>,
     /// The fields by which change events name the transaction.

@@ -52,7 +52,7 @@ pub(crate) async fn accept_handshake(
     stream.flush().await?;
     let length = usize::from(stream.read_u16().await?);
     if CALL_MAX < length {
-        return Err(refused("call too long"));
+        return Err(refused("the call is too long"));
     }
     let _held = strangers.share_of(length)?;
     // Grows as data arrive: a length alone reserves no memory.
@@ -64,9 +64,10 @@ pub(crate) async fn accept_handshake(
     let mut signature = [0; 32];
     stream.read_exact(&mut signature).await?;
     if !bool::from(key.verifies(&[CALL, &challenge, &text], &signature)) {
-        return Err(refused("call not signed with the cluster's secret"));
+        return Err(refused("the call is not signed with the cluster's secret"));
     }
-    let call = serde_json::from_slice(&text).map_err(|_| refused("call of another version"))?;
+    let call = serde_json::from_slice(&text)
+        .map_err(|_| refused("the calling node has a different version"))?;
     Ok(IncomingCall { call, stream, challenge, key })
 }
 
@@ -83,7 +84,7 @@ pub(crate) async fn call(
         return Err(refused("no node of this version is listening there"));
     }
     let text = serde_json::to_vec(call).map_err(io::Error::other)?;
-    let length = u16::try_from(text.len()).map_err(|_| refused("call too long"))?;
+    let length = u16::try_from(text.len()).map_err(|_| refused("the call is too long"))?;
     let signature = key.sign(&[CALL, challenge, &text]);
     stream.write_all(&[&length.to_be_bytes()[..], &text, &signature].concat()).await?;
     stream.flush().await?;
@@ -94,7 +95,7 @@ pub(crate) async fn call(
     if !bool::from(key.verifies(&[ANSWER, nonce, challenge, &[byte]], &signature)) {
         return Err(refused("the node called does not know the cluster's secret"));
     }
-    CallReply::of(byte).ok_or_else(|| refused("answer of another version"))
+    CallReply::of(byte).ok_or_else(|| refused("the node called has a different version"))
 }
 
 fn refused(why: &str) -> io::Error {

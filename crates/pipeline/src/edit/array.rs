@@ -19,7 +19,7 @@ pub struct Push {
     pub position: Option<i64>,
     /// The order (`$sort`) in which the array is sorted after the elements are added.
     pub order: Option<PushOrder>,
-    /// How many elements to keep after the sort: the first ones or, if negative, the last ones.
+    /// Number of elements to keep after the sort: the first ones or, if negative, the last ones.
     pub slice: Option<i64>,
 }
 

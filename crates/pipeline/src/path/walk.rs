@@ -3,7 +3,7 @@
 
 use document::{ArrayRef, DocRef, Path, ValueRef};
 
-/// How an array at the end of the path is visited.
+/// Way in which an array at the end of the path is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathEnd {
     /// The elements of the array are visited, then the array itself.

@@ -22,7 +22,7 @@ use crate::{expr::Env, filter::Filter};
 pub use node::{Collision, Computed, Item, Node};
 pub use special::Special;
 
-/// What a projection does with the fields that it names.
+/// Effect of a projection on the fields that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The named fields are kept.

@@ -22,7 +22,7 @@ pub enum Item {
     Node(Node),
 }
 
-/// How a value is computed.
+/// Source of a computed value.
 #[derive(Clone, Debug)]
 pub enum Computed {
     /// The value of an expression over the document.

@@ -32,7 +32,7 @@ impl Body for Stream {
     }
 }
 
-/// How long a client may take to accept the next chunk. With [`CHUNK`] this is the minimum rate at
+/// Time in which a client must accept the next chunk. With [`CHUNK`] this is the minimum rate at
 /// which a backup is read: a client that reads nothing, or a byte now and then, must not occupy the
 /// only backup permit.
 const PATIENCE: Duration = Duration::from_secs(10);

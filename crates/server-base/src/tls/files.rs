@@ -21,7 +21,7 @@ use crate::{
 pub(super) const CERTIFICATE: &str = "certificate.pem";
 pub(super) const KEY: &str = "key.pem";
 
-/// Where a certificate is read from, at the start and on reload.
+/// Source from which a certificate is read at startup and on reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// Files configured by the operator.
@@ -38,7 +38,7 @@ fn read_pair(certificate: &Path, key: &Path) -> Result<Certificate, String> {
         checksummed::read_text(path).map_err(|error| format!("{}: {error}", path.display()))
     };
     let read = Certificate::from_pem(text(certificate)?, Secret::from_text(text(key)?));
-    read.map_err(|error| format!("the certificate {}: {error}", certificate.display()))
+    read.map_err(|error| format!("cannot use the certificate {}: {error}", certificate.display()))
 }
 
 impl Source {

@@ -60,7 +60,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Limited<T> {
         if MOST_BYTES < handshake_limit.sent || handshake_limit.share.set(wanted).is_err() {
             // Undo the read: a reader must not get bytes together with an error.
             buffer.set_filled(before);
-            let text = "handshake too large, or too many at once";
+            let text = "the handshake is too large, or too many handshakes run at once";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
         }
         Poll::Ready(Ok(()))

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::faulty::FaultyFolder;
 
 const MS: u64 = 1_000_000;
-/// How long an owner may serve after an applied heartbeat, in milliseconds.
+/// Milliseconds for which an owner may serve after an applied heartbeat.
 pub(crate) const LEASE_MS: i64 = 3_000;
 /// Time skipped at each check while waiting for an owner, in milliseconds.
 const SKIP_MS: u64 = 20;

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::laws::{copy_of_one_moment, options};
 
-/// What happens to the directory in a crash.
+/// Effect of a crash on the directory.
 #[derive(Clone, Copy)]
 pub(crate) enum Directory {
     Copied,

@@ -22,7 +22,7 @@ mod tests;
 /// Maximum nesting depth of an input document.
 pub(crate) const MAX_DEPTH: usize = document::MAX_STORED_DEPTH;
 
-/// How to read an object whose first name starts with `$`, such as `{"$oid": "65…"}`.
+/// Interpretation of an object whose first name starts with `$`, such as `{"$oid": "65…"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// A value of the type that the name denotes, such as an ObjectId.

@@ -67,11 +67,12 @@ impl Connection {
                     format!("the host of {place} is not a valid TLS server name: {error}")
                 })?;
                 let mut tls = ClientConnection::new(client_config(authority)?, name)
-                    .map_err(|error| format!("TLS with {place}: {error}"))?;
+                    .map_err(|error| format!("TLS handshake with {place} failed: {error}"))?;
                 // A TLS handshake must not be interrupted by the short read timeout.
                 stream.set_read_timeout(Some(CONNECTS)).map_err(failed)?;
-                tls.complete_io(&mut stream)
-                    .map_err(|error| with_advice(format!("TLS with {place}: {error}")))?;
+                tls.complete_io(&mut stream).map_err(|error| {
+                    with_advice(format!("TLS handshake with {place} failed: {error}"))
+                })?;
                 stream.set_read_timeout(Some(GLANCE)).map_err(failed)?;
                 Box::new(StreamOwned::new(tls, stream))
             }

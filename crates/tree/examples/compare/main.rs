@@ -27,7 +27,7 @@ const LOAD_BATCH: u64 = 1_000;
 const UPDATE_BATCH: u64 = 20;
 /// Bytes of memtables that start a flush.
 const FLUSH_BYTES: u64 = 64 << 20;
-/// How many seconds readers run beside updates unless the command line says otherwise.
+/// Default number of seconds for which readers run concurrently with updates.
 const MIXED_SECONDS: u64 = 20;
 
 /// Returns a key of 24 bytes; consecutive numbers are far apart.

@@ -36,7 +36,7 @@ const FEW_ENTRIES: usize = 64;
 #[derive(Debug)]
 pub(super) struct Nearest {
     access: NearAccess,
-    /// What may contain further rows; `None` before the search begins in a view.
+    /// Steps that may yield further rows, nearest first; `None` before the search begins in a view.
     queue: Option<BinaryHeap<Step>>,
     /// Rows that were read or returned in this view.
     seen: SeenRows,
@@ -46,7 +46,7 @@ pub(super) struct Nearest {
     last: Option<(f64, Bytes)>,
 }
 
-/// Something to be examined, with its least possible distance.
+/// A part of the search that is still to be examined, with its least possible distance.
 #[derive(Debug)]
 struct Step {
     distance: f64,

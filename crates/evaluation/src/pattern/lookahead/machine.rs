@@ -68,7 +68,7 @@ impl Machine {
         self.nfa.memory_usage() + ways + self.lookahead_of.len() * size_of::<Option<LookaheadRef>>()
     }
 
-    /// Returns the look-ahead that a state stands for, or `None`. Each look-ahead is compiled to an
+    /// Returns the look-ahead that a state represents, or `None`. Each look-ahead is compiled to an
     /// empty group; the match is tested where that group starts.
     pub(super) fn lookahead_of(&self, state: &State) -> Option<LookaheadRef> {
         match state {

@@ -87,7 +87,7 @@ enum Form {
 #[derive(Clone, Copy)]
 struct Item {
     repeatable: bool,
-    /// Where the element starts in the output.
+    /// Offset at which the element starts in the output.
     start: usize,
 }
 
@@ -95,7 +95,7 @@ struct Item {
 struct OpenGroup {
     /// The flags that were in effect before the group.
     flags: Flags,
-    /// Where the group starts in the output.
+    /// Offset at which the group starts in the output.
     start: usize,
     is_look_around: bool,
 }

@@ -51,7 +51,8 @@ pub(super) struct Keywords<'a> {
 impl<'a> Keywords<'a> {
     /// Reads the keywords of a schema.
     ///
-    /// Errors: 9 for an unknown, unsupported or repeated keyword, 238 for those of encryption.
+    /// Fails with 9 if a keyword is unknown, unsupported or repeated, and with 238 if it is one of
+    /// encryption.
     pub(super) fn read(schema: DocRef<'a>) -> Result<Self, Error> {
         let mut values = [None; KNOWN.len()];
         for (name, value) in schema.iter() {

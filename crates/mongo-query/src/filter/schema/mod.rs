@@ -9,8 +9,8 @@
 //! mongod reports failures. A rule for a type that the schema does not allow is left out: a value
 //! of that type does not match the schema anyway.
 //!
-//! Errors: 9 (FailedToParse) for unknown, duplicate and unsupported keywords and for wrong values,
-//! 14 (TypeMismatch) for wrong types.
+//! A schema fails with 9 (FailedToParse) if a keyword is unknown, duplicate or unsupported or has
+//! an invalid value, and with 14 (TypeMismatch) if a value has a wrong type.
 
 mod keywords;
 mod objects;
@@ -33,8 +33,8 @@ use keywords::{Keywords, wrong_type};
 
 /// Parses `$jsonSchema`.
 ///
-/// Errors: 14 for something other than a document, 224 in a part of a document, and those of the
-/// schema.
+/// Fails with 14 if the value is not a document, 224 if the filter applies to a part of a document,
+/// and with the errors of the schema.
 pub(super) fn parse_operator(
     _: &str,
     value: ValueRef<'_>,

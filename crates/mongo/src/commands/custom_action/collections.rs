@@ -64,8 +64,8 @@ fn wanted_indexes(
 
 /// Returns the index on `_ts` for the command's `defaultTtl`.
 ///
-/// Fails with 14 for a type other than a number, and with 2 for a number other than -1 and the
-/// whole numbers from 1 to 2147483647.
+/// Fails with 14 if the value is not a number, and with 2 if it is neither -1 nor a whole number
+/// from 1 to 2147483647.
 fn retention(args: &Args<'_>) -> Result<Option<IndexSpec>> {
     let Some(seconds) = whole_number(args, "defaultTtl")? else { return Ok(None) };
     if seconds != -1 && !(1..=i64::from(i32::MAX)).contains(&seconds) {

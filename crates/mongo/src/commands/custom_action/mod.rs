@@ -150,8 +150,8 @@ pub(super) fn needs(request: &CommandRequest<'_>) -> Result<Vec<Requirement>> {
 
 /// Runs `customAction`.
 ///
-/// Fails with 59 for an unknown action, 40415 for an argument of another action, and 115 for
-/// `GetChangeStreamTokens`, whose tokens are those of partitions.
+/// Fails with 59 if the action is unknown, 40415 if an argument belongs to another action, and 115
+/// if the action is `GetChangeStreamTokens`, whose tokens are those of partitions.
 pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
     let name = call.args().need_str("customAction")?;
     let Some(action) = Action::named(name) else {

@@ -24,7 +24,7 @@ struct Framework {
 
 /// A command and the reply that the framework needs.
 struct Step {
-    /// What the command is for.
+    /// Purpose for which the framework runs the command.
     purpose: &'static str,
     command: Document,
     reply: Reply,

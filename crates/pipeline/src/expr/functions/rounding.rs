@@ -31,8 +31,8 @@ fn trunc(call: &Call<'_>) -> OptionalValue {
 /// Returns the place argument of `$round` and `$trunc`; `None` if it is null. Negative places are
 /// before the point: -2 rounds to hundreds.
 ///
-/// Errors: 16004 not a number, 31109 a double beyond 64 bits, 51082 not an integer of 32 bits, 51083
-/// out of range.
+/// Fails with 16004 if the argument is not a number, 31109 if it is a double beyond 64 bits, 51082
+/// if it is not an integer of 32 bits, and 51083 if it is out of range.
 fn place_argument(call: &Call<'_>) -> Result<Option<i32>, Error> {
     let arg = call.arg_at(1);
     if arg.is_absent() {

@@ -23,7 +23,7 @@ const ELEMENT: usize = 8;
 /// parts of the schema, whose memory is known.
 const MEMORY_PER_BYTE: usize = 8;
 
-/// Why a description was not completed.
+/// Reason why a description was not completed.
 #[derive(Debug)]
 pub(in crate::filter) enum Cut {
     /// The description would exceed its maximum size or the available memory.

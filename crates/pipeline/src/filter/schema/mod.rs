@@ -96,7 +96,7 @@ pub enum Rule {
         named: HashSet<String>,
         /// Patterns of field names, each with the schema of the fields whose names match it.
         patterns: Vec<(Pattern, Schema)>,
-        /// Which of the remaining fields are allowed.
+        /// Rule for the remaining fields.
         allowed: Allowed,
     },
     /// Fields with these names, which are sorted, exist.
@@ -119,7 +119,7 @@ pub enum Rule {
     Enum(Vec<Value>),
 }
 
-/// Which array elements or fields without a schema of their own are allowed.
+/// Rule for the array elements or fields that have no schema of their own.
 #[derive(Clone, Debug)]
 pub enum Allowed {
     /// All of them are allowed.
