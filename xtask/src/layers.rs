@@ -27,7 +27,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
         "pipeline",
         &["collation", "document", "evaluation", "full-text", "geometry", "memory", "spill"],
     ),
-    ("select", &["document", "evaluation", "memory"]),
+    ("select", &["document", "evaluation", "geometry", "memory"]),
     (
         "mongo-query",
         &["collation", "document", "evaluation", "full-text", "geometry", "memory", "pipeline"],

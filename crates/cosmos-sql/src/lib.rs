@@ -23,20 +23,29 @@ pub use error::{Diagnostic, MAX_DIAGNOSTICS, SqlError};
 use error::Fault;
 
 use document::{Document, Value};
-use select::plan::Select;
+use select::{functions::Surface, plan::Select};
 
 /// Compiles a query to a plan. Names of parameters include the `@`; their values become constants
-/// of the plan.
+/// of the plan. Geometries lie on the Earth.
 pub fn compile(text: &str, parameters: &[(String, Value)]) -> Result<Select, SqlError> {
+    compile_on(Surface::Earth, text, parameters)
+}
+
+/// Compiles a query as [`compile`] does, for a container whose geometries lie on this surface.
+pub fn compile_on(
+    surface: Surface,
+    text: &str,
+    parameters: &[(String, Value)],
+) -> Result<Select, SqlError> {
     let query = parser::parse(text).map_err(|fault| fault.into_error(text))?;
-    bind::bind_query(&query, parameters).map_err(|faults| Fault::into_errors(faults, text))
+    bind::bind_query(&query, parameters, surface).map_err(|faults| Fault::into_errors(faults, text))
 }
 
 /// Compiles a condition on one document, `FROM c WHERE c.a = 1`; SELECT is optional.
-/// [`Select::keeps_document`] evaluates the plan.
-pub fn compile_condition(text: &str) -> Result<Select, SqlError> {
+/// [`Select::keeps_document`] evaluates the plan. Geometries lie on this surface.
+pub fn compile_condition(surface: Surface, text: &str) -> Result<Select, SqlError> {
     let query = parser::parse_condition(text).map_err(|fault| fault.into_error(text))?;
-    bind::bind_query(&query, &[]).map_err(|faults| Fault::into_errors(faults, text))
+    bind::bind_query(&query, &[], surface).map_err(|faults| Fault::into_errors(faults, text))
 }
 
 /// Returns the query plan for a client with these features: the steps that the client performs on

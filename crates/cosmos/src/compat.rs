@@ -114,6 +114,24 @@ index that is not there only makes a query take longer:
   paths that the policy leaves out, and composite ones of paths with equality before one path with a range,
   or before the order.
 * Which paths are indexed, since when and why shows the portal, and `GET /_ebb/…/indexes`.
+* Spatial indexes are checked, completed with all types and shown, and have no effect: a spatial function is
+  evaluated on each item that the other conditions leave, and no metric names a spatial index.
+
+## Geometries
+
+Spatial functions take a GeoJSON `Point`, `LineString`, `Polygon` or `MultiPolygon`; its `crs` and `bbox` have no
+effect. Any other argument makes the result undefined; `ST_ISVALIDDETAILED` returns the reason, and of an
+undefined argument validity is undefined too.
+
+* With the `geospatialConfig` `Geography` positions are longitudes and latitudes on the WGS 84 ellipsoid. Distances
+  are metres of the shortest line between the nearest points, areas square metres. Edges are ellipses around
+  the centre of the Earth. The inside of a polygon is to the left of its outer ring: a clockwise ring encloses
+  everything else. The orientation of holes has no effect.
+* With `Geometry` they are points of a plane, without bounds; the orientation of rings has no effect.
+* A ring is closed and does not cross itself or another ring, holes lie in the outer ring, parts of a MultiPolygon
+  meet in points only, and a polygon has 4,096 points at most.
+* A point or line on the edge of a polygon intersects it and is not within it; a polygon is within an equal one.
+  Points are equal up to 6 millimetres, in a plane up to a billionth of the extent of both geometries.
 
 ## How long a query may take
 

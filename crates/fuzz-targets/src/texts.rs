@@ -7,7 +7,10 @@ use document::{
     json::{parse, to_string},
 };
 use evaluation::Pattern;
-use select::statement::{Flow, PageLimit, Resume, Run};
+use select::{
+    functions::Surface,
+    statement::{Flow, PageLimit, Resume, Run},
+};
 
 use crate::context;
 
@@ -31,7 +34,7 @@ pub(crate) fn sql(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parameters = [("@p".to_owned(), Value::Int64(2)), ("@s".to_owned(), Value::from("a"))];
     let _ = cosmos_sql::plan_document(text, &parameters, &["Aggregate", "OrderBy", "Distinct"]);
-    let _ = cosmos_sql::compile_condition(text);
+    let _ = cosmos_sql::compile_condition(Surface::Earth, text);
     let Ok(plan) = cosmos_sql::compile(text, &parameters) else { return };
     let plan = Arc::new(plan);
     let (Some(whole), Some(parts)) = (pages(&plan, usize::MAX), pages(&plan, 1)) else { return };

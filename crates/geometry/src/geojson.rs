@@ -6,6 +6,8 @@
 //!  {type: "GeometryCollection", geometries: [..]}
 //! ```
 
+use std::convert::Infallible;
+
 use document::{ArrayRef, DocRef, ValueRef, shell};
 
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
     ring::{Inside, Ring},
     shape::Polygon,
     validity::fault_of_rings,
-    vector::{Vector, is_lng_lat},
+    vector::{Vector, is_antipodal, is_lng_lat},
 };
 
 /// Name of the coordinate system in which the side to the left of a ring is inside, even if it is
@@ -209,7 +211,6 @@ fn add_line(value: ValueRef<'_>, parse: &mut Parse) -> Result<(), String> {
         let shown = shell(value);
         return Err(format!("GeoJSON LineString must have at least 2 vertices: {shown}"));
     }
-    // No arc between opposite points is the shortest.
     if has_antipodal(&line) {
         let shown = shell(value);
         return Err(format!(
@@ -221,7 +222,7 @@ fn add_line(value: ValueRef<'_>, parse: &mut Parse) -> Result<(), String> {
 }
 
 fn has_antipodal(line: &[Vector]) -> bool {
-    line.windows(2).any(|pair| matches!(pair, [a, b] if (*a + *b).length() < 1e-12))
+    line.windows(2).any(|pair| matches!(pair, [a, b] if is_antipodal(*a, *b)))
 }
 
 fn add_polygon(value: ValueRef<'_>, parse: &mut Parse) -> Result<(), String> {
@@ -256,7 +257,8 @@ fn add_polygon(value: ValueRef<'_>, parse: &mut Parse) -> Result<(), String> {
         }
     }
     if parse.checks == Checks::All
-        && let Some(fault) = fault_of_rings(&rings)
+        && let Ok(Some(fault)) =
+            fault_of_rings(&rings.iter().collect::<Vec<_>>(), &|_| Ok::<_, Infallible>(()))
     {
         return Err(if rings.len() == 1 {
             let shown = array.get(0).map(|it| shell(it).to_string()).unwrap_or_default();

@@ -10,6 +10,7 @@
 //!  geo_index  cells of the geometries of a document
 //!  region     the operand of a containment or intersection test
 //!  near       distances of documents from a point
+//!  surface    geometries of NoSQL queries, on the ellipsoid or in a plane
 //! ```
 //!
 //! Angles are in radians, except for the degrees of longitudes and latitudes. Lines between points
@@ -26,6 +27,7 @@ mod region;
 mod ring;
 mod shape;
 mod stored;
+mod surface;
 mod validity;
 mod vector;
 
@@ -40,6 +42,7 @@ pub use legacy::parse_pair;
 pub use near::{Metric, Near, no_index_to_choose, no_near_index, several_indexes};
 pub use region::{GeoPredicate, GeoTest, Region};
 pub use shape::Shape;
+pub use surface::{Geometry, Refusal, Surface};
 pub use vector::{Cap, Vector, is_lng_lat};
 
 use evaluation::Error;

@@ -34,9 +34,13 @@ impl Ring {
     pub(crate) fn new(mut vertices: Vec<Vector>, inside: Inside) -> Self {
         let cap = Cap::around(vertices.iter().copied());
         // A cap is convex, so it contains the smaller side of a ring in it.
-        if cap.radius <= 1.5 && (inside == Inside::Smaller || is_left_smaller(&vertices)) {
+        if cap.radius <= 1.5 {
+            let is_smaller = inside == Inside::Smaller || is_left_smaller(&vertices);
             let outside = cap.centre.perpendicular();
-            return Self { vertices, references: vec![(outside, false)], cap };
+            let references =
+                [outside, cap.centre.cross(outside).unit()].map(|it| (it, !is_smaller));
+            let cap = if is_smaller { cap } else { Cap::ALL };
+            return Self { vertices, references: references.to_vec(), cap };
         }
         if inside == Inside::Smaller && !is_left_smaller(&vertices) {
             vertices.reverse();

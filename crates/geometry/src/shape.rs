@@ -33,7 +33,7 @@ impl Reach {
 }
 
 impl Polygon {
-    fn rings(&self) -> impl Iterator<Item = &Ring> + Clone {
+    pub(crate) fn rings(&self) -> impl Iterator<Item = &Ring> + Clone {
         std::iter::once(&self.outer).chain(&self.holes)
     }
 
@@ -41,7 +41,7 @@ impl Polygon {
         self.rings().flat_map(Ring::edges)
     }
 
-    fn reach(&self, point: Vector) -> Reach {
+    pub(crate) fn reach(&self, point: Vector) -> Reach {
         Reach { is_inside: self.has_inside(point), to_line: self.distance_to_line(point) }
     }
 
@@ -204,7 +204,7 @@ impl Shape {
 }
 
 impl Polygon {
-    fn edges_len(&self) -> usize {
+    pub(crate) fn edges_len(&self) -> usize {
         self.rings().map(|ring| ring.vertices.len()).sum()
     }
 
@@ -303,7 +303,7 @@ fn any_pair(
 }
 
 /// Returns the edges of a line; a line of one point is an edge without length.
-fn line_edges(line: &[Vector]) -> impl Iterator<Item = (Vector, Vector)> + Clone + '_ {
+pub(crate) fn line_edges(line: &[Vector]) -> impl Iterator<Item = (Vector, Vector)> + Clone + '_ {
     let only = match line {
         [point] => Some((*point, *point)),
         _ => None,

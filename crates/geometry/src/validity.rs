@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
+    EDGE_WORK,
     ring::Ring,
     vector::{Vector, arcs_cross},
 };
@@ -22,44 +23,50 @@ struct Edge {
     to: f64,
 }
 
-/// Returns why the rings of a polygon are not valid; `None` if they are.
-pub(crate) fn fault_of_rings(rings: &[Ring]) -> Option<String> {
+/// Counts units of work; fails if the check must end.
+type Meter<'m, E> = &'m dyn Fn(usize) -> Result<(), E>;
+
+/// Returns why the rings of a polygon are not valid; `None` if they are. Fails if `meter` does.
+pub(crate) fn fault_of_rings<E>(rings: &[&Ring], meter: Meter<'_, E>) -> Result<Option<String>, E> {
     for ring in rings {
         let mut places: HashMap<[u64; 3], usize> = HashMap::new();
         for (place, vertex) in ring.vertices.iter().enumerate() {
             // Adding 0 makes the two zeros one.
             let bits = [vertex.x, vertex.y, vertex.z].map(|part| (part + 0.0).to_bits());
             if let Some(first) = places.insert(bits, place) {
-                return Some(format!("Duplicate vertices: {first} and {place}"));
+                return Ok(Some(format!("Duplicate vertices: {first} and {place}")));
             }
         }
     }
-    fault_of_edges(rings)
+    fault_of_edges(rings, meter)
 }
 
-/// Returns which edges cross, if two do.
-fn fault_of_edges(rings: &[Ring]) -> Option<String> {
+/// Returns which edges cross, if two do. Fails if `meter` does.
+pub(crate) fn fault_of_edges<E>(rings: &[&Ring], meter: Meter<'_, E>) -> Result<Option<String>, E> {
+    let len: usize = rings.iter().map(|ring| ring.vertices.len()).sum();
+    meter(len.saturating_mul(EDGE_WORK))?;
     let axes: [fn(Vector) -> f64; 3] = [|it| it.x, |it| it.y, |it| it.z];
     let edges = axes.map(|axis| sorted_edges(rings, axis));
-    let pairs = [0, 1, 2].map(|at: usize| edges.get(at).map_or(usize::MAX, |it| pairs_of(it)));
-    let best = (0..3).min_by_key(|at| pairs.get(*at).copied())?;
-    if MAX_PAIRS < *pairs.get(best)? {
-        return Some("Too many edges lie beside each other to find crossings".to_owned());
+    let pairs = edges.each_ref().map(|edges| pairs_of(edges));
+    let best = edges.iter().zip(pairs).min_by_key(|(_, pairs)| *pairs);
+    let Some((edges, pairs)) = best else { return Ok(None) };
+    if MAX_PAIRS < pairs {
+        return Ok(Some("Too many edges lie beside each other to find crossings".to_owned()));
     }
-    let edges = edges.get(best)?;
+    meter(pairs)?;
     for (at, edge) in edges.iter().enumerate() {
         let following = edges.iter().skip(at + 1).take_while(|other| other.from <= edge.to);
         for other in following {
             if let Some(fault) = fault_of_pair(rings, edge, other) {
-                return Some(fault);
+                return Ok(Some(fault));
             }
         }
     }
-    None
+    Ok(None)
 }
 
 /// Returns the edges of all rings by their least coordinate on an axis.
-fn sorted_edges(rings: &[Ring], axis: fn(Vector) -> f64) -> Vec<Edge> {
+fn sorted_edges(rings: &[&Ring], axis: fn(Vector) -> f64) -> Vec<Edge> {
     let mut edges = Vec::new();
     for (ring, it) in rings.iter().enumerate() {
         for (place, (a, b)) in it.edges().enumerate() {
@@ -83,14 +90,17 @@ fn pairs_of(edges: &[Edge]) -> usize {
 }
 
 /// Returns how two edges conflict, if they do.
-fn fault_of_pair(rings: &[Ring], edge: &Edge, other: &Edge) -> Option<String> {
+fn fault_of_pair(rings: &[&Ring], edge: &Edge, other: &Edge) -> Option<String> {
     let len = rings.get(edge.ring)?.vertices.len();
     let is_same_ring = edge.ring == other.ring;
     let is_next = |a: usize, b: usize| (a + 1) % len == b;
     if is_same_ring && (is_next(edge.place, other.place) || is_next(other.place, edge.place)) {
         return None;
     }
-    if arcs_cross(edge.a, edge.b, other.a, other.b) {
+    // Arcs with a common end do not cross, which rounding must not hide.
+    let is_end = |point: Vector| point == other.a || point == other.b;
+    let meet = is_end(edge.a) || is_end(edge.b);
+    if !meet && arcs_cross(edge.a, edge.b, other.a, other.b) {
         return Some(if is_same_ring {
             let (first, second) = (edge.place.min(other.place), edge.place.max(other.place));
             format!("Edges {first} and {second} cross")

@@ -134,6 +134,11 @@ pub(crate) fn distance_to_arc(point: Vector, a: Vector, b: Vector) -> f64 {
     (point.dot(normal).abs() / length).min(1.0).asin()
 }
 
+/// Returns whether two points are opposite, so that no arc between them is the shortest.
+pub(crate) fn is_antipodal(a: Vector, b: Vector) -> bool {
+    (a + b).length() < 1e-12
+}
+
 /// Returns whether two arcs cross at a point inside both.
 pub(crate) fn arcs_cross(a: Vector, b: Vector, c: Vector, d: Vector) -> bool {
     let (ab, cd) = (a.cross(b), c.cross(d));

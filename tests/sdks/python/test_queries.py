@@ -130,6 +130,9 @@ GROUPED = [
 ]
 
 
+SQUARE = {"type": "Polygon", "coordinates": [[[0, 0], [2, 0], [2, 2], [0, 2], [0, 0]]]}
+
+
 @pytest.fixture(scope="module")
 def people(db):
     from azure.cosmos import PartitionKey
@@ -137,6 +140,16 @@ def people(db):
     container = db.create_container("people", PartitionKey("/pk"))
     for person in PEOPLE:
         container.create_item(person)
+    return container
+
+
+@pytest.fixture(scope="module")
+def places(db):
+    from azure.cosmos import PartitionKey
+
+    container = db.create_container("places", PartitionKey("/id"))
+    for name, at in [("corner", [0, 0]), ("north", [0, 1]), ("middle", [1, 1]), ("lost", [0, 99])]:
+        container.create_item({"id": name, "at": {"type": "Point", "coordinates": at}})
     return container
 
 
@@ -279,3 +292,25 @@ def test_metrics_are_given_when_asked_for(people, query):
     assert given["outputDocumentCount"] == "6"
     list(query(people, "SELECT * FROM c"))
     assert "x-ms-documentdb-query-metrics" not in people.client_connection.last_response_headers
+
+
+def test_places(places, query):
+    near = {"@at": {"type": "Point", "coordinates": [0, 0]}}
+    text = "SELECT VALUE c.id FROM c WHERE ST_DISTANCE(c.at, @at) < 120000"
+    assert sorted(query(places, text, near)) == ["corner", "north"]
+    text = "SELECT VALUE c.id FROM c WHERE {}(c.at, @square)"
+    for function, expected in [
+        ("ST_WITHIN", ["middle"]),
+        ("ST_INTERSECTS", ["corner", "middle", "north"]),
+    ]:
+        found = query(places, text.format(function), {"@square": SQUARE})
+        assert sorted(found) == expected
+    text = "SELECT VALUE ROUND(ST_DISTANCE(c.at, @at)) FROM c WHERE c.id = 'north'"
+    assert list(query(places, text, near)) == [110574]
+    text = "SELECT VALUE ST_ISVALIDDETAILED(c.at) FROM c WHERE NOT ST_ISVALID(c.at)"
+    (found,) = query(places, text)
+    assert found == {
+        "valid": False,
+        "reason": "Latitude values must be between -90 and 90 degrees.",
+    }
+    assert list(query(places, "SELECT VALUE ST_AREA(@square)", {"@square": SQUARE}))[0] > 4e10

@@ -59,7 +59,7 @@ impl<'q> Binder<'q> {
         if is_search_in_constants(function.name, &args) {
             return Ok(search_in_set(function.name, args));
         }
-        Ok(Expr::Call(function, args))
+        Ok(Expr::Call(functions::on_surface(function, self.surface), args))
     }
 
     /// Binds a call of an aggregate to the slot of its result. Each call has a slot of its own,

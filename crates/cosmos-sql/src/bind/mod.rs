@@ -24,7 +24,10 @@ mod scope;
 use std::collections::HashMap;
 
 use document::Value;
-use select::plan::{Clauses, DOCUMENT, Expr, Group, Projection, Select, Source};
+use select::{
+    functions::Surface,
+    plan::{Clauses, DOCUMENT, Expr, Group, Projection, Select, Source},
+};
 
 use self::{
     frame::{Elements, Phase, QueryFrame, RowSource},
@@ -56,12 +59,13 @@ pub(crate) fn window_counts(query: &Query, parameters: &[(String, Value)]) -> Co
     (top, limits)
 }
 
-/// Binds a query to a plan; returns all faults if there are any.
+/// Binds a query to a plan over geometries of a surface; returns all faults if there are any.
 pub(crate) fn bind_query(
     query: &Query,
     parameters: &[(String, Value)],
+    surface: Surface,
 ) -> Result<Select, Vec<Fault>> {
-    bind_with(Binder::new(parameters), query)
+    bind_with(Binder { surface, ..Binder::new(parameters) }, query)
 }
 
 /// Checks a query. A parameter without a value is not a fault: a client may request a plan without
@@ -149,6 +153,8 @@ struct Binder<'q> {
     hidden_by: Option<usize>,
     /// Whether a parameter without a value is a fault.
     needs_values: bool,
+    /// The surface on which geometries lie.
+    surface: Surface,
 }
 
 impl<'q> Binder<'q> {
@@ -168,6 +174,7 @@ impl<'q> Binder<'q> {
             key: None,
             hidden_by: None,
             needs_values: true,
+            surface: Surface::Earth,
         }
     }
 

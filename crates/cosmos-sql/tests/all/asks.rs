@@ -7,6 +7,7 @@ use document::{DocBuf, DocRef, array, doc, json};
 use evaluation::Context;
 use select::{
     eval::CompleteDocument,
+    functions::Surface,
     statement::{
         PageLimit, Run,
         SystemReads::{Everywhere, InResults, Nowhere},
@@ -137,7 +138,7 @@ fn conditions_stand_without_select() {
         ("from c where d.n = 1", Err("SC2001")),
         ("c.n = 1", Err("SC1001")),
     ] {
-        let plan = cosmos_sql::compile_condition(condition);
+        let plan = cosmos_sql::compile_condition(Surface::Earth, condition);
         let got = plan
             .map(|plan| plan.keeps_document(document.as_ref(), &evaluation::Context::default()));
         match (got, want) {

@@ -13,7 +13,10 @@ use document::{Document, Value, doc};
 use engine::{DefaultTtl, IndexSpec, Policy, PolicyRule};
 use select::sarg::PathStep;
 
-use super::paths::{self, End};
+use super::{
+    paths::{self, End},
+    spatial,
+};
 use crate::{
     failure::{Failure, Result},
     limits::{MAX_COMPOSITE_PATHS, MAX_COMPOSITES, MAX_INDEX_PATHS},
@@ -48,7 +51,7 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
     // As in Azure Cosmos DB: indexing cannot be manual in consistent mode.
     policy.insert("automatic", automatic || mode == "consistent");
     check_kept(&policy)?;
-    check_spatial(&policy)?;
+    spatial::complete_indexes(&mut policy, spatial::surface_of(body))?;
     let mut indexes = Vec::new();
     if mode == "none" {
         let named =
@@ -136,7 +139,7 @@ fn exclude_etag(policy: &mut Document) -> Result<()> {
 }
 
 /// Returns an array of the policy; `null` means absent.
-fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
+pub(super) fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
     match policy.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Array(values)) => Ok(Some(values)),
@@ -165,25 +168,7 @@ fn check_kept(policy: &Document) -> Result<()> {
     Ok(())
 }
 
-/// Validates spatial indexes, which are stored but not used.
-fn check_spatial(policy: &Document) -> Result<()> {
-    for entry in read_list(policy, "spatialIndexes")?.unwrap_or_default() {
-        let text = path_of(entry)?;
-        paths::parse_path(text).ok_or_else(|| invalid_path(text))?;
-        let Value::Document(fields) = entry else { continue };
-        let types = read_list(fields, "types")?.unwrap_or_default();
-        let known = ["Point", "LineString", "Polygon", "MultiPolygon"];
-        if types
-            .iter()
-            .any(|kind| !kind.as_ref().as_str().is_some_and(|kind| known.contains(&kind)))
-        {
-            return Err(Failure::bad_request("The type of a spatial index is not known."));
-        }
-    }
-    Ok(())
-}
-
-fn path_of(entry: &Value) -> Result<&str> {
+pub(super) fn path_of(entry: &Value) -> Result<&str> {
     let path = match entry {
         Value::Document(fields) => fields.get("path").and_then(|path| path.as_ref().as_str()),
         _ => None,
@@ -192,7 +177,7 @@ fn path_of(entry: &Value) -> Result<&str> {
 }
 
 /// Returns Azure Cosmos DB's failure for an invalid path.
-fn invalid_path(path: &str) -> Failure {
+pub(super) fn invalid_path(path: &str) -> Failure {
     Failure::bad_request(format!(
         "The indexing path '{path}' could not be accepted, failed near position '0'. Please \
          ensure that the path is a valid path."

@@ -12,6 +12,7 @@ mod full_texts;
 mod indexing;
 mod paths;
 mod policies;
+mod spatial;
 mod unique;
 mod vectors;
 
@@ -29,6 +30,7 @@ pub(crate) use default_ttl::write_default as write_ttl;
 pub(crate) use encryption::encryption_keys;
 pub(crate) use indexing::{composite_paths, composites, is_lazy};
 pub(crate) use policies::{keeps_images, refuses_versions};
+pub(crate) use spatial::surface_of;
 
 /// Properties that the server sets and ignores in requests, since SDKs send definitions back as
 /// they read them.

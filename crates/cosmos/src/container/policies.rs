@@ -4,6 +4,7 @@
 
 use document::{Document, Number, Value, doc};
 
+use super::spatial;
 use crate::{
     failure::{Failure, Result},
     limits::MAX_RETENTION_MINUTES,
@@ -69,7 +70,7 @@ pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     check_analytical_ttl(body)?;
     let retention_s = read_retention(body)?;
     complete_conflict_policy(body)?;
-    complete_geography(body)?;
+    spatial::complete_config(body)?;
     let mut kept = Document::new();
     for name in KEPT {
         if let Some(value) = body.remove(name).filter(|value| !matches!(value, Value::Null)) {
@@ -128,7 +129,10 @@ fn check_analytical_ttl(body: &Document) -> Result<()> {
 }
 
 /// Returns a policy that is an object; `null` means absent, and other types are refused.
-fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
+pub(super) fn find_object<'a>(
+    body: &'a mut Document,
+    name: &str,
+) -> Result<Option<&'a mut Document>> {
     match body.get_mut(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Document(policy)) => Ok(Some(policy)),
@@ -217,20 +221,5 @@ fn conflict_texts(policy: &mut Document) -> Result<()> {
         Some(mode) => Err(Failure::bad_request(format!(
             "The conflict resolution mode '{mode}' is not LastWriterWins or Custom."
         ))),
-    }
-}
-
-/// Adds the default geospatial type, geography, and refuses other types than geography and
-/// geometry.
-fn complete_geography(body: &mut Document) -> Result<()> {
-    match find_object(body, "geospatialConfig")? {
-        None => {
-            body.insert("geospatialConfig", doc! { "type": "Geography" });
-            Ok(())
-        }
-        Some(config) => match config.get("type").and_then(|kind| kind.as_ref().as_str()) {
-            Some("Geography" | "Geometry") => Ok(()),
-            _ => Err(Failure::bad_request("The geospatial type is not Geography or Geometry.")),
-        },
     }
 }

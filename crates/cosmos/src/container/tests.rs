@@ -107,6 +107,11 @@ fn policies() {
         (r#"{"includedPaths":[{"path":"/*"},{"path":"/t/[]/{a, b}/?"}]}"#, Ok(1)),
         (r#"{"compositeIndexes":[[{"path":"/a"},{"path":"/b","order":"descending"}]]}"#, Ok(2)),
         (r#"{"spatialIndexes":[{"path":"/p/*","types":["Point"]}]}"#, Ok(1)),
+        (r#"{"spatialIndexes":[{"path":"/p/*","types":[]}]}"#, Ok(1)),
+        (r#"{"spatialIndexes":[{"path":"/p/*","types":["Circle"]}]}"#, Err(400)),
+        (r#"{"spatialIndexes":[{"path":"p"}]}"#, Err(400)),
+        (r#"{"spatialIndexes":[{"types":["Point"]}]}"#, Err(400)),
+        (r#"{"spatialIndexes":{}}"#, Err(400)),
         (r#"{"indexingMode":"eager"}"#, Err(400)),
         (r#"{"automatic":1}"#, Err(400)),
         (r#"{"includedPaths":[{"path":"/a/?"}]}"#, Err(400)),
@@ -129,6 +134,38 @@ fn policies() {
         let found = parse(&format!(r#","indexingPolicy":{policy}"#));
         let found = found.map(|found| found.engine_definition().indexes.len());
         assert_eq!(found.map_err(|failure| failure.fault.status()), want, "{policy}");
+    }
+}
+
+#[test]
+fn spatial_indexes_of_a_plane_have_a_bounding_box() {
+    let bounds = r#""boundingBox":{"xmin":-10,"ymin":-5,"xmax":10,"ymax":5}"#;
+    let inverted = r#""boundingBox":{"xmin":10,"ymin":-5,"xmax":-10,"ymax":5}"#;
+    for (kind, index, want) in [
+        ("Geography", "", 200),
+        ("Geography", bounds, 400),
+        ("Geometry", bounds, 200),
+        ("Geometry", "", 400),
+        ("Geometry", inverted, 400),
+        ("Geometry", r#""boundingBox":{"xmin":1}"#, 400),
+        ("Geometry", r#""boundingBox":[1,2,3,4]"#, 400),
+    ] {
+        let more = if index.is_empty() { String::new() } else { format!(",{index}") };
+        let found = parse(&format!(
+            r#","geospatialConfig":{{"type":"{kind}"}},
+               "indexingPolicy":{{"spatialIndexes":[{{"path":"/p/*"{more}}}]}}"#
+        ));
+        match found {
+            Ok(found) => {
+                assert_eq!(want, 200, "{kind} {index}");
+                let types = r#""types":["Point","LineString","Polygon","MultiPolygon"]"#;
+                assert!(shown(&found).contains(types), "{}", shown(&found));
+            }
+            Err(failure) => {
+                assert_eq!(failure.fault.status(), want, "{kind} {index}");
+                assert!(failure.text.contains("boundingBox"), "{}", failure.text);
+            }
+        }
     }
 }
 

@@ -9,7 +9,10 @@ use engine::Item;
 use evaluation::Context;
 use select::plan::Select;
 
-use crate::{failure::Result, item::ItemRenderer, routes::parsed_query};
+use crate::{
+    catalog::Container, container::surface_of, failure::Result, item::ItemRenderer,
+    routes::parsed_query,
+};
 
 #[derive(Debug)]
 pub(super) struct Condition {
@@ -20,9 +23,11 @@ pub(super) struct Condition {
 }
 
 impl Condition {
-    /// Compiles a condition of the form `from c where ...`.
-    pub(super) fn new(text: &str, context: Arc<Context>) -> Result<Self> {
-        let plan = compile_condition(text).map_err(|error| parsed_query::query_failure(&error))?;
+    /// Compiles a condition of the form `from c where ...` for items of a container.
+    pub(super) fn new(container: &Container, text: &str, context: Arc<Context>) -> Result<Self> {
+        let surface = surface_of(container.options());
+        let plan = compile_condition(surface, text)
+            .map_err(|error| parsed_query::query_failure(&error))?;
         Ok(Self { plan, context })
     }
 

@@ -134,7 +134,10 @@ pub(super) async fn patch_action(
 ) -> Result<ItemAction> {
     let condition = match &patch.condition {
         None => None,
-        Some(text) => Some(Condition::new(text, shared::new_context(api, request).await?)?),
+        Some(text) => {
+            let context = shared::new_context(api, request).await?;
+            Some(Condition::new(container, text, context)?)
+        }
     };
     let container = Arc::clone(container);
     let keeps_ttl = !patch.touches("ttl");

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use cosmos_sql::{Diagnostic, SqlError, compile};
+use cosmos_sql::{Diagnostic, SqlError, compile_on};
 use document::{Value, json};
-use select::plan::Select;
+use select::{functions::Surface, plan::Select};
 
 use crate::{
     failure::{Failure, Result},
@@ -42,10 +42,11 @@ impl ParsedQuery {
         Ok((text, parameters))
     }
 
-    /// Parses and compiles the body.
-    pub(super) fn compile_body(body: &[u8]) -> Result<Self> {
+    /// Parses and compiles the body, for geometries on this surface.
+    pub(super) fn compile_body(surface: Surface, body: &[u8]) -> Result<Self> {
         let (text, parameters) = Self::read_parts(body)?;
-        let plan = compile(&text, &parameters).map_err(|error| query_failure(&error))?;
+        let plan =
+            compile_on(surface, &text, &parameters).map_err(|error| query_failure(&error))?;
         let mut about = text.into_bytes();
         for (name, value) in &parameters {
             about.push(0);

@@ -39,6 +39,7 @@ use super::{
 use crate::{
     api::NoSqlApi,
     catalog::Container,
+    container::surface_of,
     failure::{Failure, Result},
     item::{ItemCutter, ItemRenderer},
     limits::{MAX_ANSWER_BYTES, PAGE_END, PAGE_ITEMS},
@@ -190,7 +191,8 @@ fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTi
         return Err(Failure::unsupported("A change feed with a query"));
     }
     let mut times = QueryTimes::begin();
-    let parsed = ParsedQuery::compile_body(body)?;
+    let surface = surface_of(request.container()?.options());
+    let parsed = ParsedQuery::compile_body(surface, body)?;
     times.record_compiled();
     Ok((parsed, times))
 }
@@ -401,6 +403,7 @@ pub(crate) fn plan_query(request: &Request, body: &[u8]) -> Result<Reply> {
 #[cfg(test)]
 mod tests {
     use cosmos_sql::compile;
+    use select::functions::Surface;
 
     use super::*;
 
@@ -463,7 +466,11 @@ mod tests {
             ("{}", false),
             ("x", false),
         ] {
-            assert_eq!(ParsedQuery::compile_body(body.as_bytes()).is_ok(), good, "{body}");
+            assert_eq!(
+                ParsedQuery::compile_body(Surface::Earth, body.as_bytes()).is_ok(),
+                good,
+                "{body}"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@
 use document::{DocRef, Document};
 use engine::{Flow, ScanOrder};
 use evaluation::OperationMemory;
-use select::statement::Run;
+use select::{functions::Surface, statement::Run};
 use throughput::request_units::Work;
 
 use super::{
@@ -56,7 +56,7 @@ fn query_resources(
     name: &str,
     mut resources: Vec<Document>,
 ) -> Result<Reply> {
-    let parsed = ParsedQuery::compile_body(body)?;
+    let parsed = ParsedQuery::compile_body(Surface::Earth, body)?;
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &parsed.text];
     let (_, resume) = resume_query(api, request, &about)?;
     resources.sort_by(|one, other| {

@@ -15,6 +15,7 @@ mod integer;
 mod math;
 mod names;
 mod set;
+mod spatial;
 mod text;
 mod trigonometry;
 mod types;
@@ -29,6 +30,7 @@ use evaluation::{Context, Error, Evaluated, check_built, check_held, without_spa
 
 use crate::work::work_of_reading;
 
+pub use geometry::Surface;
 pub use names::{LATER, is_later};
 
 /// A call with evaluated arguments. An undefined argument is [`Evaluated::Missing`].
@@ -121,6 +123,7 @@ const FAMILIES: &[&[Function]] = &[
     integer::FUNCTIONS,
     math::FUNCTIONS,
     set::FUNCTIONS,
+    spatial::FUNCTIONS,
     text::CASES,
     text::JOINS,
     text::PATTERNS,
@@ -130,6 +133,18 @@ const FAMILIES: &[&[Function]] = &[
     trigonometry::FUNCTIONS,
     types::FUNCTIONS,
 ];
+
+/// Returns the function for containers whose geometries lie on a surface: that of the table, or the
+/// spatial function of the same name for the plane.
+pub fn on_surface(function: &'static Function, surface: Surface) -> &'static Function {
+    match surface {
+        Surface::Earth => function,
+        Surface::Plane => {
+            let in_plane = spatial::IN_PLANE.iter().find(|it| it.name == function.name);
+            in_plane.unwrap_or(function)
+        }
+    }
+}
 
 /// Returns the functions of all families.
 pub fn all_functions() -> impl Iterator<Item = &'static Function> {

@@ -36,12 +36,6 @@ pub const LATER: &[&str] = &[
     "FULLTEXT_CONTAINS_ANY",
     "HASH",
     "RRF",
-    "ST_AREA",
-    "ST_DISTANCE",
-    "ST_INTERSECTS",
-    "ST_ISVALID",
-    "ST_ISVALIDDETAILED",
-    "ST_WITHIN",
     "VECTORDISTANCE",
 ];
 
@@ -82,6 +76,6 @@ mod tests {
         assert_eq!(find_function("StringEquals").map(|found| found.name), Some("STRINGEQUALS"));
         assert!(find_function("NOPE").is_none());
         assert!(find_function("COUNT").is_none());
-        assert!(is_later("VectorDistance") && is_later("st_within") && !is_later("ABS"));
+        assert!(is_later("VectorDistance") && is_later("FullTextScore") && !is_later("ABS"));
     }
 }
