@@ -313,4 +313,5 @@ def test_places(places, query):
         "valid": False,
         "reason": "Latitude values must be between -90 and 90 degrees.",
     }
-    assert list(query(places, "SELECT VALUE ST_AREA(@square)", {"@square": SQUARE}))[0] > 4e10
+    (area,) = query(places, "SELECT VALUE ST_AREA(@square)", {"@square": SQUARE})
+    assert area > 4e10

@@ -24,10 +24,8 @@ mod scope;
 use std::collections::HashMap;
 
 use document::Value;
-use select::{
-    functions::Surface,
-    plan::{Clauses, DOCUMENT, Expr, Group, Projection, Select, Source},
-};
+use select::functions::Surface;
+use select::plan::{Clauses, DOCUMENT, Expr, Group, Projection, Select, Source};
 
 use self::{
     frame::{Elements, Phase, QueryFrame, RowSource},

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::failure::{Failure, Result};
 
-/// Name of the property.
+/// Name of the property that selects the surface.
 const CONFIG: &str = "geospatialConfig";
 /// Types of geometries in spatial indexes.
 const TYPES: [&str; 4] = ["Point", "LineString", "Polygon", "MultiPolygon"];

@@ -167,8 +167,7 @@ pub(crate) async fn query_items(api: &NoSqlApi, request: &Request, body: &[u8]) 
     keep_wanted_paths(api, container);
     let mut scanned = scanned?;
     session::check_seen(request.seen, scanned.seq)?;
-    // The engine may have chosen another order than expected; the token must be for the actual
-    // order.
+    // The engine may have chosen another order than expected; the token is for the actual one.
     let scan_order = rows.scan_order;
     let evaluating = rows.timer.total();
     let mut page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
@@ -191,8 +190,7 @@ fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTi
         return Err(Failure::unsupported("A change feed with a query"));
     }
     let mut times = QueryTimes::begin();
-    let surface = surface_of(request.container()?.options());
-    let parsed = ParsedQuery::compile_body(surface, body)?;
+    let parsed = ParsedQuery::compile_body(surface_of(request.container()?.options()), body)?;
     times.record_compiled();
     Ok((parsed, times))
 }
@@ -466,11 +464,8 @@ mod tests {
             ("{}", false),
             ("x", false),
         ] {
-            assert_eq!(
-                ParsedQuery::compile_body(Surface::Earth, body.as_bytes()).is_ok(),
-                good,
-                "{body}"
-            );
+            let parsed = ParsedQuery::compile_body(Surface::Earth, body.as_bytes());
+            assert_eq!(parsed.is_ok(), good, "{body}");
         }
     }
 }

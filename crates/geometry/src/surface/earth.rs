@@ -7,7 +7,7 @@ use geographiclib_rs::{Geodesic, InverseGeodesic, PolygonArea, Winding};
 use super::Edge;
 use crate::{FlatPoint, Vector};
 
-/// Flattening of the ellipsoid.
+/// Flattening of the WGS 84 ellipsoid.
 const FLATTENING: f64 = 1.0 / 298.257_223_563;
 /// Number of parts of an edge between whose ends the search for its nearest point begins.
 const SAMPLES: u32 = 64;

@@ -48,7 +48,7 @@ enum Form {
     Polygons(Vec<Vec<Vec<FlatPoint>>>),
 }
 
-/// A valid geometry.
+/// A valid geometry on its surface.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     surface: Surface,

@@ -21,7 +21,7 @@ const MAX_POINTS: usize = 4_096;
 pub enum Refusal {
     /// The value is not valid for this reason.
     Invalid(String),
-    /// The operation must end.
+    /// The meter ended the operation with this error.
     Ended(Error),
 }
 
@@ -36,11 +36,11 @@ fn invalid<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 }
 
 impl Geometry {
-    /// Parses a GeoJSON object.
+    /// Parses a GeoJSON object and checks its validity.
     ///
     /// # Errors
     ///
-    /// Why the value is not valid, in the words of Azure Cosmos DB where they are known; those of
+    /// Why the value is not valid, in the words of Azure Cosmos DB if known; those of
     /// `meter`.
     pub fn parse(value: ValueRef<'_>, surface: Surface, meter: Meter<'_>) -> Result<Self, Refusal> {
         let Some(object) = value.as_document() else {
@@ -72,7 +72,7 @@ impl Geometry {
 }
 
 struct Parser<'p> {
-    /// Name of the type.
+    /// Value of the object's `type`, for reasons.
     name: &'p str,
     surface: Surface,
     meter: Meter<'p>,
@@ -211,7 +211,7 @@ impl Parser<'_> {
             let rings: Vec<&Ring> = rings().collect();
             if fault_of_edges(&rings, self.meter)?.is_some() || self.overlap(&shape.polygons)? {
                 return invalid(
-                    "Not valid because some portion of a polygon lies in the interior of another \
+                    "Not valid because some portion of a polygon is in the interior of another \
                      polygon.",
                 );
             }

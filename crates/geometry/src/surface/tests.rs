@@ -230,12 +230,12 @@ fn invalid_geometries_have_a_reason() {
         (
             "MultiPolygon",
             "[[[[0,0],[9,0],[9,9],[0,0]]],[[[4,1],[5,1],[5,2],[4,1]]]]",
-            "lies in the interior of another polygon",
+            "is in the interior of another polygon",
         ),
         (
             "MultiPolygon",
             "[[[[0,0],[9,0],[9,9],[0,0]]],[[[8,1],[12,1],[12,2],[8,1]]]]",
-            "lies in the interior of another polygon",
+            "is in the interior of another polygon",
         ),
     ] {
         let text = format!("{{'type':'{kind}','coordinates':{coordinates}}}");
