@@ -55,7 +55,7 @@ const ROUTES: &str = r#"## Routes
 | `/offers` | works | kept and shown; they limit with `--enforce-throughput` alone |
 | `/_explorer/emulator.pem` | works | the server's certificate; no signature |
 | `/_explorer/`, `/config.json` | differs | with `--explorer-dir` the files of that directory and their settings, without a signature; else `/_explorer/` leads to the portal |
-| `//addresses` | works | two replicas at the address of the request, `--account-endpoint` or `--cosmos-direct-advertise`; with `--cosmos-direct=off`, without TLS and in a cluster 400 with the setting of the client to change |
+| `//addresses` | works | two replicas at the address of the request, `--account-endpoint` or `--cosmos-direct-advertise` (in a cluster that of the node that owns the database); with `--cosmos-direct=off` and without TLS 400 with the setting of the client to change |
 
 Links hold names or resource ids; a slash at the end changes nothing.
 

@@ -7,6 +7,7 @@
 
 use std::{
     net::IpAddr,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed},
@@ -15,8 +16,9 @@ use std::{
 };
 
 use evaluation::{Error, ExecutionStats, Kind, Watch};
+use tokio::sync::watch;
 
-use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
+use crate::limits::{EVALUATION_TIME, OPERATION_TIME, STOP_TIME};
 
 /// Error number of an operation that ends because the server is stopping: the response is 503, and
 /// clients retry on another server or later.
@@ -89,6 +91,28 @@ pub(crate) struct StopOnDrop(pub(crate) Arc<Client>);
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.stop_requests(StopReason::ClientLeft);
+    }
+}
+
+/// Waits for the answer to a request of `client`, whose computation is cancelled a while after
+/// `stopping` has become true.
+pub(crate) async fn answer_before_stop<T>(
+    client: &Client,
+    mut stopping: watch::Receiver<bool>,
+    request: impl Future<Output = T>,
+) -> T {
+    let mut request = pin!(request);
+    let stopped = async {
+        // An error means that the channel is closed: the endpoint has stopped already.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+        let _ = tokio::time::timeout(STOP_TIME, std::future::pending::<()>()).await;
+    };
+    tokio::select! {
+        answer = &mut request => answer,
+        () = stopped => {
+            client.stop_requests(StopReason::Stopping);
+            request.await
+        }
     }
 }
 

@@ -124,6 +124,11 @@ impl<'a> FrameWriter<'a> {
         true
     }
 
+    /// Appends tokens that are already encoded.
+    pub fn push_encoded(&mut self, tokens: &[u8]) {
+        self.out.extend_from_slice(tokens);
+    }
+
     /// Completes the frame. `body_len` is the length of the body, which the caller sends after the
     /// frame; `None` if there is no body.
     pub fn finish(self, body_len: Option<usize>) {

@@ -268,10 +268,9 @@ pub struct Config {
 }
 
 impl Config {
-    /// Returns whether clients may use the NoSQL API in direct mode, which sends frames over TLS. The
-    /// nodes of a cluster serve no frames, since they do not forward them.
+    /// Returns whether clients may use the NoSQL API in direct mode, which sends frames over TLS.
     pub fn serves_direct_mode(&self) -> bool {
-        self.cosmos_direct && self.cosmos_tls != TlsMode::Off && self.cluster.is_none()
+        self.cosmos_direct && self.cosmos_tls != TlsMode::Off
     }
 
     /// Returns the configuration for tests: in memory, free ports, manual clock.

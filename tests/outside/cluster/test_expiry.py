@@ -3,6 +3,7 @@ expired when TTL settings change then. Manual clock, hence to the millisecond.""
 
 import pytest
 from lib.cluster import Cluster
+from lib.frames import Direct
 from lib.nosql import Client
 
 from cluster.take_overs import TAKE_OVERS
@@ -22,8 +23,9 @@ WHEN = {**TAKE_OVERS, "nothing": lambda _: None}
 def seen(node, name):
     """Returns the result of each read path to the documents and items through this node."""
     collection = node.client[name]["c"]
-    items = Client(node.items.address)
+    items, direct = Client(node.items.address), Direct(node.items.address)
     container = items.container(name, "c")
+    framed = container.through(direct)
     found = {
         "find": sorted(row["_id"] for row in collection.find()),
         "index": sorted(row["_id"] for row in collection.find({"k": {"$gt": 0}}).hint("k_1")),
@@ -33,8 +35,12 @@ def seen(node, name):
         "items": sorted(row["id"] for row in container.rows("SELECT * FROM c")),
         "item": container.read("mortal", "a").status,
         "feed": sorted(row["id"] for row in container.rows()),
+        "direct items": sorted(row["id"] for row in framed.rows("SELECT * FROM c")),
+        "direct item": framed.read("mortal", "a").status,
+        "direct feed": sorted(row["id"] for row in framed.rows()),
     }
     items.close()
+    direct.close()
     return found
 
 
@@ -47,6 +53,9 @@ ALIVE = {
     "items": ["long", "mortal"],
     "item": 200,
     "feed": ["long", "mortal"],
+    "direct items": ["long", "mortal"],
+    "direct item": 200,
+    "direct feed": ["long", "mortal"],
 }
 DEAD = {
     "find": ["long"],
@@ -57,6 +66,9 @@ DEAD = {
     "items": ["long"],
     "item": 404,
     "feed": ["long"],
+    "direct items": ["long"],
+    "direct item": 404,
+    "direct feed": ["long"],
 }
 
 

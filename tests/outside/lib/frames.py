@@ -45,6 +45,9 @@ OPERATIONS = {
     "upsert": 19,
     "batch": 37,
 }
+#: Paths of addresses that any node of a cluster serves, and that only the owner of the data serves.
+ANY = "/apps/ebb/services/nosql/partitions/p/replicas/1p"
+OWNER = "/apps/ebb/services/owner/partitions/p/replicas/1p"
 VERBS = {"read": "get", "feed": "get", "delete": "delete", "replace": "put", "patch": "patch"}
 #: Header: (token, kind, value).
 TOKENS = {
@@ -156,7 +159,8 @@ class Closed(ConnectionError):
 class Connection:
     """One connection in direct mode."""
 
-    def __init__(self, address, key=KEY, timeout=60, greet=True):
+    def __init__(self, address, key=KEY, timeout=60, greet=True, replica=ANY):
+        self.replica = replica
         self.key, self.numbers, self.buffer = key, itertools.count(1), b""
         self.socket = tls(address, timeout)
         if greet:
@@ -210,7 +214,7 @@ class Connection:
                 token(1, STRING, sent),
                 token(2, BYTE, int(bool(body))),
                 token(3, SMALL_STRING, date),
-                token(0x13, STRING, "/apps/ebb/services/nosql/partitions/p/replicas/1p"),
+                token(0x13, STRING, self.replica),
                 token(0x4D, ULONG, number),
                 *(token(0x15 + at, STRING, name) for at, name in enumerate(names)),
                 *more,
@@ -244,12 +248,12 @@ def operation_of(method, names, headers):
 class Direct(Client):
     """A client in direct mode; requests that are not about items go to the gateway."""
 
-    def __init__(self, address, key=KEY, timeout=60):
+    def __init__(self, address, key=KEY, timeout=60, replica=ANY):
         super().__init__(address, key, timeout)
-        self.frames = None
+        self.frames, self.replica = None, replica
 
     def again(self):
-        return Direct(self.address, self.key, self.timeout)
+        return Direct(self.address, self.key, self.timeout, self.replica)
 
     def close(self):
         super().close()
@@ -275,7 +279,7 @@ class Direct(Client):
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
         if self.frames is None:
-            self.frames = Connection(self.address, self.key, self.timeout)
+            self.frames = Connection(self.address, self.key, self.timeout, replica=self.replica)
         try:
             return self.frames.ask(operation, names, more, body)
         except BaseException:

@@ -6,7 +6,6 @@
 use std::{
     fmt,
     net::IpAddr,
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
@@ -14,8 +13,8 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream::FuturesUnordered};
-use http::{HeaderValue, Method};
-use rntbd::{ClientContext, RequestHead, ServerContext, is_context};
+use http::Method;
+use rntbd::{RequestHead, is_context};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::watch,
@@ -23,15 +22,17 @@ use tokio::{
 
 use super::{
     BrokenFrame,
-    frame_request::{ClientInfo, read_frame},
+    context::answer_context,
+    executor::{Executors, Forwarding},
+    forwarding::{ForwardedAnswer, OutgoingFrame},
+    frame_request::{ClientInfo, FrameRequest, read_frame},
     input::{Input, Part},
     output::Output,
     reply_frame::ReturnAddress,
-    running::{Running, Waiting, elsewhere},
+    running::{Admitted, Running, Waiting, elsewhere, push_forwarded, refusal},
 };
 use crate::{
-    api::NoSqlApi,
-    exchange::{Activity, Exchange, failure_reply},
+    exchange::Exchange,
     failure::Failure,
     homes::Home,
     interrupt::{Client, StopOnDrop, StopReason},
@@ -40,38 +41,29 @@ use crate::{
         HEAD_TIMEOUT, MAX_DISCARDED_BYTES, MAX_STREAMS, MAX_UNSENT_BYTES, STOP_TIME,
     },
     request::Request,
-    sender::Sender,
     transport::Transport,
 };
 
-/// Finds the API in this process that executes requests with a home; `None` if another process does.
-pub(crate) type FindApi<'a> = &'a (dyn Fn(&Home) -> Option<Arc<NoSqlApi>> + Send + Sync);
-
-/// Name of the server in its context.
-const AGENT: &str = "ebb";
-/// Version of the service whose protocol this is; clients report it with each answer.
-const SERVICE_VERSION: &str = "version=2.14.0.0";
-
 /// A connection and its requests.
 struct Connection<'a, T> {
-    find_api: FindApi<'a>,
+    executors: &'a dyn Executors,
     io: T,
     client: Arc<Client>,
-    /// Called once a request of a known sender has arrived.
+    /// Called once the first request is admitted or forwarded.
     on_known: &'a (dyn Fn() + Send + Sync),
     input: Input,
     output: Output,
     running: FuturesUnordered<Running>,
+    /// Requests that other processes execute.
+    forwarded: FuturesUnordered<Forwarding>,
     /// What the client's context says; `None` until it has arrived.
     context: Option<ClientInfo>,
     /// The request whose body comes next; `None` if it was refused.
-    waiting: Option<Box<Waiting>>,
+    waiting: Option<Waiting>,
     /// Whether a sender was identified.
     known: bool,
     /// Whether no further frame is read.
     closing: bool,
-    /// Whether written bytes have to be flushed.
-    unflushed: bool,
     /// Time at which the last frame began or ended, on the monotonic clock.
     last: Duration,
     opened: Duration,
@@ -84,9 +76,10 @@ impl<T> fmt::Debug for Connection<'_, T> {
 }
 
 /// Serves a client until it disconnects, breaks the protocol, is idle for long, or `stop` is set.
-/// Calls `on_known` once a sender is identified.
+/// Calls `on_known` once the first request is admitted or forwarded; memory for requests is then
+/// reserved by each.
 pub(crate) async fn serve_direct(
-    find_api: FindApi<'_>,
+    executors: &dyn Executors,
     peer: Option<IpAddr>,
     io: impl AsyncRead + AsyncWrite + Unpin + Send,
     on_known: &(dyn Fn() + Send + Sync),
@@ -97,18 +90,18 @@ pub(crate) async fn serve_direct(
     let _presence = StopOnDrop(Arc::clone(&client));
     let now = clock::monotonic_time();
     let mut connection = Connection {
-        find_api,
+        executors,
         io,
         client,
         on_known,
         input: Input::new(),
         output: Output::default(),
         running: FuturesUnordered::new(),
+        forwarded: FuturesUnordered::new(),
         context: None,
         waiting: None,
         known: false,
         closing: false,
-        unflushed: false,
         last: now,
         opened: now,
     };
@@ -146,17 +139,21 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
         match &self.context {
             None => HANDSHAKE_TIMEOUT <= since(self.opened),
             Some(_) if !self.known && HEAD_TIMEOUT <= since(self.opened) => true,
-            Some(_) if !self.running.is_empty() || 0 < self.output.unsent() => false,
+            Some(_) if 0 < self.running_count() || 0 < self.output.unsent() => false,
             Some(_) if self.input.is_in_frame() => BODY_TIMEOUT <= since(self.last),
             Some(_) => DIRECT_IDLE_TIME <= since(self.last),
         }
+    }
+
+    fn running_count(&self) -> usize {
+        self.running.len() + self.forwarded.len()
     }
 
     /// Returns whether another frame may be read: the client's requests and its unread answers are
     /// bounded.
     fn may_read(&self) -> bool {
         !self.closing
-            && self.running.len() < MAX_STREAMS as usize
+            && self.running_count() < MAX_STREAMS as usize
             && self.output.unsent() < MAX_UNSENT_BYTES
     }
 
@@ -167,15 +164,18 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
             while let Poll::Ready(Some((answer, to))) = self.running.poll_next_unpin(context) {
                 self.output.push(answer, to);
             }
+            while let Poll::Ready(Some(answer)) = self.forwarded.poll_next_unpin(context) {
+                self.push_forwarded(answer);
+            }
             // Answers to all frames that have arrived are sent together.
             let has_more = self.take_parts(context).unwrap_or_else(|BrokenFrame| {
                 self.closing = true;
                 false
             });
-            if self.poll_write(context).is_err() {
+            if self.output.send(&mut self.io, context).is_err() {
                 return Poll::Ready(());
             }
-            let answered = self.running.is_empty() && self.output.unsent() == 0 && !self.unflushed;
+            let answered = self.running_count() == 0 && self.output.is_sent();
             if self.closing && answered {
                 return Poll::Ready(());
             }
@@ -190,37 +190,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
                 // The client has left, or a read failed.
                 Poll::Ready(_) => return Poll::Ready(()),
                 Poll::Pending => {
-                    if self.running.is_empty() {
+                    if self.running_count() == 0 {
                         self.input.release();
                     }
                     return Poll::Pending;
                 }
             }
         }
-    }
-
-    /// Writes as much as the client takes.
-    fn poll_write(&mut self, context: &mut Context<'_>) -> std::io::Result<()> {
-        loop {
-            let bytes = self.output.front();
-            if bytes.is_empty() {
-                break;
-            }
-            match Pin::new(&mut self.io).poll_write(context, bytes) {
-                Poll::Ready(Ok(0)) => return Err(std::io::ErrorKind::WriteZero.into()),
-                Poll::Ready(Ok(sent)) => self.output.advance(sent),
-                Poll::Ready(Err(error)) => return Err(error),
-                Poll::Pending => return Ok(()),
-            }
-            self.unflushed = true;
-        }
-        if self.unflushed
-            && let Poll::Ready(flushed) = Pin::new(&mut self.io).poll_flush(context)
-        {
-            flushed?;
-            self.unflushed = false;
-        }
-        Ok(())
     }
 
     /// Reserves memory for the body that arrives. Returns false if there is not enough: the request
@@ -230,7 +206,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
         let Some(waiting) = self.waiting.as_mut().filter(|_| self.input.is_in_body()) else {
             return true;
         };
-        if waiting.exchange.held().set(capacity).is_ok() {
+        if waiting.reserve_body(capacity).is_ok() {
             return true;
         }
         self.input.discard_body();
@@ -275,8 +251,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
                 Ok(())
             }
             Part::Body(body) => {
-                if let Some(waiting) = self.waiting.take() {
-                    self.start(*waiting, body, context);
+                match self.waiting.take() {
+                    Some(Waiting::Here(admitted)) => self.start(*admitted, body, context),
+                    Some(Waiting::Elsewhere(frame)) => {
+                        self.start_forwarding(frame.with_body(body), context);
+                    }
+                    None => {}
                 }
                 Ok(())
             }
@@ -289,41 +269,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
         if !is_context(head) {
             return Err(BrokenFrame);
         }
-        let seconds = |time: Duration| u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
-        let server = ServerContext {
-            agent: AGENT,
-            version: SERVICE_VERSION,
-            idle_s: seconds(DIRECT_IDLE_TIME),
-            unauthenticated_s: seconds(HEAD_TIMEOUT),
-        };
-        let read = ClientContext::read(tokens).map(|read| {
-            let version = HeaderValue::from_str(read.client_version).ok()?;
-            let agent = HeaderValue::from_str(read.user_agent).ok()?;
-            Some((ClientInfo { version, agent }, read.client_version))
-        });
-        match read {
-            Ok(Some((info, version))) => {
-                self.output.write(|out| {
-                    server.write(out, head.activity, version);
-                    Bytes::new()
-                });
-                self.context = Some(info);
-            }
-            refused => {
-                let why = refused.map_or_else(
-                    |invalid| invalid.to_string(),
-                    |_| "a text has a control character".to_owned(),
-                );
-                let failure = Failure::bad_request(format!("The context is refused: {why}."));
-                let activity = Activity::Guid(head.activity).to_string();
-                let reply = failure_reply(&failure, Transport::Direct, &activity, "");
-                self.output.write(|out| {
-                    server.write_refusal(out, head.activity, reply.status.into(), &reply.body);
-                    Bytes::new()
-                });
-                self.closing = true;
-            }
-        }
+        self.context = answer_context(head, tokens, &mut self.output);
+        self.closing = self.context.is_none();
         Ok(())
     }
 
@@ -336,45 +283,99 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
     ) -> Result<(), BrokenFrame> {
         let info = self.context.as_ref().filter(|_| !is_context(head)).ok_or(BrokenFrame)?;
         let frame = read_frame(head, tokens, info)?;
-        let omits_body = frame.parts.as_ref().is_ok_and(|(method, ..)| method == Method::HEAD);
-        let to = ReturnAddress { id: frame.id, activity: head.activity, omits_body };
         if frame.has_body {
             self.input.expect_body_length();
         }
+        let omits_body = frame.parts.as_ref().is_ok_and(|(method, ..)| method == Method::HEAD);
+        let to = ReturnAddress { id: frame.id, activity: head.activity, omits_body };
+        if frame.creates_database() && self.executors.forward_limits().is_some() {
+            // Its owner depends on the body. SDKs send such requests to the gateway.
+            let failure = Failure::bad_request(
+                "Create databases of a cluster in gateway mode: direct mode does not.",
+            );
+            self.output.push(refusal(&failure, head.activity), to);
+            return Ok(());
+        }
         let home = frame.parts.as_ref().map_or(Home::Any, |(_, link, _)| Home::of(link));
-        let Some(api) = (self.find_api)(&home) else {
-            self.output.push(elsewhere(head), to);
+        let Some(executor) = self.executors.find_executor(&home) else {
+            let info = info.clone();
+            let outgoing = OutgoingFrame::new(info, home, *head, tokens.clone(), to);
+            self.take_forwarded(&frame, outgoing, context);
             return Ok(());
         };
-        let client = Arc::clone(&self.client);
-        let mut exchange = Exchange::begin(&api, Arc::clone(&client), Sender::Signs, frame.head);
+        // An executor that may stop before the connection cancels only its own requests.
+        let client = match executor.stopping {
+            Some(_) => Arc::new(Client::from_peer(self.client.peer())),
+            None => Arc::clone(&self.client),
+        };
+        let (api, sender) = (&executor.api, self.executors.sender());
+        let mut exchange = Exchange::begin(api, Arc::clone(&client), sender, frame.head);
         let request = frame.parts.map(|(method, link, headers)| {
-            Request::new(Transport::Direct, method, link, headers, client)
+            Request::new(Transport::Direct, method, link, headers, Arc::clone(&client))
         });
-        match exchange.admit(&api, request) {
+        match exchange.admit(api, request) {
             Ok(request) => {
                 if !self.known {
                     self.known = true;
                     (self.on_known)();
                 }
-                let waiting = Waiting { api, exchange, request, to };
+                let admitted = Admitted { executor, client, exchange, request, to };
                 match frame.has_body {
-                    true => self.waiting = Some(Box::new(waiting)),
-                    false => self.start(waiting, Bytes::new(), context),
+                    true => self.waiting = Some(Waiting::Here(Box::new(admitted))),
+                    false => self.start(admitted, Bytes::new(), context),
                 }
             }
             Err(failure) => {
-                let reply = exchange.refuse(&api, &failure);
-                self.output.push(exchange.finish(&api, reply), to);
+                let reply = exchange.refuse(api, &failure);
+                self.output.push(exchange.finish(api, reply), to);
             }
         }
         Ok(())
     }
 
+    /// Forwards a request that another process executes. A client that took this server for the
+    /// owner of a container gets 410 and reads the addresses again: the owner has changed.
+    fn take_forwarded(
+        &mut self,
+        frame: &FrameRequest,
+        outgoing: OutgoingFrame,
+        context: &mut Context<'_>,
+    ) {
+        let is_stale = frame.names_owner && frame.head.about_items;
+        let to = outgoing.to;
+        let Some(limits) = self.executors.forward_limits().filter(|_| !is_stale) else {
+            return self.output.push(elsewhere(to.activity), to);
+        };
+        match outgoing.limited(limits, frame) {
+            Ok(outgoing) => {
+                (self.on_known)();
+                match frame.has_body {
+                    true => self.waiting = Some(Waiting::Elsewhere(Box::new(outgoing))),
+                    false => self.start_forwarding(outgoing, context),
+                }
+            }
+            Err(failure) => self.output.push(refusal(&failure, to.activity), to),
+        }
+    }
+
+    /// Forwards a request. Its future must be polled once, so that it makes progress.
+    fn start_forwarding(&mut self, frame: OutgoingFrame, context: &mut Context<'_>) {
+        let mut forwarding = self.executors.forward(frame);
+        match forwarding.as_mut().poll(context) {
+            Poll::Ready(answer) => self.push_forwarded(answer),
+            Poll::Pending => self.forwarded.push(forwarding),
+        }
+    }
+
+    fn push_forwarded(&mut self, answer: ForwardedAnswer) {
+        self.known |= answer.shows_known_sender();
+        push_forwarded(&mut self.output, answer);
+    }
+
     /// Expects the body of an admitted request, and discards that of a refused one.
     fn take_body_length(&mut self, len: usize) {
         match &self.waiting {
-            Some(waiting) if len <= waiting.api.settings.max_body_bytes => {
+            Some(waiting) if len <= waiting.max_body_bytes() => {
                 self.input.expect_body(len);
             }
             _ => {
@@ -388,9 +389,9 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection<'_, T> {
     }
 
     /// Runs a request. Most are answered at once.
-    fn start(&mut self, waiting: Waiting, body: Bytes, context: &mut Context<'_>) {
-        let queued = FREE_STREAMS <= self.running.len();
-        let mut running: Running = Box::pin(waiting.run(body, queued));
+    fn start(&mut self, admitted: Admitted, body: Bytes, context: &mut Context<'_>) {
+        let queued = FREE_STREAMS <= self.running_count();
+        let mut running = admitted.run(body, queued);
         match running.as_mut().poll(context) {
             Poll::Ready((answer, to)) => self.output.push(answer, to),
             Poll::Pending => self.running.push(running),

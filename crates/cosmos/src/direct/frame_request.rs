@@ -13,6 +13,8 @@ use crate::{
     failure::{Failure, Result},
     headers::{Flag, Headers, Text},
     link::{Link, Resource},
+    operation::Operation,
+    routes::addresses::OWNER_SERVICE,
     transport::Transport,
 };
 
@@ -32,8 +34,19 @@ pub(crate) struct FrameRequest {
     /// Whether a body follows the frame.
     pub(super) has_body: bool,
     pub(super) head: Head,
+    /// Whether the client took this server's address for that of the node that owns the data.
+    pub(super) names_owner: bool,
     /// The request, or the failure with which it is answered.
     pub(crate) parts: Result<(Method, Link, Headers)>,
+}
+
+impl FrameRequest {
+    /// Returns whether the request creates a database, whose name is then in its body.
+    pub(super) fn creates_database(&self) -> bool {
+        self.parts.as_ref().is_ok_and(|(method, link, headers)| {
+            Operation::decide(method, link, headers) == Operation::CreateDatabase
+        })
+    }
 }
 
 /// The tokens of a frame that are not headers, and the headers.
@@ -44,7 +57,7 @@ struct FrameParts<'a> {
     headers: Headers,
     id: Option<u32>,
     payload: Option<bool>,
-    has_replica_path: bool,
+    replica_path: Option<&'a str>,
     matched: Option<HeaderValue>,
     /// Resource id of the container that the client knows by the name in the link.
     known_container: Option<HeaderValue>,
@@ -68,7 +81,7 @@ pub(crate) fn read_frame(
         headers: Headers::default(),
         id: None,
         payload: None,
-        has_replica_path: false,
+        replica_path: None,
         matched: None,
         known_container: None,
         has_version: false,
@@ -81,9 +94,11 @@ pub(crate) fn read_frame(
         let (name, token) = token?;
         parts.read_token(name, &token)?;
     }
-    let (Some(id), Some(has_body), true) = (parts.id, parts.payload, parts.has_replica_path) else {
+    let (Some(id), Some(has_body), Some(path)) = (parts.id, parts.payload, parts.replica_path)
+    else {
         return Err(BrokenFrame);
     };
+    let names_owner = path.contains(OWNER_SERVICE);
     if !parts.has_version {
         parts.headers.set_text(Text::version, client.version.clone());
     }
@@ -105,7 +120,7 @@ pub(crate) fn read_frame(
         parent,
         about_items,
     };
-    Ok(FrameRequest { id, has_body, head, parts })
+    Ok(FrameRequest { id, has_body, head, names_owner, parts })
 }
 
 impl<'a> FrameParts<'a> {
@@ -114,7 +129,7 @@ impl<'a> FrameParts<'a> {
         match name {
             Name::TransportRequestId => self.id = Some(token.ulong()?),
             Name::PayloadPresent => self.payload = Some(token.byte()? != 0),
-            Name::ReplicaPath => self.has_replica_path = true,
+            Name::ReplicaPath => self.replica_path = Some(token.text()?),
             Name::ResourceId => self.names.rid = Some(token.value),
             Name::DatabaseName => self.names.database = Some(token.text()?),
             Name::CollectionName => self.names.container = Some(token.text()?),

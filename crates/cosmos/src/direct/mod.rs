@@ -7,6 +7,7 @@
 //!            -> frame_link, frame_request
 //!                            a frame to the same request that HTTP makes
 //!            -> exchange     authorizes and executes it, as for HTTP
+//!            or forwarding   another node of the cluster does that
 //!            -> reply_frame  the answer to a frame
 //!               output       frames that wait to be sent
 //! ```
@@ -18,6 +19,9 @@
 //! is read.
 
 mod connection;
+mod context;
+mod executor;
+mod forwarding;
 mod frame_link;
 mod frame_request;
 mod input;
@@ -26,6 +30,8 @@ mod reply_frame;
 mod running;
 
 pub(crate) use connection::serve_direct;
+pub(crate) use executor::{Executor, Executors, ForwardLimits, Forwarding};
+pub(crate) use forwarding::{FrameLink, Outcome, OutgoingFrame, Unanswered};
 pub(crate) use frame_request::{ClientInfo, read_frame};
 
 /// A frame that cannot be decoded or is out of sequence; the connection is closed.

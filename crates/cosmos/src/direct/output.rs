@@ -1,8 +1,14 @@
 //! Answers that wait to be sent.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use bytes::{Buf, Bytes};
+use tokio::io::AsyncWrite;
 
 use super::reply_frame::{ReturnAddress, write_answer};
 use crate::exchange::Answer;
@@ -18,9 +24,44 @@ pub(super) struct Output {
     /// The last part, to which frames are appended.
     last: Vec<u8>,
     unsent: usize,
+    /// Whether sent bytes have to be flushed.
+    unflushed: bool,
 }
 
 impl Output {
+    /// Returns whether all bytes are sent and flushed.
+    pub(super) fn is_sent(&self) -> bool {
+        self.unsent == 0 && !self.unflushed
+    }
+
+    /// Sends as much as the client takes.
+    pub(super) fn send(
+        &mut self,
+        io: &mut (impl AsyncWrite + Unpin),
+        context: &mut Context<'_>,
+    ) -> io::Result<()> {
+        loop {
+            let bytes = self.front();
+            if bytes.is_empty() {
+                break;
+            }
+            match Pin::new(&mut *io).poll_write(context, bytes) {
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                Poll::Ready(Ok(sent)) => self.advance(sent),
+                Poll::Ready(Err(error)) => return Err(error),
+                Poll::Pending => return Ok(()),
+            }
+            self.unflushed = true;
+        }
+        if self.unflushed
+            && let Poll::Ready(flushed) = Pin::new(io).poll_flush(context)
+        {
+            flushed?;
+            self.unflushed = false;
+        }
+        Ok(())
+    }
+
     /// Returns the number of unsent bytes.
     pub(super) fn unsent(&self) -> usize {
         self.unsent
@@ -49,7 +90,7 @@ impl Output {
     }
 
     /// Returns the bytes to send next; empty if everything is sent.
-    pub(super) fn front(&mut self) -> &[u8] {
+    fn front(&mut self) -> &[u8] {
         if self.parts.is_empty() && !self.last.is_empty() {
             self.parts.push_back(Bytes::from(std::mem::take(&mut self.last)));
         }
@@ -57,7 +98,7 @@ impl Output {
     }
 
     /// Removes bytes that were sent.
-    pub(super) fn advance(&mut self, sent: usize) {
+    fn advance(&mut self, sent: usize) {
         self.unsent = self.unsent.saturating_sub(sent);
         if let Some(part) = self.parts.front_mut() {
             part.advance(sent.min(part.len()));

@@ -38,13 +38,12 @@ use super::{
     linger::Linger,
     protocol::{Protocol, begins_frame},
     response_body::ResponseBody,
-    service::{OutcomeUnknown, RequestService, Schedule},
+    service::{FrameService, OutcomeUnknown, RequestService, Schedule},
     stream::{FirstHead, Stream},
 };
 use crate::{
     api::NoSqlApi,
     direct::serve_direct,
-    homes::Home,
     interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, STOP_TIME, WINDOW_BYTES,
@@ -135,17 +134,19 @@ async fn serve_tls<A: RequestService>(
         }
         // Clients in direct mode agree on no protocol.
         None if service.accepts_frames() => {
-            Box::pin(serve_frames_or_http1(service, peer, stream, first_head, stop)).await
+            Box::pin(serve_frames_or_http1(service, peer, stream, "https", first_head, stop)).await
         }
         _ => Box::pin(serve_http1(service, peer, stream, "https", first_head, stop)).await,
     }
 }
 
-/// Serves a TLS client that speaks HTTP/1 or sends frames, as its first bytes tell.
-async fn serve_frames_or_http1<A: RequestService>(
+/// Serves a client that speaks HTTP/1 or sends frames, as its first bytes tell: within TLS, or
+/// forwarded by another node.
+pub(super) async fn serve_frames_or_http1<A: RequestService>(
     service: &Arc<A>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    scheme: &'static str,
     first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -167,11 +168,11 @@ async fn serve_frames_or_http1<A: RequestService>(
     let Some(sends_frames) = told else { return };
     stream.puts_back(first.freeze());
     if sends_frames {
-        let find_api = |home: &Home| service.find_api(home);
+        let executors = FrameService(service);
         let on_known = || first_head.mark_seen();
-        return Box::pin(serve_direct(&find_api, peer, stream, &on_known, stop)).await;
+        return Box::pin(serve_direct(&executors, peer, stream, &on_known, stop)).await;
     }
-    serve_http1(service, peer, stream, "https", first_head, stop).await;
+    serve_http1(service, peer, stream, scheme, first_head, stop).await;
 }
 
 /// Serves a client whose first bytes arrive one by one or cannot be peeked at. Bytes that were

@@ -25,13 +25,13 @@ use tokio::{
 use super::{
     answer::refuse,
     body::Body,
-    connection::serve_slow_start,
+    connection::{serve_frames_or_http1, serve_slow_start},
     local_endpoint::LocalEndpoint,
     service::{OutcomeUnknown, RequestService, Schedule},
     stream::{FirstHead, Stream},
 };
 use crate::{
-    api::NoSqlApi,
+    direct::Executor,
     failure::{Failure, Fault},
     homes::Home,
     interrupt::Client,
@@ -80,7 +80,14 @@ pub async fn serve_forwarded(here: LocalEndpoint, stream: Box<dyn Duplex>, about
         opened: Arc::clone(&opened),
     });
     let (end, ended) = watch::channel(false);
-    let serving = Box::pin(serve_slow_start(&service, peer, stream, scheme, &first_head, ended));
+    let serving = Box::pin(async {
+        match service.accepts_frames() {
+            true => {
+                serve_frames_or_http1(&service, peer, stream, scheme, &first_head, ended).await;
+            }
+            false => serve_slow_start(&service, peer, stream, scheme, &first_head, ended).await,
+        }
+    });
     let ending = async {
         // An error means that the channel is closed: the API has stopped already.
         let _ = stopping.wait_for(|stopping| *stopping).await;
@@ -106,12 +113,17 @@ struct ForwardedService {
 }
 
 impl RequestService for ForwardedService {
+    /// Other nodes forward the frames of clients that sign their requests.
     fn accepts_frames(&self) -> bool {
-        false
+        self.sender == Sender::Forwarded
     }
 
-    fn find_api(self: &Arc<Self>, _: &Home) -> Option<Arc<NoSqlApi>> {
-        None
+    fn find_executor(self: &Arc<Self>, _: &Home) -> Option<Executor> {
+        self.here.lock().clone().and_then(LocalEndpoint::into_executor)
+    }
+
+    fn frame_sender(&self) -> Sender {
+        self.sender
     }
 
     fn certificate(&self) -> Option<&CurrentCertificate> {

@@ -1,7 +1,7 @@
 //! The API of a shard in this process, for connections that may outlive it: when a shard moves from
 //! a cluster node to another, its clients stay connected.
 
-use std::{pin::pin, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -11,8 +11,8 @@ use tokio::sync::watch;
 use super::{answer::answer_request, body::Body, service::Schedule};
 use crate::{
     api::NoSqlApi,
-    interrupt::{Client, StopOnDrop, StopReason},
-    limits::STOP_TIME,
+    direct::Executor,
+    interrupt::{Client, StopOnDrop, answer_before_stop},
     sender::Sender,
 };
 
@@ -29,6 +29,13 @@ impl LocalEndpoint {
         Self { api, stopping }
     }
 
+    /// Returns the executor of requests in direct mode; `None` if the endpoint has stopped.
+    pub(super) fn into_executor(self) -> Option<Executor> {
+        let Self { api, stopping } = self;
+        let has_stopped = *stopping.borrow();
+        (!has_stopped).then_some(Executor { api, stopping: Some(stopping) })
+    }
+
     /// Returns the response to a request. Its computation is cancelled a while after the endpoint
     /// has stopped.
     pub(super) async fn answer(
@@ -36,25 +43,13 @@ impl LocalEndpoint {
         (client, schedule, scheme, sender): (Arc<Client>, Schedule, &'static str, Sender),
         request: Request<Body>,
     ) -> Response<Full<Bytes>> {
-        let Self { api, mut stopping } = self;
+        let Self { api, stopping } = self;
         // The request gets a separate `Client`, so that other requests of the connection are not
         // cancelled with it.
         let own = Arc::new(Client::from_peer(client.peer()));
         let _presence = StopOnDrop(Arc::clone(&own));
-        let mut asked =
-            pin!(answer_request(&api, Arc::clone(&own), (sender, schedule), scheme, request));
-        let stopped = async {
-            // An error means that the channel is closed: the endpoint has stopped already.
-            let _ = stopping.wait_for(|stopping| *stopping).await;
-            let _ = tokio::time::timeout(STOP_TIME, std::future::pending::<()>()).await;
-        };
-        let response = tokio::select! {
-            response = &mut asked => response,
-            () = stopped => {
-                own.stop_requests(StopReason::Stopping);
-                asked.await
-            }
-        };
+        let asked = answer_request(&api, Arc::clone(&own), (sender, schedule), scheme, request);
+        let response = answer_before_stop(&own, stopping, asked).await;
         if own.is_sending() {
             client.sends_on();
         }

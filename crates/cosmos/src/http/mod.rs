@@ -9,6 +9,7 @@
 //!        -> respond, response_body         headers, and a body that is sent in parts
 //!
 //! a node of a cluster -> routing: answer here, or forward_pool -> forward to another node
+//!                                 of frames: frame_pool -> forward
 //! ```
 //!
 //! A client may send slowly, read slowly, stop in the middle or open many connections. Each of
@@ -23,6 +24,7 @@ mod body;
 mod connection;
 mod forward;
 mod forward_pool;
+mod frame_pool;
 mod head;
 mod http2;
 mod linger;

@@ -21,6 +21,7 @@ use super::{
     body::{Body, discard_body, read_body},
     connection,
     forward_pool::{self, ForwardConnection, ForwardPool},
+    frame_pool::{self, FramePool},
     head,
     local_endpoint::LocalEndpoint,
     replay::Outgoing,
@@ -28,7 +29,8 @@ use super::{
     service::{OutcomeUnknown, RequestService, Schedule},
 };
 use crate::{
-    api::{NoSqlApi, Settings},
+    api::Settings,
+    direct::{Executor, ForwardLimits, Forwarding, Outcome, OutgoingFrame, Unanswered},
     exchange::{Answer, failure_reply},
     failure::{Failure, Fault},
     homes::Home,
@@ -88,7 +90,8 @@ impl RoutingEndpoint {
         peer: SocketAddr,
         stop: watch::Receiver<bool>,
     ) {
-        let client = RoutedService { endpoint: self, peer, forward_pool: ForwardPool::default() };
+        let (forward_pool, frame_pool) = (ForwardPool::default(), FramePool::default());
+        let client = RoutedService { endpoint: self, peer, forward_pool, frame_pool };
         connection::serve_answers(Arc::new(client), stream, stop).await;
     }
 }
@@ -105,6 +108,7 @@ struct RoutedService {
     endpoint: Arc<RoutingEndpoint>,
     peer: SocketAddr,
     forward_pool: ForwardPool,
+    frame_pool: FramePool,
 }
 
 impl RequestService for RoutedService {
@@ -112,10 +116,22 @@ impl RequestService for RoutedService {
         self.endpoint.settings.direct.is_some()
     }
 
-    fn find_api(self: &Arc<Self>, home: &Home) -> Option<Arc<NoSqlApi>> {
+    fn find_executor(self: &Arc<Self>, home: &Home) -> Option<Executor> {
         let router = &self.endpoint.router;
-        let found = router.local_endpoint(router.shard_of(home))?;
-        (!*found.stopping.borrow()).then_some(found.api)
+        router.local_endpoint(router.shard_of(home))?.into_executor()
+    }
+
+    fn forward_limits(&self) -> Option<ForwardLimits> {
+        let settings = &self.endpoint.settings;
+        let held = settings.unknown_clients.share();
+        Some(ForwardLimits { held, max_body_bytes: settings.max_body_bytes })
+    }
+
+    fn forward_frame(self: Arc<Self>, frame: OutgoingFrame) -> Forwarding {
+        Box::pin(async move {
+            let answered = self.ask_owner(&frame).await;
+            frame.end(answered)
+        })
     }
 
     fn certificate(&self) -> Option<&CurrentCertificate> {
@@ -199,6 +215,28 @@ impl RoutedService {
         let home = Home::of_body(&read);
         *body = Body::Whole(read);
         Ok(home)
+    }
+
+    /// Sends a request in direct mode to the owner of its shard.
+    async fn ask_owner(&self, frame: &OutgoingFrame) -> Result<Outcome, Unanswered> {
+        let RoutingEndpoint { settings, router } = &*self.endpoint;
+        let shard = router.shard_of(frame.home());
+        for _ in 0..MAX_FORWARD_ATTEMPTS {
+            let connection = match self.frame_pool.take(shard) {
+                Some(connection) => Some(connection),
+                // If this process has become the owner, the client sends the request again.
+                None => match router.find_owner(shard, self.peer, true).await {
+                    None | Some(ShardOwner::Local(_)) => break,
+                    Some(ShardOwner::Remote(forward)) => frame_pool::open(forward, frame).await,
+                },
+            };
+            let Some(connection) = connection else { continue };
+            match self.frame_pool.send((shard, connection), frame, &settings.memory).await {
+                Err(Unanswered::Repeatable) => {}
+                answered => return answered,
+            }
+        }
+        Err(Unanswered::Repeatable)
     }
 
     async fn answer_at(

@@ -13,7 +13,12 @@ use memory::Account;
 
 use super::{answer::answer_request, body::Body};
 use crate::{
-    api::NoSqlApi, homes::Home, interrupt::Client, sender::Sender, tls::CurrentCertificate,
+    api::NoSqlApi,
+    direct::{Executor, Executors, ForwardLimits, Forwarding, OutgoingFrame, Unanswered},
+    homes::Home,
+    interrupt::Client,
+    sender::Sender,
+    tls::CurrentCertificate,
 };
 
 /// Scheduling of a request. An HTTP/2 client may send a hundred requests at once. If all ran
@@ -47,7 +52,22 @@ pub(super) trait RequestService: Send + Sync + 'static {
 
     /// Returns the API in this process that executes requests of direct mode with this home; `None`
     /// if another process does.
-    fn find_api(self: &Arc<Self>, home: &Home) -> Option<Arc<NoSqlApi>>;
+    fn find_executor(self: &Arc<Self>, home: &Home) -> Option<Executor>;
+
+    /// Returns how the senders of requests in direct mode are authenticated.
+    fn frame_sender(&self) -> Sender {
+        Sender::Signs
+    }
+
+    /// Returns the limits of requests in direct mode that are forwarded; `None` if none are.
+    fn forward_limits(&self) -> Option<ForwardLimits> {
+        None
+    }
+
+    /// Forwards a request in direct mode, if any are forwarded.
+    fn forward_frame(self: Arc<Self>, frame: OutgoingFrame) -> Forwarding {
+        Box::pin(async move { frame.end(Err(Unanswered::Repeatable)) })
+    }
 
     /// Returns the TLS certificate; `None` disables TLS.
     fn certificate(&self) -> Option<&CurrentCertificate>;
@@ -68,13 +88,34 @@ pub(super) trait RequestService: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Response<Full<Bytes>>, OutcomeUnknown>> + Send;
 }
 
+/// The executors of requests in direct mode that a service has.
+pub(super) struct FrameService<'a, A>(pub(super) &'a Arc<A>);
+
+impl<A: RequestService> Executors for FrameService<'_, A> {
+    fn sender(&self) -> Sender {
+        self.0.frame_sender()
+    }
+
+    fn find_executor(&self, home: &Home) -> Option<Executor> {
+        self.0.find_executor(home)
+    }
+
+    fn forward_limits(&self) -> Option<ForwardLimits> {
+        self.0.forward_limits()
+    }
+
+    fn forward(&self, frame: OutgoingFrame) -> Forwarding {
+        Arc::clone(self.0).forward_frame(frame)
+    }
+}
+
 impl RequestService for NoSqlApi {
     fn accepts_frames(&self) -> bool {
         self.settings.direct.is_some()
     }
 
-    fn find_api(self: &Arc<Self>, _: &Home) -> Option<Arc<NoSqlApi>> {
-        Some(Arc::clone(self))
+    fn find_executor(self: &Arc<Self>, _: &Home) -> Option<Executor> {
+        Some(Executor { api: Arc::clone(self), stopping: None })
     }
 
     fn certificate(&self) -> Option<&CurrentCertificate> {

@@ -17,6 +17,12 @@ use crate::{
 /// secondaries first, and read the list again before each such read if there are none.
 const REPLICAS: u32 = 2;
 
+/// Part of the path of an address that is the owner's, given by `--cosmos-direct-advertise`. Clients
+/// repeat the path in each frame, so a node that is no longer the owner can tell them.
+pub(crate) const OWNER_SERVICE: &str = "/services/owner/";
+/// The same part if clients reach the address through any node.
+const ANY_SERVICE: &str = "/services/nosql/";
+
 /// `GET //addresses/`. The list for databases and other resources of the account has no range;
 /// that for items has the requested ranges of their container. Without direct mode the failure names
 /// the setting of each SDK that selects gateway mode.
@@ -42,10 +48,12 @@ pub(crate) fn read_addresses(api: &NoSqlApi, request: &Request) -> Result<Reply>
         (None, None, Some(host)) => with_port(host, request.scheme),
         (None, None, None) => return Err(Failure::bad_request("There is no header 'host'.")),
     };
+    let service = if direct.advertise.is_some() { OWNER_SERVICE } else { ANY_SERVICE };
+    let base = format!("rntbd://{address}/apps/ebb{service}");
     let mut addresses = Vec::new();
     for range in &ranges {
         for replica in 1..=REPLICAS {
-            addresses.push(Value::Document(describe_replica(&rid, range, replica, &address)));
+            addresses.push(Value::Document(describe_replica(&rid, range, replica, &base)));
         }
     }
     let count = Value::Int64(i64::try_from(addresses.len()).unwrap_or(i64::MAX));
@@ -66,17 +74,15 @@ fn known_ranges(list: &str) -> Result<Vec<&str>> {
     Ok(vec![session::RANGE])
 }
 
-/// Returns the description of a replica; the first one is the primary.
-fn describe_replica(rid: &str, range: &str, replica: u32, address: &str) -> document::Document {
+/// Returns the description of a replica; the first one is the primary. `base` is the start of its URI.
+fn describe_replica(rid: &str, range: &str, replica: u32, base: &str) -> document::Document {
     let is_primary = replica == 1;
     let role = if is_primary { 'p' } else { 's' };
     doc! {
         "isPrimary": is_primary,
         "protocol": "rntbd",
         "logicalUri": "urn:ebb",
-        "physcialUri": format!(
-            "rntbd://{address}/apps/ebb/services/nosql/partitions/{range}/replicas/{replica}{role}/"
-        ),
+        "physcialUri": format!("{base}partitions/{range}/replicas/{replica}{role}/"),
         "partitionIndex": format!("{range}@{rid}"),
         "partitionKeyRangeId": range,
     }

@@ -103,6 +103,28 @@ async fn no_answer_is_ahead_of_the_reads_of_its_container() {
 }
 
 #[tokio::test]
+async fn reads_have_a_level_up_to_that_of_the_account() {
+    let mut client = Client::with_container("").await;
+    let mut frames = FrameClient::beside(&mut client).await;
+    assert_eq!(frames.ask(&item(Create, "").body(r#"{"id":"1","pk":"a"}"#)).await.status, 201);
+    // Strong, BoundedStaleness, Session, Eventual and ConsistentPrefix.
+    for (level, want) in [400, 400, 200, 200, 200].into_iter().enumerate() {
+        let level = u8::try_from(level).unwrap();
+        let of_level = |frame: Frame| frame.with(RequestToken::ConsistencyLevel, &[level]);
+        let query = item(Query, "").body(r#"{"query":"SELECT * FROM c"}"#);
+        for frame in [item(Read, "1"), query] {
+            let answer = frames.ask(&of_level(frame)).await;
+            assert_eq!(answer.status, want, "{level} {answer:?}");
+            check_tokens(&answer);
+        }
+        // Databases are always read at the level Strong, which clients demand on any account.
+        let database = Frame::new(ResourceType::Database, Read);
+        let database = of_level(database.named(RequestToken::DatabaseName, "d"));
+        assert_eq!(frames.ask(&database).await.status, 200, "{level}");
+    }
+}
+
+#[tokio::test]
 async fn ids_are_names_as_they_are() {
     let mut client = Client::with_container("").await;
     let mut frames = FrameClient::beside(&mut client).await;
@@ -534,7 +556,7 @@ async fn addresses_name_the_port_that_the_client_reached() {
         (
             Some(DirectMode { advertise: Some("db.example:5000".to_owned()) }),
             200,
-            "rntbd://db.example:5000/",
+            "rntbd://db.example:5000/apps/ebb/services/owner/",
         ),
     ] {
         let change = |settings| cosmos::Settings { direct, ..settings };

@@ -12,6 +12,7 @@ mod connections;
 mod containers_without_keys;
 mod cut_items;
 mod direct;
+mod direct_to_other_nodes;
 mod endings;
 mod exchanges;
 mod expiry;

@@ -38,12 +38,15 @@ pub(crate) struct Frame {
     pub(crate) body: Vec<u8>,
     /// The authorization; `None` for a signature with the well-known key.
     pub(crate) authorization: Option<String>,
+    /// Path of the address to which the client sends the request.
+    pub(crate) replica: &'static str,
 }
 
 impl Frame {
     pub(crate) fn new(resource: ResourceType, operation: OperationType) -> Self {
         let (names, tokens, body) = (Vec::new(), Vec::new(), Vec::new());
-        Self { resource, operation, names, tokens, body, authorization: None }
+        let replica = "/apps/a/services/s/partitions/p/replicas/1p";
+        Self { resource, operation, names, tokens, body, authorization: None, replica }
     }
 
     /// Returns a request about the container `c`, or the item in it if the id is not empty, in the
@@ -77,6 +80,10 @@ impl Frame {
 
     pub(crate) fn authorized(self, authorization: String) -> Self {
         Self { authorization: Some(authorization), ..self }
+    }
+
+    pub(crate) fn at(self, replica: &'static str) -> Self {
+        Self { replica, ..self }
     }
 
     /// Returns the link that is signed.
@@ -136,7 +143,7 @@ impl Frame {
         push(RequestToken::AuthorizationToken, authorization.as_bytes());
         push(RequestToken::Date, date.as_bytes());
         push(RequestToken::PayloadPresent, &[u8::from(!self.body.is_empty())]);
-        push(RequestToken::ReplicaPath, b"/apps/a/services/s/partitions/p/replicas/1p");
+        push(RequestToken::ReplicaPath, self.replica.as_bytes());
         push(RequestToken::TransportRequestId, &number.to_le_bytes());
         for (token, name) in &self.names {
             push(*token, name.as_bytes());
@@ -208,7 +215,11 @@ pub(crate) fn context_bytes() -> Vec<u8> {
 impl FrameClient {
     /// Connects to the API of another client and sends a context.
     pub(crate) async fn beside(client: &mut Client) -> Self {
-        let mut stream = tls(client).await;
+        Self::over(tls(client).await).await
+    }
+
+    /// Sends a context over a connection.
+    pub(crate) async fn over(mut stream: TlsStream<TcpStream>) -> Self {
         stream.write_all(&context_bytes()).await.unwrap();
         let mut frames = Self { stream, number: 0 };
         let answer = frames.head().await.unwrap();
@@ -259,6 +270,16 @@ impl FrameClient {
 
 /// Connects to the API of another client with TLS and without agreeing on a protocol.
 pub(crate) async fn tls(client: &mut Client) -> TlsStream<TcpStream> {
+    let (api, stop) = (client.api.upgrade().unwrap(), client.stop.subscribe());
+    let serve = |far| drop(tokio::spawn(cosmos::serve(api, far, stop)));
+    tls_with(client, serve).await
+}
+
+/// Connects to a server that has the certificate of a client's API.
+pub(crate) async fn tls_with(
+    client: &mut Client,
+    serve: impl FnOnce(TcpStream),
+) -> TlsStream<TcpStream> {
     let certificate = client.send("GET", "/_explorer/emulator.pem", &[], "").await.body;
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()).unwrap();
@@ -268,8 +289,7 @@ pub(crate) async fn tls(client: &mut Client) -> TlsStream<TcpStream> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (far, _) = listener.accept().await.unwrap();
-    let api = client.api.upgrade().unwrap();
-    tokio::spawn(cosmos::serve(api, far, client.stop.subscribe()));
+    serve(far);
     let name = ServerName::try_from("localhost").unwrap();
     TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
 }

@@ -75,7 +75,8 @@ impl Answer {
     }
 }
 
-fn given() -> Settings {
+/// Returns the settings of an API for tests.
+pub(crate) fn given() -> Settings {
     Settings {
         memory: memory::Account::default(),
         unknown_clients: memory::Account::default(),
