@@ -179,9 +179,7 @@ fn begin(
         ));
     }
     if kept.job != anew.job {
-        return Err(format!(
-            "{shown} belongs to a different import: use the same arguments, or remove it"
-        ));
+        return Err(format!("{shown} belongs to a different import: use its options or remove it"));
     }
     if let Some(how) = file.difference(&kept)? {
         let path = file.path.display();
