@@ -197,7 +197,7 @@ mod tests {
         let full = link("a", 1, (0, 10), 100);
         for (next, want) in [
             (link("x", 1, (20, 30), 300), "entries 11 to 20 are missing"),
-            (link("x", 2, (10, 30), 300), "another database"),
+            (link("x", 2, (10, 30), 300), "a different database"),
             (link("x", 1, (8, 30), 300), "does not follow the previous backup"),
         ] {
             let refused = names(&[full.clone(), next.clone()], None).unwrap_err();

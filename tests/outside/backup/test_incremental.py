@@ -277,7 +277,7 @@ def test_gaps_and_foreign_backups_are_refused(tmp_path):
         restore(kept, tmp_path / "copy")
         with restored(tmp_path / "copy", flags=KEEPS) as copy:
             said = refused("backup", f"{kept}/", "--incremental", *at(copy))
-            assert "another database" in said
+            assert "a different database" in said
         empty = tmp_path / "empty"
         empty.mkdir()
         said = refused("backup", f"{empty}/", "--incremental", *at(server))

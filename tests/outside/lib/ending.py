@@ -7,6 +7,7 @@ WORDS = (
     "shutting down",
     "interrupted",
     "not the owner",
+    "no longer owns",
 )
 
 

@@ -98,9 +98,9 @@ async fn entries_are_there_behind_the_journal_and_over_restarts() {
     for (n, stamp) in read.iter().step_by(7) {
         assert_eq!(read_after(&store, *n, *stamp).unwrap().len() as u64, last - n);
         let other = Stamp { at_ms: stamp.at_ms + 1, ..*stamp };
-        assert!(read_after(&store, *n, other).unwrap_err().contains("another history"));
+        assert!(read_after(&store, *n, other).unwrap_err().contains("a different history"));
     }
-    assert!(read_after(&store, last + 1, last_stamp).unwrap_err().contains("another one"));
+    assert!(read_after(&store, last + 1, last_stamp).unwrap_err().contains("a different one"));
 }
 
 #[tokio::test]
