@@ -8,10 +8,17 @@ import ghosts.pair
 import nosql.matrix
 import nosql.pair
 from ghosts.paths import WRITES as DOCUMENT_WRITES
+from ghosts.paths.kinds import COLLECTIONS, DATABASE
 from nosql.paths import READS as ITEM_READS, WRITES as ITEM_WRITES
 
 #: Milliseconds relative to the deadline.
 INSTANTS = (-1, 0, 1, 1_000)
+#: Parts of the names of paths that nodes of a cluster refuse.
+REFUSED = ("capped", "tailable", "in a transaction", "at a snapshot")
+
+
+def served(paths):
+    return [path for path in paths if not any(part in path.name for part in REFUSED)]
 
 
 def pair_of(cluster):
@@ -75,10 +82,12 @@ class Asked:
 class Documents(Asked, ghosts.matrix.Matrix):
     """Documents of the MongoDB API."""
 
+    collections = {name: options for name, options in COLLECTIONS.items() if name != "capped"}
+
     def clear(self):
         client = self.writer.client
         for name in client.list_database_names():
-            if name in ("r", "w") or name.startswith("own"):
+            if name in ("r", "w", DATABASE) or name.startswith("own"):
                 client.drop_database(name)
 
     def ready(self):
@@ -97,10 +106,11 @@ class Documents(Asked, ghosts.matrix.Matrix):
         self.prepared = getattr(self, "kept", {}).get(node) or next(iter(self.kept.values()), {})
 
     def reads(self):
-        return [path for path in super().reads() if self.cursors or "getMore" not in path.name]
+        reads = served(super().reads())
+        return [path for path in reads if self.cursors or "getMore" not in path.name]
 
     def writes(self):
-        return DOCUMENT_WRITES
+        return served(DOCUMENT_WRITES)
 
 
 class Items(Asked, nosql.matrix.Matrix):

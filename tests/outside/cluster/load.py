@@ -24,6 +24,12 @@ DOCUMENT_CLIENTS, ITEM_CLIENTS = 2, 2
 ENDS_WITHIN = 45.0
 
 
+class StormOfDocuments(Documents):
+    """A client of the MongoDB API. Nodes of a cluster refuse capped collections."""
+
+    kinds = ["clustered", "plain"]
+
+
 class ClusterTimes(SystemTimes):
     """The bounds of the machine's clock, extended by the amount that a take-over may add."""
 
@@ -43,7 +49,7 @@ class Clients:
         nodes = itertools.cycle(cluster.nodes)
         self.storm = [
             kind(number, SEED, self.shared, next(nodes))
-            for number, kind in enumerate([Documents] * DOCUMENT_CLIENTS + [Items] * ITEM_CLIENTS)
+            for number, kind in enumerate([StormOfDocuments] * DOCUMENT_CLIENTS + [Items] * ITEM_CLIENTS)
         ]
         self.probes = [Probe(node) for node in cluster.nodes]
         self.waves = 0

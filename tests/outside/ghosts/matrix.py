@@ -63,6 +63,9 @@ def document(id, n, life):
 class Matrix(matrix.Matrix):
     """Collections of documents: `r` is read, `w` and others are written."""
 
+    #: Options of `create` of the collections of other kinds.
+    collections = COLLECTIONS
+
     def __init__(self, kind, state, **options):
         self.command_log = CommandLog()
         super().__init__(kind, state, listeners=[self.command_log], **options)
@@ -124,7 +127,7 @@ class Matrix(matrix.Matrix):
         fillers = [self.mortal(f"f{i}", 901 + i, "r") for i in range(FILLERS)]
         documents = [*controls, *fillers, self.mortal("t", 999, only_t=True)]
         self.make("r", "r", documents)
-        for collection, options in COLLECTIONS.items():
+        for collection, options in self.collections.items():
             self.make(DATABASE, collection, documents, **options)
         self.server.client["r"]["l"].insert_one({"_id": "l", "ref": "t", "g": 1})
         control = document("c", 900, self.kind.controls[0])

@@ -44,6 +44,9 @@ def seconds(options):
 class Documents(Client):
     """One connection; its own databases are named after it."""
 
+    #: The kinds of collections that it creates.
+    kinds = sorted(KINDS)
+
     BUSY = frozenset([112])
     #: Missing name, name in use, missing index, other options, dropped concurrently.
     CHANGED = frozenset([26, 27, 48, 85, 86, 175])
@@ -141,7 +144,7 @@ class Documents(Client):
 
     def make(self):
         if key := self.free():
-            database, kind = self.client[key[1]], self.random.choice(sorted(KINDS))
+            database, kind = self.client[key[1]], self.random.choice(self.kinds)
             self.own(
                 f"create {kind} {key}",
                 lambda: self.ask(lambda: database.command("create", key[2], **KINDS[kind])),
