@@ -163,9 +163,12 @@ impl Exchange {
         self.unread_row = batches::has_one_row_if_too_large(&request);
         let is_told = api.settings.slow.is_some() || api.settings.tracer.is_some();
         self.stats = is_told.then(|| Arc::clone(&request.stats));
+        // A refused sender is answered with the number of its session, too: clients take a lower one
+        // for a stale answer.
+        let seen = session::parse_tokens(request.headers.session());
+        self.seen = *seen.as_ref().unwrap_or(&0);
         authorize(api, &mut request, self.sender, &mut self.who)?;
-        request.seen = session::parse_tokens(request.headers.session())?;
-        self.seen = request.seen;
+        request.seen = seen?;
         check_values(&request)?;
         Ok(request)
     }
