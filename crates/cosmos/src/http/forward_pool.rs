@@ -2,7 +2,7 @@
 //! one request at a time; idle connections are pooled for the client's next request. The caller
 //! chooses the server.
 
-use std::{collections::VecDeque, fmt, pin::Pin};
+use std::{fmt, pin::Pin};
 
 use bytes::Bytes;
 use http::Version;
@@ -14,19 +14,16 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use memory::Account;
-use parking_lot::Mutex;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
     answer::refuse,
     forward::{Duplex, MOVED},
+    idle_connections::IdleConnections,
     replay::{Outgoing, Replay, remove_hop_by_hop},
     service::OutcomeUnknown,
 };
 use crate::{exchange::count_bytes, failure::Failure, headers::asks_query, limits::TRUSTED_BYTES};
-
-/// Largest number of idle connections pooled for one client.
-const KEPT: usize = 8;
 
 /// A connection to another server, on behalf of one client.
 pub struct ForwardConnection {
@@ -47,25 +44,14 @@ impl fmt::Debug for ForwardConnection {
 /// Handle that sends requests on a forwarded connection.
 pub(super) type Sender = http1::SendRequest<Replay>;
 
-/// The pooled connections of one client with their shards, most recently used last.
+/// The pooled connections of one client.
 #[derive(Default)]
-pub(super) struct ForwardPool(Mutex<VecDeque<(u32, Sender)>>);
+pub(super) struct ForwardPool(IdleConnections<Sender>);
 
 impl ForwardPool {
     /// Takes a connection to the owner of a shard from the pool; `None` if the pool has none.
     pub(super) fn take(&self, shard: u32) -> Option<Sender> {
-        let mut kept = self.0.lock();
-        kept.retain(|(_, sender)| !sender.is_closed());
-        let at = kept.iter().rposition(|(of, _)| *of == shard)?;
-        Some(kept.remove(at)?.1)
-    }
-
-    fn keep(&self, shard: u32, sender: Sender) {
-        let mut kept = self.0.lock();
-        kept.push_back((shard, sender));
-        if KEPT < kept.len() {
-            kept.pop_front();
-        }
+        self.0.take(shard, |sender| !sender.is_closed())
     }
 
     /// Forwards a request; memory for the response is reserved from `memory`. Returns `None` if the
@@ -93,7 +79,7 @@ impl ForwardPool {
             return Ok(None);
         }
         let response = collect(response, only_reads, memory).await?;
-        self.keep(shard, sender);
+        self.0.keep(shard, sender);
         Ok(Some(response))
     }
 }
@@ -148,7 +134,7 @@ mod tests {
             let (near, far) = tokio::io::duplex(1_000);
             let (sender, connection) = http1::handshake(TokioIo::new(near)).await.unwrap();
             ends.push((far, tokio::spawn(connection)));
-            forward_pool.keep(shard, sender);
+            forward_pool.0.keep(shard, sender);
         }
         let found: Vec<_> = (0..64).filter(|shard| forward_pool.take(*shard).is_some()).collect();
         assert_eq!(found, (56..64).collect::<Vec<_>>());

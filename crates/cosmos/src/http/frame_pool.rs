@@ -1,18 +1,14 @@
 //! Connections to other servers, over which the frames of one client are forwarded. Each carries one
 //! request at a time; idle connections are pooled for the client's next request.
 
-use std::{collections::VecDeque, pin::Pin};
+use std::pin::Pin;
 
 use futures_util::FutureExt;
 use memory::Account;
-use parking_lot::Mutex;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{forward::Duplex, forward_pool::ForwardConnection};
+use super::{forward::Duplex, forward_pool::ForwardConnection, idle_connections::IdleConnections};
 use crate::direct::{FrameLink, Outcome, OutgoingFrame, Unanswered};
-
-/// Largest number of idle connections pooled for one client.
-const KEPT: usize = 8;
 
 /// A connection to the owner of a shard.
 pub(super) struct FrameConnection {
@@ -22,9 +18,9 @@ pub(super) struct FrameConnection {
     _permit: OwnedSemaphorePermit,
 }
 
-/// The pooled connections of one client with their shards, most recently used last.
+/// The pooled connections of one client.
 #[derive(Default)]
-pub(super) struct FramePool(Mutex<VecDeque<(u32, FrameConnection)>>);
+pub(super) struct FramePool(IdleConnections<FrameConnection>);
 
 /// Starts direct mode on a connection, with the context of a request's client.
 pub(super) async fn open(
@@ -42,23 +38,10 @@ pub(super) async fn open(
 impl FramePool {
     /// Takes a connection to the owner of a shard from the pool; `None` if the pool has none.
     pub(super) fn take(&self, shard: u32) -> Option<FrameConnection> {
-        let mut kept = self.0.lock();
-        while let Some(at) = kept.iter().rposition(|(of, _)| *of == shard) {
-            let (_, mut connection) = kept.remove(at)?;
+        self.0.take(shard, |connection| {
             let is_over = (&mut connection.over).now_or_never().is_some();
-            if !is_over && !connection.link.is_closed() {
-                return Some(connection);
-            }
-        }
-        None
-    }
-
-    fn keep(&self, shard: u32, connection: FrameConnection) {
-        let mut kept = self.0.lock();
-        kept.push_back((shard, connection));
-        if KEPT < kept.len() {
-            kept.pop_front();
-        }
+            !is_over && !connection.link.is_closed()
+        })
     }
 
     /// Forwards a request; memory for the answer is reserved from `memory`.
@@ -75,7 +58,7 @@ impl FramePool {
         };
         // After any other outcome bytes of an answer may still arrive.
         if let Ok(Outcome::Answered { .. }) = &answered {
-            self.keep(shard, connection);
+            self.0.keep(shard, connection);
         }
         answered
     }

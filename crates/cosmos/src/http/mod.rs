@@ -27,6 +27,7 @@ mod forward_pool;
 mod frame_pool;
 mod head;
 mod http2;
+mod idle_connections;
 mod linger;
 mod local_endpoint;
 mod protocol;
