@@ -79,10 +79,14 @@ class Asked:
         """Called when another node has become the owner."""
 
 
+#: Nodes of a cluster refuse capped collections.
+UNCAPPED = {name: options for name, options in COLLECTIONS.items() if name != "capped"}
+
+
 class Documents(Asked, ghosts.matrix.Matrix):
     """Documents of the MongoDB API."""
 
-    collections = {name: options for name, options in COLLECTIONS.items() if name != "capped"}
+    collections = UNCAPPED
 
     def clear(self):
         client = self.writer.client

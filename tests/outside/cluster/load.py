@@ -27,7 +27,7 @@ ENDS_WITHIN = 45.0
 class StormOfDocuments(Documents):
     """A client of the MongoDB API. Nodes of a cluster refuse capped collections."""
 
-    kinds = ["clustered", "plain"]
+    kinds = ("clustered", "plain")
 
 
 class ClusterTimes(SystemTimes):
@@ -47,9 +47,9 @@ class Clients:
         self.load = Load(owner, WRITERS, ITEM_WRITERS, times)
         self.shared = Shared()
         nodes = itertools.cycle(cluster.nodes)
+        kinds = [StormOfDocuments] * DOCUMENT_CLIENTS + [Items] * ITEM_CLIENTS
         self.storm = [
-            kind(number, SEED, self.shared, next(nodes))
-            for number, kind in enumerate([StormOfDocuments] * DOCUMENT_CLIENTS + [Items] * ITEM_CLIENTS)
+            kind(number, SEED, self.shared, next(nodes)) for number, kind in enumerate(kinds)
         ]
         self.probes = [Probe(node) for node in cluster.nodes]
         self.waves = 0
