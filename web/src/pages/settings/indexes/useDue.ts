@@ -1,6 +1,6 @@
 // Counts the documents that a TTL index would expire immediately: debounced after each change, and
 // again before saving. A new request cancels the previous one.
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { type Document, numberOf, run } from '../../../api/mongo';
 import type { Target } from '../../../state/place';
@@ -45,13 +45,19 @@ export function useDue(target: Target, rule: Rule | null): [Due, () => Promise<D
   const [due, set] = useState<Due>({ kind: 'none' });
   const { send, cancel } = useRequest();
   const key = JSON.stringify([target, rule]);
+  const counted = useRef('');
   // biome-ignore lint/correctness/useExhaustiveDependencies: a rule is identified by its JSON.
   useEffect(() => {
+    const isSame = counted.current === key;
+    counted.current = key;
     if (rule === null) {
       set({ kind: 'none' });
       return;
     }
-    set({ kind: 'asking' });
+    // After a move of the clock the count of the same rule is shown until the new one arrives:
+    // without a count the save button is disabled, and a click at that moment would be lost. A save
+    // counts again in any case.
+    if (!isSame) set({ kind: 'asking' });
     // The count also resolves on failure.
     const ask = () =>
       send(

@@ -1,5 +1,5 @@
 // Loads the effect of another default, debounced; a new request cancels the previous one.
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import {
   type DefaultTtl,
   type Forecast,
@@ -34,12 +34,18 @@ export function useImpact(target: Target, value: DefaultTtl | undefined): Impact
   const [state, set] = useState<ImpactState>({ kind: 'none' });
   const { send, cancel } = useRequest();
   const { door, database, collection } = target;
+  const key = JSON.stringify([door, database, collection, value]);
+  const asked = useRef('');
   useEffect(() => {
+    const isSame = asked.current === key;
+    asked.current = key;
     if (value === undefined) {
       set({ kind: 'none' });
       return;
     }
-    set({ kind: 'asking' });
+    // After a move of the clock the effect of the same default is shown until the new one arrives:
+    // without it the save button is disabled, and a click at that moment would be lost.
+    if (!isSame) set({ kind: 'asking' });
     const about = { door, database, collection };
     const ask = () =>
       send(
@@ -52,6 +58,6 @@ export function useImpact(target: Target, value: DefaultTtl | undefined): Impact
       clearTimeout(timer);
       cancel();
     };
-  }, [door, database, collection, value, changes, send, cancel]);
+  }, [door, database, collection, value, key, changes, send, cancel]);
   return state;
 }
