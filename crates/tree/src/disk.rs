@@ -40,6 +40,10 @@ pub trait DiskFile: fmt::Debug + Send + Sync + 'static {
     /// Writes all bytes from this offset on.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
+    /// Starts writing a part to the device without waiting for it, so that a later sync is short
+    /// and delays other files less. Nothing is made durable.
+    fn start_writing(&self, offset: u64, length: u64);
+
     /// Makes the contents and the length durable.
     fn sync(&self) -> io::Result<()>;
 }
@@ -108,6 +112,19 @@ impl DiskFile for LocalFile {
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.0.write_all_at(bytes, offset)
+    }
+
+    fn start_writing(&self, offset: u64, length: u64) {
+        #[cfg(target_os = "linux")]
+        {
+            // Linux starts writing dirty pages and drops clean ones; these are dirty. Errors are
+            // ignored, since only the duration of a later sync depends on it.
+            let (length, advice) =
+                (std::num::NonZeroU64::new(length), rustix::fs::Advice::DontNeed);
+            let _ = rustix::fs::fadvise(&self.0, offset, length, advice);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (offset, length);
     }
 
     fn sync(&self) -> io::Result<()> {

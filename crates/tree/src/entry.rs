@@ -95,6 +95,15 @@ impl Slot {
         }
     }
 
+    /// Returns the length of the whole value, with its body.
+    pub(crate) fn value_len(&self) -> usize {
+        match self {
+            Self::Removed => 0,
+            Self::Inline(value) => value.len(),
+            Self::Apart { handle, inline } => inline.len() + handle.len as usize,
+        }
+    }
+
     /// Returns the slot as a reference; its bytes are the buffer.
     pub(crate) fn as_ref(&self) -> SlotRef<'_> {
         match self {

@@ -31,8 +31,8 @@ pub enum Error {
     /// The snapshot was ended by [`Tree::end_snapshots`](crate::Tree::end_snapshots).
     SnapshotEnded,
     /// The list of files could not be written, so its state on the disk is unknown. The tree
-    /// changes no more files until it is opened again.
-    Stopped(String),
+    /// changes no more files until it is opened again. Contains the cause.
+    Stopped(Arc<Error>),
     /// The tree has no space with this number.
     UnknownSpace(u64),
     /// The call contradicts the contract of the tree or was refused by the hooks.

@@ -69,7 +69,7 @@ fn expire_space(shared: &Arc<Shared>, space: &Arc<Space>, expired: &mut Expired)
         found.bytes += table.meta.bytes;
         edits.push(Edit::RemoveTable { space: space.number, table: table.meta.id });
     }
-    if !edits.is_empty() && shared.edit(space, edits, &[], |_| true)? {
+    if !edits.is_empty() && shared.edit(space, edits, &[], |_| true)?.is_some() {
         *expired = found;
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Figures about a tree, for metrics and for decisions of its owner.
 
+use std::sync::atomic::Ordering;
+
 use crate::{error::Result, metadata::Ending, space::Space, tree::Tree};
 
 /// Figures about one space, at one moment.
@@ -23,6 +25,8 @@ pub struct SpaceFigures {
     pub removals: u64,
     /// Number of versions with a newer version of the key in the same table.
     pub superseded: u64,
+    /// Bytes of the keys and values of these versions.
+    pub superseded_bytes: u64,
     /// Number of listed body files.
     pub body_files: u64,
     /// Size of the body files in bytes.
@@ -42,12 +46,17 @@ pub struct SpaceFigures {
 pub struct TreeFigures {
     /// Memory of all memtables in bytes.
     pub memory_bytes: u64,
+    /// Memory of flushed memtables that running reads still use.
+    pub held_bytes: u64,
     /// Memory of cached blocks in bytes.
     pub cached_bytes: u64,
     /// Memory of indexes and filters in bytes.
     pub index_bytes: u64,
     /// Size of all listed files in bytes.
     pub file_bytes: u64,
+    /// Bytes of versions with a newer version of the key in the same table: those that open
+    /// snapshots see, or saw when the table was written.
+    pub superseded_bytes: u64,
 }
 
 impl Tree {
@@ -62,21 +71,25 @@ impl Tree {
         let mut figures = TreeFigures { cached_bytes, ..TreeFigures::default() };
         for space in self.shared.all_spaces().values() {
             let state = space.load_full();
-            figures.memory_bytes += space.memory().0;
+            figures.memory_bytes += space.memory().map_or(0, |memory| memory.bytes);
             figures.file_bytes += state.version.bytes();
             let indexes = state.version.tables().map(|table| table.index_bytes());
             figures.index_bytes += indexes.sum::<u64>();
+            let superseded = state.version.tables().map(|table| table.meta.superseded_bytes);
+            figures.superseded_bytes += superseded.sum::<u64>();
         }
+        let used = self.shared.files().trash.memtable_bytes.load(Ordering::Relaxed);
+        figures.held_bytes = used.saturating_sub(figures.memory_bytes);
         figures
     }
 }
 
 fn figures_of(space: &Space) -> SpaceFigures {
     let version = std::sync::Arc::clone(&space.load().version);
-    let (memory_bytes, memory_entries) = space.memory();
+    let memory = space.memory();
     let mut figures = SpaceFigures {
-        memory_bytes,
-        memory_entries,
+        memory_bytes: memory.map_or(0, |memory| memory.bytes),
+        memory_entries: memory.map_or(0, |memory| memory.entries),
         runs: version.runs.len() as u64,
         body_files: version.bodies.len() as u64,
         body_bytes: version.body_bytes.0,
@@ -92,6 +105,7 @@ fn figures_of(space: &Space) -> SpaceFigures {
         figures.entries += meta.entries;
         figures.removals += meta.removals;
         figures.superseded += meta.superseded;
+        figures.superseded_bytes += meta.superseded_bytes;
         figures.endless += meta.endless;
         for ending in &meta.endings {
             add_ending(&mut figures.endings, ending);

@@ -72,6 +72,9 @@ impl FileWriter {
     fn write_all(&mut self) -> Result<()> {
         let written = self.file.write_at(&self.buffer, self.at);
         written.map_err(|error| Error::io("write", &file_name(self.id), error))?;
+        // Otherwise the sync of a whole table keeps the disk busy for tens of milliseconds, in which
+        // the owner's log waits.
+        self.file.start_writing(self.at, self.buffer.len() as u64);
         self.at += self.buffer.len() as u64;
         self.buffer.clear();
         Ok(())

@@ -31,20 +31,26 @@ struct Apart {
     group: u64,
 }
 
+/// The result of a flush; all zero if there was nothing to write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlushReport {
+    /// Memory of the written memtables in bytes. It is no longer part of the tree, but a running
+    /// read may use it for a while.
+    pub freed: u64,
+    /// Bytes that were written to files.
+    pub written: u64,
+}
+
 impl Tree {
-    /// Writes the memtables of a space to tables; returns whether there was anything to write. On
-    /// failure they stay in memory for the next flush. Flushes of different spaces may run at the
-    /// same time.
-    pub fn flush(&self, space: u64) -> Result<bool> {
+    /// Writes the memtables of a space to tables. On failure they stay in memory for the next flush.
+    /// Flushes of different spaces may run at the same time.
+    pub fn flush(&self, space: u64) -> Result<FlushReport> {
         let space = self.shared.space(space)?;
         let mut flushing = space.flushing.lock();
-        {
-            let _no_writer = self.shared.writer.lock();
-            space.rotate(&self.shared.files().trash);
-        }
+        space.rotate(&self.shared.files().trash);
         let state = space.load_full();
         if state.sealed.is_empty() {
-            return Ok(false);
+            return Ok(FlushReport::default());
         }
         let flush = Flush { shared: &self.shared, space: &space };
         flush.run(&mut flushing, &state.sealed, &state.version)
@@ -62,7 +68,7 @@ impl Flush<'_> {
         flushing: &mut FlushState,
         sealed: &[Arc<Memtable>],
         version: &Version,
-    ) -> Result<bool> {
+    ) -> Result<FlushReport> {
         self.shared.check_working()?;
         let last = sealed.iter().map(|memtable| memtable.last_number()).max().unwrap_or(0);
         self.shared.maker.hooks.sync_log(last)?;
@@ -75,19 +81,23 @@ impl Flush<'_> {
         let outcome =
             written.and_then(|()| self.shared.edit(self.space, edits.clone(), sealed, |_| true));
         match &outcome {
-            Ok(true) => {
+            Ok(Some(_)) => {
                 flushing.last_run += 1;
                 self.record_open_bodies(flushing, &edits);
             }
             Err(Error::Stopped(_)) => {}
-            Ok(false) | Err(_) => {
+            Ok(None) | Err(_) => {
                 // Open files may end with a part of this flush, so none is continued.
                 flushing.open_bodies.clear();
                 self.shared.discard(self.space, &edits);
             }
         }
         drop(claims);
-        outcome.map(|_| true)
+        let Some(replaced) = outcome? else { return Ok(FlushReport::default()) };
+        // A drop of the space may have released the memtables before.
+        let freed = replaced.sealed.iter().filter(|of| sealed.iter().any(|at| Arc::ptr_eq(at, of)));
+        let freed = freed.map(|memtable| memtable.bytes()).sum();
+        Ok(FlushReport { freed, written: written_by(&edits, version) })
     }
 
     /// Returns the versions to write, in order.
@@ -262,4 +272,17 @@ impl Flush<'_> {
             flushing.open_bodies.remove(&label);
         }
     }
+}
+
+/// Returns the bytes by which these edits extend the files of a version.
+fn written_by(edits: &[Edit], version: &Version) -> u64 {
+    let written = |edit: &Edit| match edit {
+        Edit::AddTable { meta, .. } => meta.bytes,
+        Edit::SetBody { meta, .. } => {
+            let before = version.bodies.get(&meta.id).map_or(0, |body| body.meta.bytes);
+            meta.bytes.saturating_sub(before)
+        }
+        _ => 0,
+    };
+    edits.iter().map(written).sum()
 }

@@ -110,8 +110,8 @@ impl Job {
         let written = edits.iter().map(written).sum();
         let outcome = self.shared.edit(&self.space, edits.clone(), &[], |_| true);
         match outcome {
-            Ok(true) => Ok(JobReport { read, written, cancelled: false }),
-            Ok(false) => {
+            Ok(Some(_)) => Ok(JobReport { read, written, cancelled: false }),
+            Ok(None) => {
                 self.shared.discard(&self.space, &edits);
                 Ok(JobReport { read, written, cancelled: true })
             }

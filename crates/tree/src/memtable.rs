@@ -147,6 +147,7 @@ impl Memtable {
             self.last.fetch_max(number, Ordering::Relaxed);
             self.entries.fetch_add(count, Ordering::Relaxed);
             self.bytes.fetch_add(grown, Ordering::Relaxed);
+            self.trash.memtable_bytes.fetch_add(grown, Ordering::Relaxed);
         }
         grown
     }
@@ -287,6 +288,7 @@ impl Memtable {
 
 impl Drop for Memtable {
     fn drop(&mut self) {
+        self.trash.memtable_bytes.fetch_sub(self.bytes(), Ordering::Relaxed);
         let chunks = std::mem::take(&mut self.chunks);
         self.trash.push_memory(Box::new(chunks));
     }

@@ -48,6 +48,8 @@ pub(crate) struct TableMeta {
     pub(crate) removals: u64,
     /// Number of versions with a newer version of the key in the same table.
     pub(crate) superseded: u64,
+    /// Bytes of the keys and values of these versions, with their bodies.
+    pub(crate) superseded_bytes: u64,
     /// Number of values without an end.
     pub(crate) endless: u64,
     /// The values with an end, by kind.
@@ -90,7 +92,11 @@ impl TableMeta {
         put_bytes(out, &self.first_key);
         put_bytes(out, &self.last_key);
         let (least, greatest) = self.numbers;
-        for value in [least, greatest, self.entries, self.removals, self.superseded, self.endless] {
+        let superseded = [self.superseded, self.superseded_bytes];
+        for value in [least, greatest, self.entries, self.removals] {
+            put_varint(out, value);
+        }
+        for value in superseded.into_iter().chain([self.endless]) {
             put_varint(out, value);
         }
         put_varint(out, self.endings.len() as u64);
@@ -115,7 +121,8 @@ impl TableMeta {
         let last_key = Bytes::copy_from_slice(decoder.bytes()?);
         let numbers = (decoder.varint()?, decoder.varint()?);
         let (entries, removals) = (decoder.varint()?, decoder.varint()?);
-        let (superseded, endless) = (decoder.varint()?, decoder.varint()?);
+        let (superseded, superseded_bytes) = (decoder.varint()?, decoder.varint()?);
+        let endless = decoder.varint()?;
         let mut endings = Vec::new();
         for _ in 0..decoder.length()? {
             endings.push(Ending {
@@ -140,6 +147,7 @@ impl TableMeta {
             entries,
             removals,
             superseded,
+            superseded_bytes,
             endless,
             endings,
             body_uses,

@@ -38,16 +38,18 @@ enum Need {
 }
 
 impl Tree {
-    /// Returns the most needed job that does not conflict with running ones. `first_runs` is the
-    /// number of first runs of a space from which they are merged: small, such as 4, for fast
-    /// reads; larger during a burst of writes.
-    pub fn pick(&self, first_runs: usize) -> Option<Job> {
+    /// Returns the most needed job that does not conflict with running ones. `first_runs` returns
+    /// the number of first runs of a space from which they are merged: small, such as 4, for fast
+    /// reads; larger during a burst of writes. For `None` it leaves the space alone, for a job that
+    /// [`pick_whole`](Self::pick_whole) cannot have yet.
+    pub fn pick(&self, first_runs: impl Fn(u64) -> Option<usize>) -> Option<Job> {
         let shared = &self.shared;
         if let Some(space) = shared.dropped.lock().first() {
             return Some(job(shared, space, Work::Forget, None));
         }
         let mut needs = Vec::new();
         for space in shared.all_spaces().values() {
+            let Some(first_runs) = first_runs(space.number) else { continue };
             let version = Arc::clone(&space.load().version);
             for (ratio, need) in needs_of(&version, first_runs, &shared.maker.options) {
                 needs.push((ratio, need, Arc::clone(space), Arc::clone(&version)));

@@ -47,12 +47,11 @@ impl Pins {
         self.kept_from.fetch_max(newest.min(number.saturating_add(1)), Ordering::SeqCst);
     }
 
-    /// Returns the smallest number of a snapshot that was not ended, and the greatest.
-    pub(crate) fn bounds(&self) -> Option<(u64, u64)> {
+    /// Returns the numbers of the snapshots that were not ended, in ascending order.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
         let open = self.open.lock();
         let kept_from = self.kept_from.load(Ordering::SeqCst);
-        let first = open.range(kept_from..).next()?;
-        Some((*first.0, *open.last_key_value()?.0))
+        open.range(kept_from..).map(|(number, _)| *number).collect()
     }
 }
 
@@ -137,10 +136,10 @@ mod tests {
     fn an_ended_snapshot_keeps_nothing_and_the_newest_cannot_be_ended() {
         let pins = Arc::<Pins>::default();
         let (old, newest) = (pins.pin(5), pins.pin(10));
-        assert_eq!(pins.bounds(), Some((5, 10)));
+        assert_eq!(pins.numbers(), [5, 10]);
         pins.end(5);
         assert_eq!([&old, &newest].map(Pin::is_ended), [true, false]);
-        assert_eq!(pins.bounds(), Some((10, 10)));
+        assert_eq!(pins.numbers(), [10]);
         pins.end(u64::MAX);
         assert!(!newest.is_ended());
         assert!(pins.retention().keeps(9, Some(11)));

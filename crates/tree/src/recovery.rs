@@ -26,18 +26,9 @@ use crate::{
 /// Opens the tree on a disk, creating it if the disk has no files.
 pub(crate) fn open(disk: Arc<dyn Disk>, hooks: Arc<dyn Hooks>, options: Options) -> Result<Shared> {
     let files = Arc::new(Files::new(Arc::clone(&disk), &options));
-    let names = disk.names().map_err(|error| Error::io("list", "the folder", error))?;
-    let listed = manifest::read(&*disk, &names)?;
-    if listed.sequence < options.last_edit {
-        let name = format!("manifest-{}", listed.number);
-        return Err(Error::damaged(&name, 0, "its last records are missing"));
-    }
-    let versions = versions_of(&listed, &files.trash)?;
+    let Found { names, listed, versions } = find(&*disk, &files.trash, options.last_edit)?;
     let present: BTreeSet<u64> = names.iter().filter_map(|name| file_id(name)).collect();
     let wanted: BTreeSet<u64> = versions.values().flat_map(Version::file_ids).collect();
-    if let Some(missing) = wanted.difference(&present).next() {
-        return Err(Error::damaged(&file_name(*missing), 0, "the file is missing"));
-    }
     // Numbers of ended body files are still in use by tables.
     let ended = versions.values().flat_map(|version| version.ended.keys().copied());
     let bodies = versions.values().flat_map(|version| version.bodies.keys().copied());
@@ -60,6 +51,32 @@ pub(crate) fn open(disk: Arc<dyn Disk>, hooks: Arc<dyn Hooks>, options: Options)
     let (options, next_file) = (Arc::new(options), Arc::new(AtomicU64::new(used + 1)));
     let maker = FileMaker { files, hooks, options, next_file };
     Ok(Shared::new(maker, manifest, spaces))
+}
+
+/// What a disk contains.
+pub(crate) struct Found {
+    /// The names of all files.
+    pub(crate) names: Vec<String>,
+    pub(crate) listed: Listed,
+    pub(crate) versions: BTreeMap<u64, Version>,
+}
+
+/// Reads the list of files, and fails if a listed file is missing or the list ends before this
+/// edit. Nothing is changed.
+pub(crate) fn find(disk: &dyn Disk, trash: &Arc<Trash>, last_edit: u64) -> Result<Found> {
+    let names = disk.names().map_err(|error| Error::io("list", "the folder", error))?;
+    let listed = manifest::read(disk, &names)?;
+    if listed.sequence < last_edit {
+        let name = format!("manifest-{}", listed.number);
+        return Err(Error::damaged(&name, 0, "its last records are missing"));
+    }
+    let versions = versions_of(&listed, trash)?;
+    let present: BTreeSet<u64> = names.iter().filter_map(|name| file_id(name)).collect();
+    let wanted: BTreeSet<u64> = versions.values().flat_map(Version::file_ids).collect();
+    if let Some(missing) = wanted.difference(&present).next() {
+        return Err(Error::damaged(&file_name(*missing), 0, "the file is missing"));
+    }
+    Ok(Found { names, listed, versions })
 }
 
 /// Applies the listed edits, space by space.

@@ -3,7 +3,8 @@
 //!
 //! | lock | held for | readers take it |
 //! |---|---|---|
-//! | `writer` | inserting a batch, sealing a memtable, publishing | no |
+//! | `writer` | inserting a batch, publishing, changing the set of spaces | no |
+//! | `Space::writing` | inserting into a space, sealing its memtable | no |
 //! | `Space::exchange` | computing and storing a state | no |
 //! | `editor` | writing an edit to the list of files | no |
 //! | `claimed` | one operation of a set | no |
@@ -44,26 +45,24 @@ pub(crate) struct View {
     pub(crate) pin: Pin,
 }
 
-/// State of the thread that applies batches.
-#[derive(Debug)]
-pub(crate) struct WriterState {
-    pub(crate) spaces: Arc<SpaceMap>,
-    /// Number of the last applied batch.
-    pub(crate) applied: u64,
-}
-
 /// An open tree without its public interface.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) maker: FileMaker,
     pub(crate) pins: Arc<Pins>,
     pub(crate) current: ArcSwap<View>,
-    pub(crate) writer: Mutex<WriterState>,
+    /// The spaces that exist, whether or not they are published yet. Changed only while `writer` is
+    /// locked.
+    pub(crate) spaces: ArcSwap<SpaceMap>,
+    /// Held while a batch is applied or published, or the set of spaces is changed.
+    pub(crate) writer: Mutex<()>,
+    /// Number of the last applied batch.
+    pub(crate) applied: AtomicU64,
     editor: Mutex<Manifest>,
     /// Sequence number of the last durable edit.
     last_edit: AtomicU64,
     /// Reason why the list of files cannot be written any more.
-    stopped: OnceLock<String>,
+    stopped: OnceLock<Arc<Error>>,
     /// Tables and body files that a job uses.
     claimed: Mutex<BTreeSet<u64>>,
     /// Dropped spaces whose files are still listed.
@@ -97,7 +96,9 @@ impl Shared {
             maker,
             pins,
             current: ArcSwap::from_pointee(view),
-            writer: Mutex::new(WriterState { spaces, applied: 0 }),
+            spaces: ArcSwap::new(spaces),
+            writer: Mutex::default(),
+            applied: AtomicU64::new(0),
             last_edit: AtomicU64::new(manifest.sequence()),
             editor: Mutex::new(manifest),
             stopped: OnceLock::new(),
@@ -111,23 +112,22 @@ impl Shared {
         &self.maker.files
     }
 
-    /// Makes a view of all batches up to this number the current one.
-    pub(crate) fn publish(&self, writer: &WriterState, number: u64) {
+    /// Makes a view of all batches up to this number the current one. The caller holds `writer`.
+    pub(crate) fn publish(&self, number: u64) {
         // Registered before the previous view can be released, so that its versions are kept.
         let pin = self.pins.pin(number);
-        let view = View { number, spaces: Arc::clone(&writer.spaces), pin };
+        let view = View { number, spaces: self.all_spaces(), pin };
         drop(self.current.swap(Arc::new(view)));
     }
 
     /// Returns a space that exists, whether or not it is published yet.
     pub(crate) fn space(&self, number: u64) -> Result<Arc<Space>> {
-        let writer = self.writer.lock();
-        writer.spaces.get(&number).cloned().ok_or(Error::UnknownSpace(number))
+        self.spaces.load().get(&number).cloned().ok_or(Error::UnknownSpace(number))
     }
 
     /// Returns all spaces that exist.
     pub(crate) fn all_spaces(&self) -> Arc<SpaceMap> {
-        Arc::clone(&self.writer.lock().spaces)
+        self.spaces.load_full()
     }
 
     /// Claims files for a job; `None` if another job uses one of them.
@@ -146,12 +146,12 @@ impl Shared {
 
     /// Fails if files can no longer be changed.
     pub(crate) fn check_working(&self) -> Result<()> {
-        self.stopped.get().map_or(Ok(()), |cause| Err(Error::Stopped(cause.clone())))
+        self.stopped.get().map_or(Ok(()), |cause| Err(Error::Stopped(Arc::clone(cause))))
     }
 
-    fn stop<T>(&self, error: &Error) -> Result<T> {
-        let cause = self.stopped.get_or_init(|| error.to_string());
-        Err(Error::Stopped(cause.clone()))
+    fn stop<T>(&self, error: Error) -> Result<T> {
+        let cause = self.stopped.get_or_init(|| Arc::new(error));
+        Err(Error::Stopped(Arc::clone(cause)))
     }
 
     /// Returns the sequence number of the last durable edit.
@@ -160,20 +160,21 @@ impl Shared {
     }
 
     /// Makes edits of a space durable, publishes its new version and releases the memtables that
-    /// were flushed. New files must be durable; their names are made durable here. Returns false,
-    /// and changes nothing, if the space was dropped or `fits` refuses the current version.
+    /// were flushed. New files must be durable; their names are made durable here. Returns the
+    /// replaced state; `None` if nothing was changed, because the space was dropped or `fits`
+    /// refuses the current version.
     pub(crate) fn edit(
         &self,
         space: &Space,
         mut edits: Vec<Edit>,
         flushed: &[Arc<Memtable>],
         fits: impl FnOnce(&Version) -> bool,
-    ) -> Result<bool> {
+    ) -> Result<Option<Arc<State>>> {
         let mut manifest = self.editor.lock();
         self.check_working()?;
         let old = Arc::clone(&space.load().version);
         if space.is_dropped() || !fits(&old) {
-            return Ok(false);
+            return Ok(None);
         }
         let trash = &self.files().trash;
         let mut next = old.after(&edits, trash).map_err(Error::Refused)?;
@@ -199,8 +200,8 @@ impl Shared {
         });
         old.record_removed(&next);
         drop(manifest);
-        drop((replaced, old));
-        Ok(true)
+        drop(old);
+        Ok(Some(replaced))
     }
 
     /// Makes it durable that a dropped space has no files any more, and releases them.
@@ -237,7 +238,7 @@ impl Shared {
     fn append(&self, manifest: &mut Manifest, edits: &[Edit]) -> Result<()> {
         match manifest.append(edits) {
             Ok(sequence) => self.last_edit.store(sequence, Ordering::SeqCst),
-            Err(error) => return self.stop(&error),
+            Err(error) => return self.stop(error),
         }
         Ok(())
     }
@@ -250,9 +251,10 @@ impl Shared {
         }
         self.check_working()?;
         let listed: Vec<Arc<Space>> = {
-            let writer = self.writer.lock();
-            // A dropped space is still listed until its drop is recorded.
-            writer.spaces.values().chain(&*self.dropped.lock()).cloned().collect()
+            // Excludes a drop between the two reads. A dropped space is still listed until its drop
+            // is recorded.
+            let _no_change = self.writer.lock();
+            self.all_spaces().values().chain(&*self.dropped.lock()).cloned().collect()
         };
         let listed = listed.iter();
         let edits: Vec<Edit> =
@@ -263,7 +265,7 @@ impl Shared {
         match created {
             Ok(new) => *manifest = new,
             // The marker of the new list may exist, so nothing may be added to the old one.
-            Err(error) => return self.stop(&error),
+            Err(error) => return self.stop(error),
         }
         self.last_edit.store(manifest.sequence(), Ordering::SeqCst);
         if let Ok(names) = disk.names() {

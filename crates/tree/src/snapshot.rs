@@ -14,7 +14,7 @@ use crate::{
     merge::{Merge, Source},
     run_cursor::RunCursor,
     shared::{Shared, View},
-    space::State,
+    space::{Space, State},
     value::{RecentFrames, value_of},
     version::{Version, table_of},
 };
@@ -157,6 +157,15 @@ impl Snapshot {
             failed: false,
         })
     }
+}
+
+/// Returns the newest value of a key in a space, whether or not it is published.
+pub(crate) fn newest_value(space: &Space, files: &Files, key: &[u8]) -> Result<Option<Bytes>> {
+    let state = space.load();
+    let value = find(&state, files, key, u64::MAX, |slot| {
+        value_of(files, &state.version, slot, Caching::Fill, None)
+    })?;
+    Ok(value.flatten().filter(|_| !space.is_dropped()))
 }
 
 /// Searches the newest version of a key with at most this number and reads its value with `read`.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use parking_lot::Mutex;
 
 use crate::{memtable::Memtable, options::Layout, trash::Trash, version::Version};
@@ -21,6 +22,36 @@ pub(crate) struct State {
     /// Memtables that are being flushed, the newest first.
     pub(crate) sealed: Vec<Arc<Memtable>>,
     pub(crate) version: Arc<Version>,
+}
+
+/// What the memtables of a space contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpaceMemory {
+    /// Number of the space.
+    pub space: u64,
+    /// Memory in bytes.
+    pub bytes: u64,
+    /// Number of versions.
+    pub entries: u64,
+    /// Number of the first batch that is not completely in tables.
+    pub first: u64,
+    /// Number of the last batch.
+    pub last: u64,
+}
+
+impl State {
+    /// Returns the contents of the memtables of this space; `None` if they are empty.
+    fn memory(&self, space: u64) -> Option<SpaceMemory> {
+        let memtables = || self.sealed.iter().chain([&self.active]);
+        let first = memtables().filter_map(|memtable| memtable.first_number()).min()?;
+        Some(SpaceMemory {
+            space,
+            bytes: memtables().map(|memtable| memtable.bytes()).sum(),
+            entries: memtables().map(|memtable| memtable.entries()).sum(),
+            first,
+            last: memtables().map(|memtable| memtable.last_number()).max()?,
+        })
+    }
 }
 
 /// State that flushes of a space keep between them.
@@ -41,6 +72,8 @@ pub(crate) struct Space {
     state: ArcSwap<State>,
     /// Held while a new state is computed from the current one and stored; never during I/O.
     exchange: Mutex<()>,
+    /// Held while entries are inserted into the active memtable or it is sealed; never during I/O.
+    pub(crate) writing: Mutex<()>,
     /// Held during a flush. Readers and the writer never take it.
     pub(crate) flushing: Mutex<FlushState>,
     dropped: AtomicBool,
@@ -57,6 +90,7 @@ impl Space {
             points: AtomicBool::new(layout == Layout::Points),
             state: ArcSwap::from_pointee(state),
             exchange: Mutex::default(),
+            writing: Mutex::default(),
             flushing: Mutex::new(FlushState { last_run, ..FlushState::default() }),
             dropped: AtomicBool::new(false),
         }
@@ -89,8 +123,20 @@ impl Space {
         self.state.swap(Arc::new(next))
     }
 
-    /// Seals the active memtable if it has entries. The caller excludes writers.
+    /// Inserts the values of a batch into the active memtable, in ascending order of distinct keys.
+    /// Returns by how many bytes it grew.
+    pub(crate) fn insert(
+        &self,
+        number: u64,
+        items: impl IntoIterator<Item = (Bytes, Option<Bytes>)>,
+    ) -> u64 {
+        let _alone = self.writing.lock();
+        self.load().active.insert(number, items)
+    }
+
+    /// Seals the active memtable if it has entries.
     pub(crate) fn rotate(&self, trash: &Arc<Trash>) {
+        let _alone = self.writing.lock();
         if self.load().active.first_number().is_none() {
             return;
         }
@@ -103,31 +149,21 @@ impl Space {
         drop(old);
     }
 
-    /// Returns the number of the first batch that is not completely in tables.
-    pub(crate) fn first_unflushed(&self) -> Option<u64> {
-        let state = self.load();
-        let memtables = state.sealed.iter().chain([&state.active]);
-        memtables.filter_map(|memtable| memtable.first_number()).min()
+    /// Returns the contents of the memtables; `None` if they are empty.
+    pub(crate) fn memory(&self) -> Option<SpaceMemory> {
+        self.load().memory(self.number)
     }
 
-    /// Returns the bytes and entries of the memtables.
-    pub(crate) fn memory(&self) -> (u64, u64) {
-        let state = self.load();
-        let memtables = state.sealed.iter().chain([&state.active]);
-        memtables.fold((0, 0), |(bytes, entries), memtable| {
-            (bytes + memtable.bytes(), entries + memtable.entries())
-        })
-    }
-
-    /// Marks the space as dropped, so that reads find nothing, and releases its memtables.
-    pub(crate) fn record_dropped(&self, trash: &Arc<Trash>) {
+    /// Marks the space as dropped, so that reads find nothing, and releases its memtables. Returns
+    /// the bytes of these.
+    pub(crate) fn record_dropped(&self, trash: &Arc<Trash>) -> u64 {
         self.dropped.store(true, Ordering::SeqCst);
         let old = self.exchange(|state| State {
             active: Memtable::new(trash),
             sealed: Vec::new(),
             version: Arc::clone(&state.version),
         });
-        drop(old);
+        old.memory(self.number).map_or(0, |memory| memory.bytes)
     }
 
     pub(crate) fn is_dropped(&self) -> bool {

@@ -125,6 +125,7 @@ impl Current {
             entries: 0,
             removals: 0,
             superseded: 0,
+            superseded_bytes: 0,
             endless: 0,
             endings: Vec::new(),
             body_uses: Vec::new(),
@@ -144,7 +145,10 @@ impl Current {
     fn count(&mut self, hooks: &dyn Hooks, space: u64, entry: &Entry, superseded: bool) {
         let meta = &mut self.meta;
         meta.entries += 1;
-        meta.superseded += u64::from(superseded);
+        if superseded {
+            meta.superseded += 1;
+            meta.superseded_bytes += (entry.key.len() + entry.slot.value_len()) as u64;
+        }
         meta.numbers = (meta.numbers.0.min(entry.number), meta.numbers.1.max(entry.number));
         let Some(inline) = entry.slot.inline() else {
             meta.removals += 1;

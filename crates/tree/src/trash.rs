@@ -2,7 +2,10 @@
 //! reference, possibly a reader, only puts them here; freeing half a million nodes or unlinking a file is left to
 //! [`Tree::sweep`](crate::Tree::sweep).
 
-use std::{any::Any, sync::Arc};
+use std::{
+    any::Any,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use parking_lot::Mutex;
 
@@ -14,6 +17,8 @@ pub(crate) type Garbage = Box<dyn Any + Send>;
 pub(crate) struct Trash {
     memory: Mutex<Vec<Garbage>>,
     files: Mutex<Vec<u64>>,
+    /// Bytes of all memtables that something refers to.
+    pub(crate) memtable_bytes: AtomicU64,
 }
 
 impl Trash {

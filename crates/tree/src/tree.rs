@@ -10,9 +10,9 @@ use crate::{
     hooks::Hooks,
     options::{KEY_BYTES_MAX, Layout, Options, VALUE_BYTES_MAX},
     recovery,
-    shared::{Shared, SpaceMap, WriterState},
-    snapshot::Snapshot,
-    space::Space,
+    shared::{Shared, SpaceMap},
+    snapshot::{Snapshot, newest_value},
+    space::{Space, SpaceMemory},
     version::Version,
 };
 
@@ -68,11 +68,12 @@ impl Tree {
             spaces.insert(number, Arc::new(space));
             Ok(None)
         })
+        .map(|_| ())
     }
 
     /// Drops a space. Reads of it find nothing from now on, also those of open snapshots. Its
-    /// files are removed by a job.
-    pub fn drop_space(&self, number: u64) -> Result<()> {
+    /// files are removed by a job. Returns the bytes of its memtables, which are released.
+    pub fn drop_space(&self, number: u64) -> Result<u64> {
         self.change_spaces(|spaces| {
             spaces.remove(&number).map(Some).ok_or(Error::UnknownSpace(number))
         })
@@ -90,21 +91,23 @@ impl Tree {
     }
 
     /// Changes the set of spaces and publishes it. `change` returns the space that it removed.
+    /// Returns the bytes of the memtables of that space.
     fn change_spaces(
         &self,
         change: impl FnOnce(&mut SpaceMap) -> Result<Option<Arc<Space>>>,
-    ) -> Result<()> {
-        let mut writer = self.shared.writer.lock();
-        let mut spaces = SpaceMap::clone(&writer.spaces);
+    ) -> Result<u64> {
+        let _writer = self.shared.writer.lock();
+        let mut spaces = SpaceMap::clone(&self.shared.all_spaces());
         let removed = change(&mut spaces)?;
-        writer.spaces = Arc::new(spaces);
+        self.shared.spaces.store(Arc::new(spaces));
+        let mut released = 0;
         if let Some(space) = removed {
             self.shared.dropped.lock().push(Arc::clone(&space));
-            space.record_dropped(&self.shared.files().trash);
+            released = space.record_dropped(&self.shared.files().trash);
         }
         let number = self.shared.current.load().number;
-        self.shared.publish(&writer, number);
-        Ok(())
+        self.shared.publish(number);
+        Ok(released)
     }
 
     /// Inserts the changes of a batch into the memtables, invisible until it is published. If a key
@@ -113,36 +116,64 @@ impl Tree {
     ///
     /// A batch with an invalid change is refused before anything is inserted.
     pub fn apply(&self, number: u64, writes: Vec<Write>) -> Result<u64> {
-        let mut writer = self.shared.writer.lock();
+        let _writer = self.shared.writer.lock();
         let published = self.shared.current.load().number;
-        if number <= published || number < writer.applied {
-            let text = format!("batch {number} was applied after {}", writer.applied);
+        let applied = self.shared.applied.load(Ordering::SeqCst);
+        if number <= published || number < applied {
+            return Err(Error::Refused(format!("batch {number} was applied after {applied}")));
+        }
+        let spaces = self.shared.all_spaces();
+        let writes = sort(&spaces, writes)?;
+        self.shared.applied.store(number, Ordering::SeqCst);
+        Ok(insert(&spaces, number, writes))
+    }
+
+    /// Inserts a part of a batch while the owner applies its log at a start. Several threads may
+    /// call this at the same time, each for spaces of its own, and in ascending order of numbers for
+    /// each space. Returns by how many bytes the memtables grew.
+    ///
+    /// The owner calls [`publish`](Self::publish) and [`first_unflushed`](Self::first_unflushed)
+    /// only when all parts are inserted, so that the parts of a batch become visible together.
+    pub fn replay(&self, number: u64, writes: Vec<Write>) -> Result<u64> {
+        let published = self.shared.current.load().number;
+        if number <= published {
+            let text = format!("batch {number} was replayed after {published} was published");
             return Err(Error::Refused(text));
         }
-        let mut writes = sort(&writer, writes)?.into_iter().peekable();
-        writer.applied = number;
-        let mut grown = 0;
-        while let Some(first) = writes.peek().map(|write| write.space) {
-            let Some(space) = writer.spaces.get(&first) else { break };
-            let of_space = std::iter::from_fn(|| writes.next_if(|write| write.space == first));
-            let items = of_space.map(|write| (write.key, write.value));
-            grown += space.load().active.insert(number, items);
+        let spaces = self.shared.all_spaces();
+        let writes = sort(&spaces, writes)?;
+        for of_space in writes.chunk_by(|one, other| one.space == other.space) {
+            let memory = spaces.get(&of_space[0].space).and_then(|space| space.memory());
+            if let Some(last) = memory.map(|memory| memory.last).filter(|last| number < *last) {
+                return Err(Error::Refused(format!("batch {number} was replayed after {last}")));
+            }
         }
-        Ok(grown)
+        self.shared.applied.fetch_max(number, Ordering::SeqCst);
+        Ok(insert(&spaces, number, writes))
     }
 
     /// Makes all batches up to this number visible to new snapshots. Nothing happens if they are.
     /// The number is not below that of the last applied batch.
     pub fn publish(&self, number: u64) -> Result<()> {
-        let writer = self.shared.writer.lock();
-        if number < writer.applied {
-            let text = format!("batch {} is applied, {number} is not the last", writer.applied);
+        let _writer = self.shared.writer.lock();
+        let applied = self.shared.applied.load(Ordering::SeqCst);
+        if number < applied {
+            let text = format!("batch {applied} is applied, {number} is not the last");
             return Err(Error::Refused(text));
         }
         if self.shared.current.load().number < number {
-            self.shared.publish(&writer, number);
+            self.shared.publish(number);
         }
         Ok(())
+    }
+
+    /// Returns the value of a key after all applied batches, whether or not they are published;
+    /// `None` if the key or the space does not exist. Of a batch that is being applied it may see a
+    /// part.
+    pub fn newest(&self, space: u64, key: &[u8]) -> Result<Option<Bytes>> {
+        let spaces = self.shared.spaces.load();
+        let Some(space) = spaces.get(&space) else { return Ok(None) };
+        newest_value(space, self.shared.files(), key)
     }
 
     /// Takes a snapshot of all published batches. This takes no lock.
@@ -156,9 +187,15 @@ impl Tree {
         self.shared.pins.end(number);
     }
 
-    /// Returns the numbers of the oldest open snapshot and of the newest one.
-    pub fn snapshot_numbers(&self) -> (u64, u64) {
-        self.shared.pins.bounds().unwrap_or_default()
+    /// Returns the numbers of the open snapshots that were not ended, in ascending order. The last
+    /// one is the newest published number, which counts as open.
+    pub fn snapshot_numbers(&self) -> Vec<u64> {
+        self.shared.pins.numbers()
+    }
+
+    /// Returns what the memtables of each space contain, except for empty ones.
+    pub fn memory(&self) -> Vec<SpaceMemory> {
+        self.shared.all_spaces().values().filter_map(|space| space.memory()).collect()
     }
 
     /// Returns the greatest number of a batch in tables.
@@ -176,10 +213,10 @@ impl Tree {
     /// it, after the owner has recorded [`last_edit`](Self::last_edit).
     pub fn first_unflushed(&self, space: Option<u64>) -> Option<u64> {
         // No batch is applied in part while the lock is held.
-        let writer = self.shared.writer.lock();
-        let all = writer.spaces.values();
-        let wanted = all.filter(|of| space.is_none_or(|space| of.number == space));
-        wanted.filter_map(|space| space.first_unflushed()).min()
+        let _writer = self.shared.writer.lock();
+        let spaces = self.shared.all_spaces();
+        let wanted = spaces.values().filter(|of| space.is_none_or(|space| of.number == space));
+        wanted.filter_map(|space| Some(space.memory()?.first)).min()
     }
 
     /// Returns the number of the last durable change of the list of files, for
@@ -206,9 +243,9 @@ impl Tree {
 
 /// Checks the changes of a batch and sorts them by space and key; of several changes of a key the
 /// last remains.
-fn sort(writer: &WriterState, mut writes: Vec<Write>) -> Result<Vec<Write>> {
+fn sort(spaces: &SpaceMap, mut writes: Vec<Write>) -> Result<Vec<Write>> {
     for Write { space, key, value } in &writes {
-        if !writer.spaces.contains_key(space) {
+        if !spaces.contains_key(space) {
             return Err(Error::UnknownSpace(*space));
         }
         if KEY_BYTES_MAX < key.len() {
@@ -226,4 +263,16 @@ fn sort(writer: &WriterState, mut writes: Vec<Write>) -> Result<Vec<Write>> {
         writes.reverse();
     }
     Ok(writes)
+}
+
+/// Inserts sorted changes into the memtables of their spaces; returns by how many bytes these grew.
+fn insert(spaces: &SpaceMap, number: u64, writes: Vec<Write>) -> u64 {
+    let mut writes = writes.into_iter().peekable();
+    let mut grown = 0;
+    while let Some(first) = writes.peek().map(|write| write.space) {
+        let Some(space) = spaces.get(&first) else { break };
+        let of_space = std::iter::from_fn(|| writes.next_if(|write| write.space == first));
+        grown += space.insert(number, of_space.map(|write| (write.key, write.value)));
+    }
+    grown
 }

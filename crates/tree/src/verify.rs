@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     body_file::{BodyFile, count_in},
+    disk::Disk,
     entry::{Entry, Slot},
     error::{Damage, Error, Result},
     files::{Caching, Files, file_name},
@@ -11,6 +12,8 @@ use crate::{
     group::Group,
     key_filter,
     metadata::TableMeta,
+    options::Options,
+    recovery,
     run_cursor::RunCursor,
     table::{FOOTER_BYTES, Table},
     tree::Tree,
@@ -24,16 +27,32 @@ impl Tree {
         collect(&mut damages, self.shared.check_manifest())?;
         for space in self.shared.all_spaces().values() {
             let version = Arc::clone(&space.load().version);
-            let files = self.shared.files();
-            for table in version.tables() {
-                verify_table(files, &version, table, &mut damages)?;
-            }
-            for body in version.bodies.values() {
-                collect(&mut damages, verify_bodies(files, body))?;
-            }
+            verify_version(self.shared.files(), &version, &mut damages)?;
         }
         Ok(damages)
     }
+}
+
+/// Reads all listed files of a tree that is not open and returns the damaged parts. Changes nothing.
+/// Fails only if the disk does. `last_edit` is that of [`Options`].
+pub fn verify_closed(disk: Arc<dyn Disk>, last_edit: u64) -> Result<Vec<Damage>> {
+    let files = Files::new(Arc::clone(&disk), &Options::default());
+    let mut damages = Vec::new();
+    let found = collect(&mut damages, recovery::find(&*disk, &files.trash, last_edit))?;
+    for version in found.iter().flat_map(|found| found.versions.values()) {
+        verify_version(&files, version, &mut damages)?;
+    }
+    Ok(damages)
+}
+
+fn verify_version(files: &Files, version: &Version, damages: &mut Vec<Damage>) -> Result<()> {
+    for table in version.tables() {
+        verify_table(files, version, table, damages)?;
+    }
+    for body in version.bodies.values() {
+        collect(damages, verify_bodies(files, body))?;
+    }
+    Ok(())
 }
 
 /// Adds damage to the list; returns other errors.

@@ -90,7 +90,7 @@ impl Engine for Ours {
     }
 
     fn compact(&self) -> Outcome<bool> {
-        let Some(job) = self.0.pick(FIRST_RUNS) else { return Ok(false) };
+        let Some(job) = self.0.pick(|_| Some(FIRST_RUNS)) else { return Ok(false) };
         self.0.run(&job)?;
         drop(job);
         self.0.sweep()?;

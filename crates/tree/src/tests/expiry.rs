@@ -108,7 +108,7 @@ fn an_older_version_does_not_surface_when_a_file_ends() {
     // The newer table hides the older one and stays.
     assert_eq!((expired.body_files, expired.tables), (1, 0));
     assert_eq!(setting.get(7), None);
-    while let Some(job) = setting.tree.pick(2) {
+    while let Some(job) = setting.tree.pick(|_| Some(2)) {
         setting.tree.run(&job).unwrap();
     }
     assert_eq!(setting.get(7), None);
@@ -154,7 +154,7 @@ fn updates_leave_at_most_the_allowed_garbage() {
     for round in 0..30 {
         setting.write(0..100 + round % 7, 1, 10_000);
         setting.flush();
-        while let Some(job) = setting.tree.pick(4) {
+        while let Some(job) = setting.tree.pick(|_| Some(4)) {
             setting.tree.run(&job).unwrap();
             setting.tree.sweep().unwrap();
         }
@@ -163,7 +163,7 @@ fn updates_leave_at_most_the_allowed_garbage() {
     setting.tree.run(&job).unwrap();
     drop(job);
     let mut rewrites = 0;
-    while let Some(job) = setting.tree.pick(4) {
+    while let Some(job) = setting.tree.pick(|_| Some(4)) {
         rewrites += u32::from(job.kind() == JobKind::Rewrite);
         setting.tree.run(&job).unwrap();
     }

@@ -35,7 +35,7 @@ fn folder() -> (Image, Options) {
         tree.apply(number, rows.map(write).collect()).unwrap();
         tree.publish(number).unwrap();
         tree.flush(1).unwrap();
-        while let Some(job) = tree.pick(2) {
+        while let Some(job) = tree.pick(|_| Some(2)) {
             tree.run(&job).unwrap();
         }
     }

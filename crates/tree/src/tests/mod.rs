@@ -6,6 +6,7 @@ mod expiry;
 mod faults;
 mod flips;
 mod model;
+mod owner;
 mod rules;
 mod sim_disk;
 mod threads;

@@ -257,6 +257,8 @@ impl DiskFile for SimHandle {
         called
     }
 
+    fn start_writing(&self, _: u64, _: u64) {}
+
     fn sync(&self) -> io::Result<()> {
         let mut state = self.0.0.lock();
         state.calls.syncs += 1;

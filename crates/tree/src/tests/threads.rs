@@ -51,7 +51,7 @@ fn check(snapshot: &Snapshot, direction: Direction) {
 
 fn maintain(tree: &Tree, done: &AtomicBool, first_runs: usize) {
     while !done.load(Ordering::SeqCst) {
-        match tree.pick(first_runs) {
+        match tree.pick(|_| Some(first_runs)) {
             Some(job) => drop(tree.run(&job).unwrap()),
             None => std::thread::yield_now(),
         }

@@ -93,6 +93,8 @@ impl DiskFile for GatedFile {
         self.0.write_at(bytes, offset)
     }
 
+    fn start_writing(&self, _: u64, _: u64) {}
+
     fn sync(&self) -> io::Result<()> {
         self.1.pass();
         self.0.sync()
@@ -139,13 +141,13 @@ fn nobody_waits_for_the_sync_of_a_flush_or_job() {
     let mut number = work(&tree, 100);
     for round in 0..8 {
         // The drop of a space without files needs no disk.
-        while let Some(job) = tree.pick(1).filter(|job| job.kind() == JobKind::Forget) {
+        while let Some(job) = tree.pick(|_| Some(1)).filter(|job| job.kind() == JobKind::Forget) {
             tree.run(&job).unwrap();
         }
         std::thread::scope(|scope| {
             let waiting = gate.close();
             let busy = scope.spawn(|| {
-                let job = if round % 2 == 0 { None } else { tree.pick(1) };
+                let job = if round % 2 == 0 { None } else { tree.pick(|_| Some(1)) };
                 match job {
                     Some(job) => drop(tree.run(&job).unwrap()),
                     None => drop(tree.flush(1).unwrap()),

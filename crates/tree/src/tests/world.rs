@@ -246,7 +246,7 @@ impl World {
 
     fn run_job(&mut self) -> Result<()> {
         let first_runs = self.random.usize(1..5);
-        match self.tree.pick(first_runs) {
+        match self.tree.pick(|_| Some(first_runs)) {
             Some(job) => self.tree.run(&job).map(|_| ()),
             None => Ok(()),
         }
@@ -275,11 +275,15 @@ impl World {
     }
 
     fn check_value(&self, snapshot: &Snapshot, space: u64, key: &Bytes, found: Option<&Bytes>) {
-        let want = self.visible(space, key, snapshot.number());
+        self.check_value_at(snapshot.number(), space, key, found);
+    }
+
+    fn check_value_at(&self, number: u64, space: u64, key: &Bytes, found: Option<&Bytes>) {
+        let want = self.visible(space, key, number);
         // A dead value may have been dropped, but no other version may be found instead.
         let dropped = found.is_none() && want.as_ref().is_some_and(|want| self.rules.is_dead(want));
         if !dropped {
-            assert_eq!(found, want.as_ref(), "{key:?} of {space} at {}", snapshot.number());
+            assert_eq!(found, want.as_ref(), "{key:?} of {space} at {number}");
         }
     }
 
@@ -287,6 +291,9 @@ impl World {
         let snapshot = self.random_snapshot();
         let space = self.random.u64(1..self.versions.len() as u64 + 1);
         let keys: Vec<Bytes> = (0..5).map(|_| self.random_key()).collect();
+        for key in &keys {
+            self.check_value_at(u64::MAX, space, key, self.tree.newest(space, key)?.as_ref());
+        }
         let many = match snapshot.get_many(space, &keys) {
             Err(Error::SnapshotEnded) => return Ok(()),
             many => many?,
@@ -381,8 +388,15 @@ impl World {
         }
         let spaces: Vec<u64> = self.spaces.iter().copied().collect();
         self.tree.retain_spaces(&spaces)?;
+        let several = self.random.bool();
+        if several {
+            self.replay_from_threads(&log);
+        }
         for (change, number) in log.iter().zip(1..).skip(self.floor as usize - 1) {
             let Change::Batch(writes) = change else { continue };
+            if several {
+                break;
+            }
             let kept = writes.iter().filter(|write| self.spaces.contains(&write.space));
             self.tree.apply(number, kept.cloned().collect())?;
             if self.random.u32(..40) == 0 {
@@ -391,6 +405,26 @@ impl World {
         }
         self.publish();
         self.check_all()
+    }
+}
+
+impl World {
+    /// Applies the log from several threads, each with spaces of its own.
+    fn replay_from_threads(&self, log: &[Change]) {
+        const THREADS: u64 = 3;
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                scope.spawn(move || {
+                    for (change, number) in log.iter().zip(1..).skip(self.floor as usize - 1) {
+                        let Change::Batch(writes) = change else { continue };
+                        let mine = writes.iter().filter(|write| {
+                            write.space % THREADS == thread && self.spaces.contains(&write.space)
+                        });
+                        self.tree.replay(number, mine.cloned().collect()).unwrap();
+                    }
+                });
+            }
+        });
     }
 }
 
