@@ -259,10 +259,21 @@ impl Memtable {
         before
     }
 
+    /// Returns the first node at a position or behind it, or [`NONE`].
+    fn first_from(&self, target: &Target<'_>) -> u32 {
+        let mut at = self.next(self.last_before(target), 0);
+        // The writer may have inserted nodes before the position since it was searched.
+        while let Some(node) = self.node(at)
+            && target.is_behind(node)
+        {
+            at = self.next(at, 0);
+        }
+        at
+    }
+
     /// Returns the newest version of a key with at most this number.
     pub(crate) fn get(&self, key: &[u8], number: u64) -> Option<(u64, SlotRef<'_>)> {
-        let before = self.last_before(&Target::new(key, number));
-        let node = self.node(self.next(before, 0))?;
+        let node = self.node(self.first_from(&Target::new(key, number)))?;
         (node.key == key).then(|| (node.number, SlotRef::of_value(node.value.as_ref())))
     }
 
@@ -315,8 +326,7 @@ pub(crate) struct MemtableCursor {
 impl MemtableCursor {
     /// Creates a cursor at the first version with at least this key.
     pub(crate) fn forward(memtable: Arc<Memtable>, from: &[u8]) -> Self {
-        let before = memtable.last_before(&Target::new(from, u64::MAX));
-        let at = memtable.next(before, 0);
+        let at = memtable.first_from(&Target::new(from, u64::MAX));
         Self { memtable, at, forward: true }
     }
 
@@ -457,6 +467,32 @@ mod tests {
                 published.store(number, Ordering::Release);
             }
             done.store(true, Ordering::SeqCst);
+        });
+    }
+
+    #[test]
+    fn a_read_beside_the_writer_finds_nothing_newer_than_its_number() {
+        let memtable = Memtable::new(&Arc::default());
+        let published = AtomicU64::new(0);
+        const LAST: u64 = 100_000;
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut at = 0;
+                    while at < LAST {
+                        at = published.load(Ordering::Acquire);
+                        let found = memtable.get(b"key", at).map(|(number, _)| number);
+                        assert_eq!(found, (0 < at).then_some(at));
+                        let from = MemtableCursor::forward(Arc::clone(&memtable), b"key");
+                        assert!(from.key().is_none_or(|key| key == b"key"));
+                    }
+                });
+            }
+            for number in 1..=LAST {
+                let items = [Bytes::from_static(b"a"), Bytes::from_static(b"key")];
+                memtable.insert(number, items.map(|key| (key, None)));
+                published.store(number, Ordering::Release);
+            }
         });
     }
 }
