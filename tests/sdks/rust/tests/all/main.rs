@@ -8,6 +8,7 @@ mod items;
 mod kit;
 mod partition_keys;
 mod queries;
+mod random_pages;
 mod ttl;
 
 use azure_data_cosmos::models::TimeToLive;

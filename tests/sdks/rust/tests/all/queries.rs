@@ -170,8 +170,9 @@ async fn pages() {
 
 /// Reads a query page by page, each page by a new iterator from the continuation token of the
 /// previous page. `between` is called after each page with the number of pages so far.
-async fn tied_pages(
+pub(crate) async fn token_pages(
     container: &ContainerClient,
+    scope: FeedScope,
     sql: &str,
     size: u32,
     between: impl Fn(usize),
@@ -183,14 +184,15 @@ async fn tied_pages(
         if let Some(token) = token {
             options = options.with_continuation_token(token);
         }
-        let items = container.query_items::<Value>(sql, anywhere(), Some(options)).await.unwrap();
+        let items =
+            container.query_items::<Value>(sql, scope.clone(), Some(options)).await.unwrap();
         let mut stream = items.into_pages();
         // The token of the last page results in an iterator without pages.
         let Some(page) = stream.next().await else { return pages };
         let page = page.unwrap().into_items();
         assert!(page.len() <= size as usize, "{} items on a page of {size}", page.len());
         pages.push(page);
-        assert!(pages.len() < 30, "the pages do not end");
+        assert!(pages.len() < 100, "the pages do not end");
         between(pages.len());
         token = Some(stream.to_continuation_token().unwrap());
     }
@@ -206,9 +208,9 @@ async fn pages_over_ties() {
     for (at, sql) in table["queries"].as_array().unwrap().iter().enumerate() {
         let sql = sql.as_str().unwrap();
         let container = tied(&database, &format!("c{at}"), table).await;
-        let pages = tied_pages(&container, sql, size, |_| ()).await;
+        let pages = token_pages(&container, anywhere(), sql, size, |_| ()).await;
         assert_eq!(pages.concat(), query(&container, anywhere(), sql).await, "{sql}");
-        let pages = tied_pages(&container, sql, size, |count| {
+        let pages = token_pages(&container, anywhere(), sql, size, |count| {
             if count == 2 {
                 advance(dies_after);
             }
@@ -225,15 +227,7 @@ async fn pages_over_ties() {
 
 /// Creates a container with the items of the shared table `tiedPages`, many with equal sort keys.
 async fn tied(database: &DatabaseClient, id: &str, table: &Value) -> ContainerClient {
-    let mut index = CompositeIndex::default();
-    for part in table["compositeIndex"].as_array().unwrap() {
-        let order = match part["order"].as_str() {
-            Some("descending") => CompositeIndexOrder::Descending,
-            _ => CompositeIndexOrder::Ascending,
-        };
-        let path = part["path"].as_str().unwrap().to_owned();
-        index = index.with_property(CompositeIndexProperty::new(path, order));
-    }
+    let index = composite_index(&table["compositeIndex"]);
     let policy = IndexingPolicy::default().with_included_path("/*").with_composite_index(index);
     let properties =
         by_paths(id, &["/pk"]).with_default_ttl(TimeToLive::NoDefault).with_indexing_policy(policy);
@@ -248,6 +242,20 @@ async fn tied(database: &DatabaseClient, id: &str, table: &Value) -> ContainerCl
     let items: Vec<Value> = (0..table["items"].as_u64().unwrap()).map(item).collect();
     put(&container, &items).await;
     container
+}
+
+/// Reads a composite index from its paths in a shared table.
+pub(crate) fn composite_index(paths: &Value) -> CompositeIndex {
+    let mut index = CompositeIndex::default();
+    for part in paths.as_array().unwrap() {
+        let order = match part["order"].as_str() {
+            Some("descending") => CompositeIndexOrder::Descending,
+            _ => CompositeIndexOrder::Ascending,
+        };
+        let path = part["path"].as_str().unwrap().to_owned();
+        index = index.with_property(CompositeIndexProperty::new(path, order));
+    }
+    index
 }
 
 #[tokio::test]

@@ -10,6 +10,8 @@ import com.azure.cosmos.CosmosClientBuilder;
 import com.azure.cosmos.CosmosContainer;
 import com.azure.cosmos.CosmosDatabase;
 import com.azure.cosmos.CosmosException;
+import com.azure.cosmos.models.CompositePath;
+import com.azure.cosmos.models.CompositePathSortOrder;
 import com.azure.cosmos.models.CosmosContainerProperties;
 import com.azure.cosmos.models.CosmosItemRequestOptions;
 import com.azure.cosmos.models.CosmosQueryRequestOptions;
@@ -97,6 +99,14 @@ abstract class Ebb {
   CosmosContainer create(CosmosContainerProperties properties) {
     database.createContainer(properties);
     return database.getContainer(properties.getId());
+  }
+
+  /** A composite index, from its paths in a shared table. */
+  static List<CompositePath> compositeIndex(JsonNode paths) {
+    List<CompositePath> index = new ArrayList<>();
+    paths.forEach(path -> index.add(new CompositePath().setPath(path.get("path").asText()).setOrder(
+        path.get("order").asText().equals("ascending") ? CompositePathSortOrder.ASCENDING : CompositePathSortOrder.DESCENDING)));
+    return index;
   }
 
   static CosmosContainerProperties hierarchical(String name, String... paths) {

@@ -125,9 +125,7 @@ class QueriesTest extends Ebb {
     JsonNode table = expected.get("tiedPages");
     int size = table.get("pageSize").asInt();
     int diesAfter = table.get("diesAfter").asInt();
-    List<CompositePath> index = new ArrayList<>();
-    table.get("compositeIndex").forEach(path -> index.add(new CompositePath().setPath(path.get("path").asText())
-        .setOrder(path.get("order").asText().equals("ascending") ? CompositePathSortOrder.ASCENDING : CompositePathSortOrder.DESCENDING)));
+    List<CompositePath> index = compositeIndex(table.get("compositeIndex"));
     CosmosContainer container = create(new CosmosContainerProperties("c", "/pk").setDefaultTimeToLiveInSeconds(-1).setIndexingPolicy(
         new IndexingPolicy().setIncludedPaths(List.of(new IncludedPath("/*"))).setCompositeIndexes(List.of(index))));
     for (JsonNode text : table.get("queries")) {
