@@ -205,7 +205,8 @@ is not done within a second.
   container: a feed that is read to its end stays where it is while other containers are written. They grow
   with each change, in steps that may be larger than 1. Tokens and positions of earlier versions, which
   counted the whole server, stay good. Answers about the account, databases, users, permissions and offers,
-  which belong to no container, name the newest commit of the whole server.
+  which belong to no container, name the newest commit of the whole server. A request about items that is
+  refused before its container is looked up is answered with the number in its session token.
 * Queries are read by the grammar of the service, and refused with its codes, places and texts: BETWEEN
   stands in parentheses beside AND and OR, brackets hold constants, comments are `--`, a name of FROM is not
   given again in an inner query, and a single value is not the result of a query that may have several. All
@@ -214,6 +215,9 @@ is not done within a second.
 * A page of a query with DISTINCT, GROUP BY or an ORDER BY without an index is cut from results that are kept
   with the page before, where memory allows and nothing has been written or has expired since; else the query
   is evaluated again. Answers and charges are the same.
+* The SDK for Java (4.81) itself loses its place if each page is read by a new iterator from the token of the page
+  before: with OFFSET LIMIT its last token begins the query again where there are fewer rows than LIMIT, and with
+  DISTINCT a value may come twice. One iterator over all pages is not affected.
 * A query of several partitions without permission to be one is 400 unless its WHERE names the
   partition key.
 * Plans never ask a client to do more than it says it can; with one range the raw query always works.

@@ -82,13 +82,12 @@ fn find_stored(api: &NoSqlApi, request: &Request, now: Duration) -> Option<Store
     Some(StoredHeaders { usage, of_write })
 }
 
-/// Sets the sequence number of a reply to that of the container's last change, if the reply is
-/// about a container; otherwise it is the server's newest commit. Failures have the number, too,
-/// because SDKs take a session token from any response.
+/// Sets the sequence number of a reply to that of the container's last change, if the request's
+/// path names a container. Failures have the number, too, because SDKs take a session token from
+/// any response.
 async fn number_reply(api: &NoSqlApi, request: &Request, reply: Result<Reply>) -> Result<Reply> {
     let Some(container) = named_container(api, request) else { return reply };
-    // If the last change cannot be read, the reply keeps the server's newest commit. It is an upper
-    // bound, which is valid because tokens are compared with the newest commit of the whole server.
+    // If the last change cannot be read, the reply has no number of its own; see `Answer::seq`.
     let Ok(last) = api.engine.last_change(&container.collection).await else { return reply };
     match reply {
         Ok(reply) => {

@@ -17,8 +17,8 @@ pub(crate) struct Reply {
     /// Charge in hundredths of a request unit.
     pub(crate) request_units: u64,
     /// The newest commit that the response reflects; 0 if the operation read no state. For a
-    /// response about a container the dispatcher replaces it by the container's last change; any
-    /// other response reports the newest commit of the server.
+    /// response about a container the dispatcher replaces it by the container's last change;
+    /// `Answer::seq` decides what any other response reports.
     pub(crate) seq: u64,
     pub(crate) etag: Option<String>,
     /// Continuation token of the next page; `None` on the last page.

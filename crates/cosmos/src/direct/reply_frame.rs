@@ -32,24 +32,17 @@ const XP_ROLE: u64 = 1;
 /// Writes the frame of an answer and returns its body, which is to be sent after the frame. The
 /// memory of the body stays reserved until it is dropped.
 pub(super) fn write_answer(answer: Answer, to: ReturnAddress, out: &mut Vec<u8>) -> Bytes {
-    let Answer { mut reply, known, seen, about_items, took, mut held, .. } = answer;
+    let seq = answer.seq();
+    let Answer { mut reply, about_items, took, mut held, .. } = answer;
     if reply.continuation.as_ref().is_some_and(|token| usize::from(u16::MAX) < token.len()) {
         // Without its token the rest of the results would silently be missing.
         let activity = Activity::Guid(to.activity).to_string();
-        let seq = reply.seq;
         reply = failure_reply(&Failure::answer_too_large(), Transport::Direct, &activity, "");
-        (reply.seq, held) = (seq, Share::default());
+        held = Share::default();
     }
     let body = match to.omits_body || matches!(reply.status, 204 | 304) {
         true => Bytes::new(),
         false => count_bytes(std::mem::take(&mut reply.body), held),
-    };
-    let seq = match reply.seq {
-        // A client compares the answers about a container with each other. The number of the newest
-        // commit may exceed that of the container's last change, with which reads are answered.
-        0 if about_items => seen,
-        0 => known,
-        seq => seq,
     };
     let mut frame = FrameWriter::answer(out, u32::from(reply.status), to.activity);
     frame.push_number(AnswerToken::PayloadPresent, u64::from(!body.is_empty()));

@@ -96,6 +96,19 @@ impl Answer {
             held: Share::default(),
         }
     }
+
+    /// Returns the sequence number that the answer reports. Clients compare the numbers of the
+    /// answers about a container with each other, and take a read with a smaller number for stale.
+    /// An answer about items that has no number, because the request was refused before its
+    /// container was looked up, repeats that of the client's session: the newest commit may exceed
+    /// the last change of the container, which reads report.
+    pub(crate) fn seq(&self) -> u64 {
+        match self.reply.seq {
+            0 if self.about_items => self.seen,
+            0 => self.known,
+            seq => seq,
+        }
+    }
 }
 
 /// A request from its head to its answer.

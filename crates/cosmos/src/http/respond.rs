@@ -69,8 +69,8 @@ static TEMPLATE: LazyLock<HeaderMap> = LazyLock::new(|| {
 /// The header `lsn` and the session token report the commit that the response reflects. A client
 /// sends the token back and then never reads older state.
 pub(super) fn build_response(answer: Answer, location: Option<String>) -> Response<Full<Bytes>> {
-    let Answer { reply, activity, known, about_items, took, held, .. } = answer;
-    let seq = if reply.seq == 0 { known } else { reply.seq };
+    let seq = answer.seq();
+    let Answer { reply, activity, about_items, took, held, .. } = answer;
     let mut headers = TEMPLATE.clone();
     headers.reserve(MORE_HEADERS);
     if !reply.body.is_empty() {

@@ -111,7 +111,10 @@ pub(crate) async fn create_container(
         offers::create_first_offer(api, &link, &container.rid, throughput, named).await?;
     }
     let reply = representation::resource_reply(201, &represent(request, &container));
-    Ok(with_shared_throughput(api, &container, reply))
+    // SDKs begin their session with the container at this number. That of a later commit, such as
+    // the offer's, would be ahead of all reads until the first write.
+    let seq = api.engine.last_change(&container.collection).await?;
+    Ok(Reply { seq, ..with_shared_throughput(api, &container, reply) })
 }
 
 /// Adds the header by which clients know whether a container shares its database's throughput.

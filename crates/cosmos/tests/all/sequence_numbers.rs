@@ -73,6 +73,38 @@ async fn every_answer_names_the_last_change_of_its_container() {
 }
 
 #[tokio::test]
+async fn a_created_container_has_the_number_that_its_reads_have() {
+    let mut client = two_containers().await;
+    let manual = [("x-ms-offer-throughput", "500")];
+    for (name, headers) in [("plain", &[][..]), ("manual", &manual)] {
+        let body = format!(r#"{{"id":"{name}","partitionKey":{{"paths":["/pk"],"kind":"Hash"}}}}"#);
+        let created = client.ask("POST", "/dbs/d/colls", headers, &body).await;
+        let own = number(&created);
+        write_other(&mut client).await;
+        let path = format!("/dbs/d/colls/{name}");
+        let replaced = client.ask("PUT", &path, &[], &body).await;
+        let read = client.ask("GET", &format!("{path}/docs"), &[], "").await;
+        let statuses = [created.status, replaced.status, read.status];
+        assert_eq!(statuses, [201, 200, 200], "{created:?} {replaced:?} {read:?}");
+        assert_eq!([number(&replaced), number(&read)], [own; 2], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_request_stays_within_its_session() {
+    let mut client = two_containers().await;
+    let own = number(&client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await);
+    write_other(&mut client).await;
+    let token = format!("0:-1#{own}");
+    let session = ("x-ms-session-token", token.as_str());
+    let big = " ".repeat(4 << 20);
+    for (headers, seq) in [(&[PARTITION, session][..], own), (&[PARTITION], 0)] {
+        let answer = client.ask("POST", DOCS, headers, &big).await;
+        assert_eq!((answer.status, number(&answer)), (413, seq), "{answer:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_feed_at_its_end_stays_where_it_is() {
     for kept in ["", r#","changeFeedPolicy":{"retentionDuration":60}"#] {
         let mut client = Client::with_container(kept).await;
