@@ -12,11 +12,11 @@ use store::Direction;
 use super::{
     access_path::{AccessPath, ChosenAccess, NearAccess, ScoredAccess},
     bounds::{Bounds, collect_conjuncts},
-    by_index::extend_prefixes,
     conditions::{PathBounds, bounds_on_path},
     exact::Residual,
     implied::filter_implies,
     key_texts::KeyTexts,
+    prefixes::Prefixes,
 };
 use crate::{
     catalog::{CollectionState, IndexShape, IndexSpec},
@@ -24,42 +24,28 @@ use crate::{
     keys,
 };
 
-/// Maximum number of key ranges.
-const MAX_RANGES: usize = 4_000;
 /// Score of the cells of a region, besides those of the fields before it. Regions are taken for more
 /// selective than ranges of values.
 const REGION: usize = 600;
 
-/// Key prefixes of the entries that a filter allows, up to the first geometry of the key.
-struct Prefixes<'a> {
-    /// The path of that geometry.
-    path: &'a str,
-    prefixes: Vec<Vec<u8>>,
-    /// Score of the equalities with the fields before it.
-    score: usize,
-}
-
-/// Returns the prefixes of an index; `None` if the filter does not fix a field before the geometry.
+/// Returns the path of the first geometry of an index's key and the prefixes of the entries that the
+/// filter allows; `None` if the filter does not fix a field before the geometry.
 fn prefixes<'a>(
     index: &'a IndexSpec,
     geo: &GeoIndex,
     parts: &[&Filter],
     texts: KeyTexts<'_>,
-) -> Option<Prefixes<'a>> {
-    let mut found = vec![keys::index_prefix(index.id)];
-    let mut score = 0;
+) -> Option<(&'a str, Prefixes)> {
+    let mut found = Prefixes::of_index(index.id);
     for (path, descending) in &index.key {
         if geo.paths.contains(path) {
-            return Some(Prefixes { path, prefixes: found, score });
+            return Some((path, found));
         }
         match bounds_on_path(parts, path, *descending, !index.multikey, texts)? {
-            PathBounds { bounds: Bounds::Points(points), score: worth }
-                if found.len() * points.len() <= MAX_RANGES =>
-            {
-                found = extend_prefixes(&found, &points);
-                score += worth;
+            PathBounds { bounds: Bounds::Points(points), score } => {
+                found.extend(&points, score).then_some(())?;
             }
-            _ => return None,
+            PathBounds { bounds: Bounds::Spans(_), .. } => return None,
         }
     }
     None
@@ -76,21 +62,20 @@ pub(super) fn region_access<'a>(
     collation: Option<&'a Collation>,
 ) -> ScoredAccess<'a> {
     let texts = KeyTexts::of(index.collation.as_deref(), collation);
-    let found = prefixes(index, geo, parts, texts).and_then(|found| {
+    let found = prefixes(index, geo, parts, texts).and_then(|(found_path, found)| {
         let regions = parts.iter().filter_map(|part| match part {
-            Filter::Path(path, PathTest::Geo(test)) if path.as_str() == found.path => {
+            Filter::Path(path, PathTest::Geo(test)) if path.as_str() == found_path => {
                 test.ranges(&geo.space)
             }
             _ => None,
         });
         let cells = regions.min_by_key(Vec::len)?;
-        let all = found.prefixes.len().saturating_mul(cells.len());
-        (all <= MAX_RANGES).then_some((found, cells))
+        found.has_room_for(cells.len()).then_some((found, cells))
     });
     let (mut score, mut ranges) = (0, Vec::new());
     if let Some((found, cells)) = found {
         score = found.score + REGION;
-        for prefix in &found.prefixes {
+        for prefix in &found.keys {
             ranges.extend(cells.iter().map(|cells| keys::cells_between(prefix, *cells)));
         }
     }
@@ -128,8 +113,8 @@ pub(super) fn near_access(
     let usable = held.iter().filter_map(|(index, geo, partial)| {
         let texts = KeyTexts::of(index.collation.as_deref(), collation);
         let covered = partial.is_none_or(|partial| filter_implies(filter, partial, texts));
-        let found = prefixes(index, geo, &parts, texts)?;
-        let fits = covered && found.path == path && near.is_served_by(&geo.space);
+        let (found_path, found) = prefixes(index, geo, &parts, texts)?;
+        let fits = covered && found_path == path && near.is_served_by(&geo.space);
         fits.then_some((*index, geo.space, found))
     });
     // On a tie an index of the sphere is preferred, which has any kind of geometry.
@@ -144,7 +129,7 @@ pub(super) fn near_access(
         access: AccessPath::Near(Box::new(NearAccess {
             index: Arc::clone(index),
             space,
-            prefixes: found.prefixes,
+            prefixes: found.keys,
             near: Arc::clone(near),
         })),
         direction: Direction::Forward,

@@ -5,23 +5,22 @@ use std::sync::Arc;
 use collation::Collation;
 use document::key::hashed_component;
 use pipeline::{Filter, sort::Sort};
-use store::{Direction, KeyRange};
+use store::Direction;
 
 use super::{
     access_path::{AccessPath, MAX_BRANCHES, ScoredAccess, keys_hold_order, may_be_truncated},
-    bounds::{Bounds, Span, prefix_successor},
+    bounds::{Bounds, Span},
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path, demands_value},
     key_texts::KeyTexts,
+    prefixes::Prefixes,
 };
-use crate::{catalog::IndexSpec, keys};
-
-/// Maximum number of key ranges into which the equality values of an index's fields are combined.
-const MAX_RANGES: usize = 4_000;
+use crate::catalog::IndexSpec;
 
 /// Bounds that the filter implies for the leading fields of an index.
 struct BoundFields {
-    /// Key prefixes that the conditions on the leading fields allow.
-    prefixes: Vec<Vec<u8>>,
+    /// Key prefixes that the conditions on the leading fields allow, and the score of those on all
+    /// fields.
+    prefixes: Prefixes,
     /// Ranges of the field that follows the fields in `prefixes`; `None` if it has no range bounds.
     spans: Option<Vec<Span>>,
     /// Number of fields with equality bounds.
@@ -30,17 +29,15 @@ struct BoundFields {
     equal: usize,
     /// Whether a field may equal several truncated values, whose keys do not sort like the values.
     several_cut: bool,
-    score: usize,
 }
 
 fn bound_fields(index: &IndexSpec, parts: &[&Filter], texts: KeyTexts<'_>) -> BoundFields {
     let mut out = BoundFields {
-        prefixes: vec![keys::index_prefix(index.id)],
+        prefixes: Prefixes::of_index(index.id),
         spans: None,
         points: 0,
         equal: 0,
         several_cut: false,
-        score: 0,
     };
     for (at, (path, descending)) in index.key.iter().enumerate() {
         // In a multikey index, values of several fields may come from different array elements, so
@@ -53,20 +50,18 @@ fn bound_fields(index: &IndexSpec, parts: &[&Filter], texts: KeyTexts<'_>) -> Bo
             found = found.and_then(hashed_bounds);
         }
         match found {
-            Some(PathBounds { bounds: Bounds::Points(found), score: worth })
-                if out.prefixes.len() * found.len() <= MAX_RANGES =>
+            Some(PathBounds { bounds: Bounds::Points(found), score })
+                if out.prefixes.extend(&found, score) =>
             {
-                out.prefixes = extend_prefixes(&out.prefixes, &found);
                 out.points += 1;
-                out.score += worth;
                 out.equal += usize::from(found.len() == 1 && out.equal == at);
                 out.several_cut |= 1 < found.iter().filter(|point| may_be_truncated(point)).count();
             }
-            Some(PathBounds { bounds: Bounds::Spans(found), score: worth })
-                if out.prefixes.len() * found.len() <= MAX_RANGES =>
+            Some(PathBounds { bounds: Bounds::Spans(found), score })
+                if out.prefixes.has_room_for(found.len()) =>
             {
                 out.spans = Some(found);
-                out.score += worth;
+                out.prefixes.score += score;
                 break;
             }
             _ => break,
@@ -95,19 +90,20 @@ pub(super) fn index_access<'a>(
     collation: Option<&'a Collation>,
 ) -> ScoredAccess<'a> {
     let texts = KeyTexts::of(index.collation.as_deref(), collation);
-    let BoundFields { prefixes, spans, points, equal, several_cut, score: bound } =
+    let BoundFields { prefixes, spans, points, equal, several_cut } =
         bound_fields(index, parts, texts);
+    let bound = prefixes.score;
     // The bounded fields are the first ones of the key without a gap, so this is the number used.
     let used = points + usize::from(spans.is_some());
     let spans_each = spans.as_ref().map_or(1, Vec::len);
-    let ranges = index_ranges(&prefixes, spans);
+    let ranges = prefixes.ranges(spans.as_deref());
     let whole = || !ranges.iter().any(|range| may_be_truncated(&range.start));
     let order = sort.and_then(|sort| direction_for_sort(index, equal, sort, texts));
     let order = order.filter(|_| !several_cut);
     // For each combination of equality values the entries are ordered by the remaining fields, so
     // merging the combinations yields the sort order.
     let merged = match sort {
-        Some(sort) if order.is_none() && (2..=MAX_BRANCHES).contains(&prefixes.len()) => {
+        Some(sort) if order.is_none() && (2..=MAX_BRANCHES).contains(&prefixes.keys.len()) => {
             direction_for_sort(index, points, sort, texts)
                 .filter(|_| whole() && keys_hold_order(index, sort))
         }
@@ -125,7 +121,7 @@ pub(super) fn index_access<'a>(
         score = 0;
     }
     let direction = order.unwrap_or(Direction::Forward);
-    let merged = merged.map(|_| vec![spans_each; prefixes.len()]);
+    let merged = merged.map(|_| vec![spans_each; prefixes.keys.len()]);
     let mut ranges = ranges;
     if direction == Direction::Backward {
         ranges.reverse();
@@ -137,34 +133,6 @@ pub(super) fn index_access<'a>(
     let ranged = if index.multikey { Vec::new() } else { exact.collect() };
     let access = AccessPath::Index { index: Arc::clone(index), ranges };
     ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial, texts }
-}
-
-/// Appends every component to every prefix, in key order.
-pub(super) fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let mut out = Vec::with_capacity(prefixes.len() * components.len());
-    for prefix in prefixes {
-        for component in components {
-            out.push([prefix.as_slice(), component].concat());
-        }
-    }
-    out
-}
-
-/// Returns the ranges of entries with these prefixes, limited by the spans of the next field.
-pub(super) fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange> {
-    let mut out = Vec::new();
-    for prefix in prefixes {
-        match &spans {
-            None => {
-                out.push(KeyRange { start: prefix.clone(), end: Some(prefix_successor(prefix)) })
-            }
-            Some(spans) => out.extend(spans.iter().map(|span| KeyRange {
-                start: [prefix.as_slice(), &span.start].concat(),
-                end: Some([prefix.as_slice(), &span.end].concat()),
-            })),
-        }
-    }
-    out
 }
 
 /// Returns the scan direction in which the index yields the sort order among entries that agree in

@@ -13,20 +13,16 @@ use super::{
     Hint,
     access_path::{AccessPath, ChosenAccess},
     bounds::{Bounds, collect_conjuncts},
-    by_index::{extend_prefixes, index_ranges},
     conditions::{PathBounds, bounds_on_path},
     exact::Residual,
     implied::filter_implies,
     key_texts::KeyTexts,
+    prefixes::Prefixes,
 };
 use crate::{
     catalog::{CollectionState, IndexShape, IndexSpec, TEXT_FIELD},
     error::{Error, Kind},
-    keys,
 };
-
-/// Maximum number of key ranges.
-const MAX_RANGES: usize = 4_000;
 
 /// Returns the access path of a search. Fails if there is no text index, if a field before the texts
 /// has no equality, if the index does not contain all matching documents, and if a hint is given.
@@ -60,17 +56,17 @@ pub(super) fn text_access(
     collect_conjuncts(filter, &mut parts);
     let texts = KeyTexts::of(index.collation.as_deref(), collation);
     let covered = partial.as_deref().is_none_or(|it| filter_implies(filter, it, texts));
-    let prefixes =
+    let mut prefixes =
         prefixes(index, &parts, texts).filter(|_| covered).ok_or_else(unusable_text_index)?;
     let words = query.index_words();
     let component = |word| KeyTexts::BYTES.encode_component(ValueRef::String(word), false);
     let mut words: Vec<Vec<u8>> = words.map(component).collect();
     words.sort();
-    if MAX_RANGES < prefixes.len() * words.len() {
+    if !prefixes.extend(&words, 0) {
         let message = "a search for texts has too many words";
         return Err(Error::new(Kind::TooLarge, message));
     }
-    let ranges = index_ranges(&extend_prefixes(&prefixes, &words), None);
+    let ranges = prefixes.ranges(None);
     Ok(ChosenAccess {
         access: AccessPath::Index { index: Arc::clone(index), ranges },
         direction: Direction::Forward,
@@ -81,17 +77,15 @@ pub(super) fn text_access(
 
 /// Returns the key prefixes that the filter allows for the fields before the texts; `None` if it
 /// does not fix one of them.
-fn prefixes(index: &IndexSpec, parts: &[&Filter], texts: KeyTexts<'_>) -> Option<Vec<Vec<u8>>> {
-    let mut prefixes = vec![keys::index_prefix(index.id)];
+fn prefixes(index: &IndexSpec, parts: &[&Filter], texts: KeyTexts<'_>) -> Option<Prefixes> {
+    let mut prefixes = Prefixes::of_index(index.id);
     for (path, descending) in index.key.iter().take_while(|(path, _)| path != TEXT_FIELD) {
         // The index has no arrays at these fields.
         match bounds_on_path(parts, path, *descending, true, texts)? {
-            PathBounds { bounds: Bounds::Points(points), .. }
-                if prefixes.len() * points.len() <= MAX_RANGES =>
-            {
-                prefixes = extend_prefixes(&prefixes, &points);
+            PathBounds { bounds: Bounds::Points(points), score } => {
+                prefixes.extend(&points, score).then_some(())?;
             }
-            _ => return None,
+            PathBounds { bounds: Bounds::Spans(_), .. } => return None,
         }
     }
     Some(prefixes)

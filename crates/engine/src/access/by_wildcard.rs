@@ -13,10 +13,10 @@ use store::KeyRange;
 
 use super::{
     access_path::ScoredAccess,
-    bounds::{Bounds, Span, prefix_successor},
-    by_index::{extend_prefixes, index_ranges},
+    bounds::{Bounds, prefix_successor},
     conditions::{MISSING_SCORE, PathBounds, bounds_on_path},
     key_texts::KeyTexts,
+    prefixes::{MAX_RANGES, Prefixes},
 };
 use crate::{
     catalog::{IndexSpec, WildcardKey, WildcardPaths},
@@ -25,8 +25,6 @@ use crate::{
 
 /// Maximum number of paths of a filter for which bounds are derived.
 const MAX_PATHS: usize = 64;
-/// Maximum number of key ranges.
-const MAX_RANGES: usize = 4_000;
 
 /// Evaluates one wildcard index; a score of 0 means it is not usable. It yields no order.
 pub(super) fn wildcard_access<'a>(
@@ -53,30 +51,6 @@ pub(super) fn wildcard_access<'a>(
     ScoredAccess::unordered(index, found, sort, partial, texts)
 }
 
-/// Key prefixes that a filter allows, and their score.
-struct Prefixes {
-    prefixes: Vec<Vec<u8>>,
-    score: usize,
-}
-
-impl Prefixes {
-    /// Appends one of several values of the next field; returns false if there are too many.
-    fn extend(&mut self, points: &[Vec<u8>], score: usize) -> bool {
-        if MAX_RANGES < self.prefixes.len().saturating_mul(points.len()) {
-            return false;
-        }
-        self.prefixes = extend_prefixes(&self.prefixes, points);
-        self.score += score;
-        true
-    }
-
-    /// Returns score and ranges of the entries with these prefixes, limited by spans of the next
-    /// field.
-    fn ranges(&self, spans: Option<Vec<Span>>, score: usize) -> (usize, Vec<KeyRange>) {
-        (self.score + score, index_ranges(&self.prefixes, spans))
-    }
-}
-
 /// The fields of a wildcard index and a filter over them.
 struct Fields<'f, 'a> {
     index: &'a IndexSpec,
@@ -94,7 +68,7 @@ impl Fields<'_, '_> {
     /// Returns the key prefixes up to the wildcard; `None` if the filter does not fix each field
     /// before it.
     fn points_before(&self) -> Option<Prefixes> {
-        let mut out = Prefixes { prefixes: vec![keys::index_prefix(self.index.id)], score: 0 };
+        let mut out = Prefixes::of_index(self.index.id);
         for field in self.key.before {
             match self.bounds_beside(field)? {
                 PathBounds { bounds: Bounds::Points(points), score } => {
@@ -109,7 +83,7 @@ impl Fields<'_, '_> {
     /// Returns the score and the ranges that conditions on the fields before the wildcard allow, with
     /// any values at its paths: each document has at least one entry there.
     fn ranges_before(&self) -> Option<(usize, Vec<KeyRange>)> {
-        let mut out = Prefixes { prefixes: vec![keys::index_prefix(self.index.id)], score: 0 };
+        let mut out = Prefixes::of_index(self.index.id);
         let mut spans = None;
         for field in self.key.before {
             match self.bounds_beside(field) {
@@ -126,9 +100,9 @@ impl Fields<'_, '_> {
             }
         }
         let (spans, score) = spans.map_or((None, 0), |(spans, score)| (Some(spans), score));
-        let (score, ranges) = out.ranges(spans, score);
+        let ranges = out.ranges(spans.as_deref());
         // A document may have many entries, so an index with one for each is preferred.
-        let score = score.saturating_sub(4);
+        let score = (out.score + score).saturating_sub(4);
         (0 < score && ranges.len() <= MAX_RANGES).then_some((score, ranges))
     }
 
@@ -145,8 +119,8 @@ impl Fields<'_, '_> {
             keys::push_wildcard_path(path, &mut prefix);
             prefix
         };
-        let prefixes = before.prefixes.iter().map(with_path).collect();
-        let mut out = Prefixes { prefixes, score: before.score };
+        let keys = before.keys.iter().map(with_path).collect();
+        let mut out = Prefixes { keys, score: before.score };
         let (mut spans, mut last) = (None, 0);
         match found.bounds {
             Bounds::Points(points) => {
@@ -165,9 +139,10 @@ impl Fields<'_, '_> {
             }
             Bounds::Spans(found_spans) => (spans, last) = (Some(found_spans), found.score),
         }
-        let (score, ranges) = out.ranges(spans, last);
+        let ranges = out.ranges(spans.as_deref());
         // An index on the path itself is preferred.
-        (ranges.len() <= MAX_RANGES).then_some((score.saturating_sub(2), ranges))
+        let score = (out.score + last).saturating_sub(2);
+        (ranges.len() <= MAX_RANGES).then_some((score, ranges))
     }
 
     /// Returns the score and the ranges of all entries at or below a path that has to exist.
@@ -185,8 +160,8 @@ impl Fields<'_, '_> {
         if !paths.covers(exists) || exists.split('.').any(is_position) {
             return None;
         }
-        let mut ranges = Vec::with_capacity(2 * before.prefixes.len());
-        for prefix in &before.prefixes {
+        let mut ranges = Vec::with_capacity(2 * before.keys.len());
+        for prefix in &before.keys {
             let (mut at, mut below) = (prefix.clone(), prefix.clone());
             keys::push_wildcard_path(exists, &mut at);
             keys::push_wildcard_path(&format!("{exists}."), &mut below);

@@ -7,6 +7,7 @@
 //!         --> bounds      these conditions as ranges of key bytes
 //!         --> key_texts   whether the index holds texts as the query compares them
 //!         --> implied     whether a partial index contains every row that the filter matches
+//!         --> prefixes    the key prefixes that conditions on leading fields allow
 //!         --> by_index    evaluates one index for the filter
 //!         --> by_text     the entries of a search for texts
 //!         --> by_geo      the cells of a region, or all cells around a point
@@ -30,6 +31,7 @@ mod hint;
 mod hinted;
 mod implied;
 mod key_texts;
+mod prefixes;
 
 pub(crate) use access_path::{AccessPath, ChosenAccess, ChosenBranch, NearAccess};
 pub(crate) use bounds::{collect_conjuncts, equality_component, prefix_successor};
