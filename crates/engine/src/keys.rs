@@ -270,6 +270,16 @@ pub(crate) fn cells_between(prefix: &[u8], (first, last): (u64, u64)) -> KeyRang
     KeyRange { start: bound(first), end: Some(bound(last.saturating_add(1))) }
 }
 
+/// Returns the prefix of an entry before its first cell: the index and a component for each of these
+/// fields, which are descending or not.
+pub(crate) fn before_cell<'k>(key: &'k [u8], descending: &[bool]) -> Option<&'k [u8]> {
+    let mut rest = key.get(size_of::<u32>()..)?;
+    for descending in descending {
+        rest = skip(rest, *descending)?;
+    }
+    key.get(..key.len().checked_sub(rest.len())?)
+}
+
 /// Parses the cell that follows a prefix of this length in a key.
 pub(crate) fn cell_of_entry(key: &[u8], prefix: usize) -> Option<u64> {
     let (tag, rest) = key.get(prefix..)?.split_first()?;

@@ -22,6 +22,7 @@ INDEXES = [
     {"key": {"sub.$**": 1}, "name": "below_sub"},
     {"key": {"g": 1, "sub.$**": 1}, "name": "g_below_sub"},
     {"key": {"place": "2dsphere", "g": 1}, "name": "places"},
+    {"key": {"k": 1, "place": "2dsphere"}, "name": "k_place"},
     {"key": {"flat": "2d"}, "name": "flat"},
     {"key": {"h": "text"}, "name": "texts", "default_language": "none"},
     {"key": {"k": 1, "same": 1}, "name": "loose", "collation": {"locale": "en", "strength": 2}},

@@ -43,9 +43,23 @@ pub(crate) struct NearAccess {
     /// The space that the index divides into cells.
     pub(crate) space: Space,
     /// Key prefixes of the entries, before their cells.
-    pub(crate) prefixes: Vec<Vec<u8>>,
+    pub(crate) prefixes: CellPrefixes,
     /// The point and the distances.
     pub(crate) near: Arc<Near>,
+}
+
+/// Key prefixes of entries of an index of geometries, before their cells.
+#[derive(Clone, Debug)]
+pub(crate) enum CellPrefixes {
+    /// These prefixes.
+    Known(Vec<Vec<u8>>),
+    /// All prefixes that entries in some ranges have.
+    Within {
+        /// The ranges of keys.
+        ranges: Vec<KeyRange>,
+        /// For each field before the geometry, whether its order is descending.
+        descending: Vec<bool>,
+    },
 }
 
 /// One of the access paths that together find a query's rows.

@@ -1,6 +1,6 @@
 //! Evaluates indexes of geometries: the cells of a region for a filter, and the index that yields
 //! documents in the order of their distances from a point. Fields before the geometry need an
-//! equality.
+//! equality for a region; for a search by distance the first of them needs any bounds.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use pipeline::{Filter, filter::PathTest, sort::Sort};
 use store::Direction;
 
 use super::{
-    access_path::{AccessPath, ChosenAccess, NearAccess, ScoredAccess},
-    bounds::{Bounds, collect_conjuncts},
+    access_path::{AccessPath, CellPrefixes, ChosenAccess, NearAccess, ScoredAccess},
+    bounds::{Bounds, Span, collect_conjuncts},
     conditions::{PathBounds, bounds_on_path},
     exact::Residual,
     implied::filter_implies,
@@ -28,25 +28,64 @@ use crate::{
 /// selective than ranges of values.
 const REGION: usize = 600;
 
-/// Returns the path of the first geometry of an index's key and the prefixes of the entries that the
-/// filter allows; `None` if the filter does not fix a field before the geometry.
-fn prefixes<'a>(
+/// The entries that a filter allows by the fields before the first geometry of an index's key.
+struct Before<'a> {
+    /// The path of that geometry.
+    path: &'a str,
+    /// Prefixes up to the first field that the filter does not fix.
+    prefixes: Prefixes,
+    /// Spans of that field.
+    spans: Option<Vec<Span>>,
+    /// Whether the filter fixes all fields before the geometry.
+    is_fixed: bool,
+}
+
+impl Before<'_> {
+    fn into_prefixes(self, index: &IndexSpec) -> CellPrefixes {
+        if self.is_fixed {
+            return CellPrefixes::Known(self.prefixes.keys);
+        }
+        let before = index.key.iter().take_while(|(path, _)| path != self.path);
+        CellPrefixes::Within {
+            ranges: self.prefixes.ranges(self.spans.as_deref()),
+            descending: before.map(|(_, descending)| *descending).collect(),
+        }
+    }
+}
+
+/// Returns the entries that a filter allows by the fields before the geometry; `None` if it has no
+/// condition on the first of them.
+fn entries_before<'a>(
     index: &'a IndexSpec,
     geo: &GeoIndex,
     parts: &[&Filter],
     texts: KeyTexts<'_>,
-) -> Option<(&'a str, Prefixes)> {
-    let mut found = Prefixes::of_index(index.id);
-    for (path, descending) in &index.key {
+) -> Option<Before<'a>> {
+    let (mut prefixes, mut spans, mut is_fixed) = (Prefixes::of_index(index.id), None, true);
+    for (at, (path, descending)) in index.key.iter().enumerate() {
         if geo.paths.contains(path) {
-            return Some((path, found));
+            return Some(Before { path, prefixes, spans, is_fixed });
         }
-        match bounds_on_path(parts, path, *descending, !index.multikey, texts)? {
-            PathBounds { bounds: Bounds::Points(points), score } => {
-                found.extend(&points, score).then_some(())?;
+        if !is_fixed {
+            continue;
+        }
+        let found = bounds_on_path(parts, path, *descending, !index.multikey, texts);
+        if at == 0 && found.is_none() {
+            return None;
+        }
+        is_fixed = match found {
+            Some(PathBounds { bounds: Bounds::Points(points), score }) => {
+                prefixes.extend(&points, score)
             }
-            PathBounds { bounds: Bounds::Spans(_), .. } => return None,
-        }
+            Some(PathBounds { bounds: Bounds::Spans(found), score })
+                if prefixes.has_room_for(found.len()) =>
+            {
+                prefixes.score += score;
+                spans = Some(found);
+                false
+            }
+            _ => false,
+        };
     }
     None
 }
@@ -62,15 +101,16 @@ pub(super) fn region_access<'a>(
     collation: Option<&'a Collation>,
 ) -> ScoredAccess<'a> {
     let texts = KeyTexts::of(index.collation.as_deref(), collation);
-    let found = prefixes(index, geo, parts, texts).and_then(|(found_path, found)| {
+    let found = entries_before(index, geo, parts, texts).filter(|found| found.is_fixed);
+    let found = found.and_then(|found| {
         let regions = parts.iter().filter_map(|part| match part {
-            Filter::Path(path, PathTest::Geo(test)) if path.as_str() == found_path => {
+            Filter::Path(path, PathTest::Geo(test)) if path.as_str() == found.path => {
                 test.ranges(&geo.space)
             }
             _ => None,
         });
         let cells = regions.min_by_key(Vec::len)?;
-        found.has_room_for(cells.len()).then_some((found, cells))
+        found.prefixes.has_room_for(cells.len()).then_some((found.prefixes, cells))
     });
     let (mut score, mut ranges) = (0, Vec::new());
     if let Some((found, cells)) = found {
@@ -113,12 +153,15 @@ pub(super) fn near_access(
     let usable = held.iter().filter_map(|(index, geo, partial)| {
         let texts = KeyTexts::of(index.collation.as_deref(), collation);
         let covered = partial.is_none_or(|partial| filter_implies(filter, partial, texts));
-        let (found_path, found) = prefixes(index, geo, &parts, texts)?;
-        let fits = covered && found_path == path && near.is_served_by(&geo.space);
+        let found = entries_before(index, geo, &parts, texts)?;
+        let fits = covered && found.path == path && near.is_served_by(&geo.space);
         fits.then_some((*index, geo.space, found))
     });
-    // On a tie an index of the sphere is preferred, which has any kind of geometry.
-    let best = usable.max_by_key(|(_, space, found)| (found.score, *space == Space::Sphere));
+    // A range may have many prefixes, all of which are read, so an index without one is preferred. On a
+    // tie it is an index of the sphere, which has any kind of geometry.
+    let best = usable.max_by_key(|(_, space, found)| {
+        (found.is_fixed, found.prefixes.score, *space == Space::Sphere)
+    });
     let (index, space, found) = best.ok_or_else(no_near_index)?;
     if !near.bind(path) {
         return Err(no_near_index().into());
@@ -129,7 +172,7 @@ pub(super) fn near_access(
         access: AccessPath::Near(Box::new(NearAccess {
             index: Arc::clone(index),
             space,
-            prefixes: found.keys,
+            prefixes: found.into_prefixes(index),
             near: Arc::clone(near),
         })),
         direction: Direction::Forward,

@@ -33,7 +33,7 @@ mod implied;
 mod key_texts;
 mod prefixes;
 
-pub(crate) use access_path::{AccessPath, ChosenAccess, ChosenBranch, NearAccess};
+pub(crate) use access_path::{AccessPath, CellPrefixes, ChosenAccess, ChosenBranch, NearAccess};
 pub(crate) use bounds::{collect_conjuncts, equality_component, prefix_successor};
 pub(crate) use choose::choose_access;
 pub(crate) use exact::Residual;

@@ -100,7 +100,7 @@ MongoDB; what differs says how; what is not there yet answers an error that name
   each other operation counts once for each index that it walks; `collMod` does not set counts back.
 * `currentOp` shows index builds that the server continues after a restart as `createIndexes` without
   a number (`opid`), since nobody waits for them and nobody can end them.
-* `$near` and `$geoNear` need an index whose fields before the geometry have an equality in the filter.
+* `$near` and `$geoNear` need an index whose first field has a condition in the filter, unless it is the geometry.
   A `2dsphere` index finds points and shapes to within 6 mm; a ring whose edges lie so close that it
   cannot be checked for crossings in bounded work is refused. `$geoWithin` and `$geoIntersects` are refused in
   `partialFilterExpression`.

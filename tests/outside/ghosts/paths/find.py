@@ -37,6 +37,11 @@ find_row(
 SPOT = {"type": "Point", "coordinates": [99.9, 10]}
 find_row("by distance", {"place": {"$near": {"$geometry": SPOT, "$maxDistance": 100}}})
 find_row("by distance, nearest only", {"place": {"$near": {"$geometry": SPOT}}, "k": "t"}, limit=1)
+find_row(
+    "by distance in a range",
+    {"place": {"$near": {"$geometry": SPOT, "$maxDistance": 100}}, "k": {"$gte": "t"}},
+    hint="k_place",
+)
 find_row("by distance in the plane", {"flat": {"$near": [99.9, 10], "$maxDistance": 0.01}})
 find_row("within a circle", {"place": {"$geoWithin": {"$centerSphere": [[99.9, 10], 1e-4]}}})
 find_row("within a box", {"flat": {"$geoWithin": {"$box": [[99.85, 9], [99.95, 11]]}}})
@@ -83,6 +88,12 @@ scan_row("all sorted by index", {}, sort={"k": 1}, hint={"k": 1})
 scan_row("all sorted by index backward", {}, sort={"k": -1}, hint={"k": 1}, batchSize=2)
 scan_row("all sorted in memory", {}, sort={"plain": 1}, batchSize=3)
 scan_row("all sorted by collated index", {}, sort={"k": 1}, collation=LOOSE, hint="loose")
+scan_row(
+    "all by distance in a range",
+    {"place": {"$near": {"$geometry": SPOT}}, "k": {"$gte": ""}},
+    batchSize=2,
+    hint="k_place",
+)
 scan_row("all by distance", {"place": {"$near": {"$geometry": SPOT}}}, batchSize=2)
 scan_row("$ne", {"k": {"$ne": "none"}})
 scan_row("$nin", {"k": {"$nin": ["none"]}})

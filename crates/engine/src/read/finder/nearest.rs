@@ -7,6 +7,10 @@
 //!  a row    ──▶  the result: everything left is at least as far
 //! ```
 //!
+//! The search of each key prefix before the geometry begins with the cells of the whole space. If the
+//! filter allows ranges of prefixes, they are found by skipping from one to the next in the index, and
+//! the few entries of a prefix are taken at once instead.
+//!
 //! So cells far away are never read, and rows are read when their turn comes. A row that several
 //! entries name is found by the nearest one. The queue lives for one view: a search that continues in
 //! another view starts again, without the cells and rows before the last row that it has returned.
@@ -17,10 +21,11 @@ use bytes::Bytes;
 use evaluation::Context;
 use geometry::Cell;
 use memory::Share;
+use store::KeyRange;
 
 use super::{Finder, seen::SeenRows};
 use crate::{
-    access::NearAccess,
+    access::{CellPrefixes, NearAccess, prefix_successor},
     error::{Error, Halt},
     keys,
     limits::{PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
@@ -36,6 +41,8 @@ const FEW_ENTRIES: usize = 64;
 #[derive(Debug)]
 pub(super) struct Nearest {
     access: NearAccess,
+    /// Key prefixes of the entries that are searched by their cells in this view.
+    prefixes: Vec<Vec<u8>>,
     /// Steps that may yield further rows, nearest first; `None` before the search begins in a view.
     queue: Option<BinaryHeap<Step>>,
     /// Rows that were read or returned in this view.
@@ -118,23 +125,82 @@ impl Eq for Step {}
 impl Nearest {
     pub(super) fn new(access: NearAccess) -> Self {
         let seen = SeenRows::default();
-        Self { access, queue: None, seen, held: None, last: None }
+        Self { access, prefixes: Vec::new(), queue: None, seen, held: None, last: None }
     }
 
     /// Drops the queue, so that the search starts again in another view.
     pub(super) fn forget_read_ahead(&mut self) {
         (self.queue, self.held) = (None, None);
+        self.prefixes.clear();
         self.seen = SeenRows::default();
     }
 
     /// Begins the search in a view.
-    fn begin(&mut self, context: &Context) -> Result<(), Error> {
+    async fn begin(&mut self, view: &LiveView, context: &Context) -> Result<(), Halt> {
         self.held = Some(context.operation_memory.share());
         self.queue = Some(BinaryHeap::new());
-        for prefix in 0..self.access.prefixes.len() {
-            for root in self.access.space.roots() {
-                self.push_cell(prefix, root)?;
+        match self.access.prefixes.clone() {
+            CellPrefixes::Known(prefixes) => {
+                for prefix in prefixes {
+                    self.push_prefix(prefix)?;
+                }
             }
+            CellPrefixes::Within { ranges, descending } => {
+                for range in ranges {
+                    self.push_range(view, context, range, &descending).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the entries in a range, and the cells of the prefixes that have many entries.
+    async fn push_range(
+        &mut self,
+        view: &LiveView,
+        context: &Context,
+        mut range: KeyRange,
+        descending: &[bool],
+    ) -> Result<(), Halt> {
+        let mut pages = Pages::of(range.clone()).with_max_rows(FEW_ENTRIES);
+        while let Some(page) = view.next_entries(&self.access.index, &mut pages).await? {
+            charge_keys(context, page.examined).await?;
+            let (Some(first), Some(last)) = (page.items.first(), page.items.last()) else {
+                continue;
+            };
+            let (first, last) = (prefix_of(first, descending)?, prefix_of(last, descending)?);
+            let is_whole = pages.is_done();
+            if !is_whole && first == last {
+                range.start = prefix_successor(&last);
+                self.push_prefix(last)?;
+            } else {
+                // The last prefix may have entries behind the page, so it begins the next one.
+                let entries = page.items.into_iter();
+                for entry in entries.filter(|it| is_whole || !it.key.starts_with(&last)) {
+                    let len = prefix_of(&entry, descending)?.len();
+                    // An entry without a cell is that of a document without this geometry.
+                    if let Some(cell) = keys::cell_of_entry(&entry.key, len) {
+                        self.push_entry(Cell(cell), entry)?;
+                    }
+                }
+                range.start = last;
+            }
+            if is_whole || range.is_empty() {
+                break;
+            }
+            pages = Pages::of(range.clone()).with_max_rows(FEW_ENTRIES);
+        }
+        Ok(())
+    }
+
+    /// Adds the cells of the whole space for a key prefix.
+    fn push_prefix(&mut self, prefix: Vec<u8>) -> Result<(), Error> {
+        if let Some(held) = &mut self.held {
+            held.grow(SEEN_BYTES + prefix.len())?;
+        }
+        self.prefixes.push(prefix);
+        for root in self.access.space.roots() {
+            self.push_cell(self.prefixes.len() - 1, root)?;
         }
         Ok(())
     }
@@ -167,13 +233,9 @@ impl Nearest {
     }
 
     /// Adds an entry with the least distance of its cell.
-    fn push_entry(&mut self, prefix: usize, entry: Entry) -> Result<(), Error> {
-        let NearAccess { near, space, prefixes, .. } = &self.access;
-        let at = prefixes.get(prefix).map_or(0, Vec::len);
-        let Some(cell) = keys::cell_of_entry(&entry.key, at) else {
-            return Err(Error::corrupt("an index key lacks its cell"));
-        };
-        let bounds = near.bounds(space, Cell(cell));
+    fn push_entry(&mut self, cell: Cell, entry: Entry) -> Result<(), Error> {
+        let NearAccess { near, space, .. } = &self.access;
+        let bounds = near.bounds(space, cell);
         if near.excludes(bounds) {
             return Ok(());
         }
@@ -202,25 +264,25 @@ impl Nearest {
         context: &Context,
         (prefix, cell): (usize, Cell),
     ) -> Result<(), Halt> {
-        let Some(key) = self.access.prefixes.get(prefix).cloned() else { return Ok(()) };
+        let Some(key) = self.prefixes.get(prefix).cloned() else { return Ok(()) };
         let range = keys::cells_between(&key, cell.range());
         let mut pages = Pages::of(range).with_max_rows(FEW_ENTRIES);
         let page = view.next_entries(&self.access.index, &mut pages).await?.unwrap_or_default();
         charge_keys(context, page.examined).await?;
         if pages.is_done() || cell.is_leaf() {
             for entry in page.items {
-                self.push_entry(prefix, entry)?;
+                self.push_entry(cell_of(&entry, key.len())?, entry)?;
             }
-            return self.push_rest(view, context, prefix, pages).await;
+            return self.push_rest(view, context, key.len(), pages).await;
         }
         for child in cell.children() {
             self.push_cell(prefix, child)?;
         }
         let own = Pages::of(keys::cells_between(&key, (cell.0, cell.0)));
-        self.push_rest(view, context, prefix, own).await
+        self.push_rest(view, context, key.len(), own).await
     }
 
-    /// Adds all entries of the remaining pages.
+    /// Adds all entries of the remaining pages, whose keys have a prefix of this length.
     async fn push_rest(
         &mut self,
         view: &LiveView,
@@ -233,11 +295,24 @@ impl Nearest {
             let page = view.next_entries(&self.access.index, &mut pages).await?.unwrap_or_default();
             charge_keys(context, page.examined).await?;
             for entry in page.items {
-                self.push_entry(prefix, entry)?;
+                self.push_entry(cell_of(&entry, prefix)?, entry)?;
             }
         }
         Ok(())
     }
+}
+
+/// Returns the part of an entry's key before its first cell.
+fn prefix_of(entry: &Entry, descending: &[bool]) -> Result<Vec<u8>, Error> {
+    let prefix = keys::before_cell(&entry.key, descending);
+    let corrupt = || Error::corrupt("an index key lacks a field before its cell");
+    prefix.map(<[u8]>::to_vec).ok_or_else(corrupt)
+}
+
+/// Returns the cell of an entry whose key has a prefix of this length.
+fn cell_of(entry: &Entry, prefix: usize) -> Result<Cell, Error> {
+    let cell = keys::cell_of_entry(&entry.key, prefix);
+    cell.map(Cell).ok_or_else(|| Error::corrupt("an index key lacks its cell"))
 }
 
 impl Finder {
@@ -279,7 +354,7 @@ impl Finder {
     ) -> Result<Option<Row>, Halt> {
         let Some(nearest) = &mut self.nearest else { return Ok(None) };
         if nearest.queue.is_none() {
-            nearest.begin(context)?;
+            nearest.begin(view, context).await?;
         }
         loop {
             let Some(nearest) = &mut self.nearest else { return Ok(None) };

@@ -148,7 +148,7 @@ pub(crate) const OPTIONS: &[Row] = &[
     works("createIndexes", "indexes.key", || Value::from(doc! { "b": "2d" })).of_kind("`2d`"),
     works("createIndexes", "indexes.key", || Value::from(doc! { "b": "2dsphere" }))
         .of_kind("`2dsphere`")
-        .noted("fields before the geometry need an equality; neither unique nor a TTL index"),
+        .noted("`$near` needs a condition on the first field, a region an equality for each field before the geometry; neither unique nor a TTL index"),
     works("createIndexes", "indexes.key", || Value::from(doc! { "b": "hashed" }))
         .of_kind("`hashed`")
         .noted("serves equality and `$in`"),
