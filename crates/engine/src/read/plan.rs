@@ -49,6 +49,19 @@ impl Plan {
         self.stages.iter().any(|stage| matches!(stage, Stage::Sort { .. }))
     }
 
+    /// Returns the equivalent plan whose filter contains the filters that are its first stages, so
+    /// that an index can serve them.
+    pub(super) fn with_leading_filters(self) -> Self {
+        let Self { filter, stages, hint, output } = self;
+        let mut filters = vec![filter];
+        let mut rest = stages.into_iter().peekable();
+        while let Some(Stage::Match(filter)) = rest.next_if(|it| matches!(it, Stage::Match(_))) {
+            filters.push(filter);
+        }
+        filters.retain(|filter| !filter.is_always());
+        Self { filter: Filter::all(filters), stages: rest.collect(), hint, output }
+    }
+
     /// Returns the plan with these stages instead of its own.
     pub fn with_stages(self, stages: Vec<Stage>) -> Self {
         Self { stages, ..self }

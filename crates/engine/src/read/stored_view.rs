@@ -60,12 +60,7 @@ impl ResolvedName {
             all.push(Stage::Match(filter));
         }
         all.extend(stages);
-        let mut filters = Vec::new();
-        let mut rest = all.into_iter().peekable();
-        while let Some(Stage::Match(filter)) = rest.next_if(|it| matches!(it, Stage::Match(_))) {
-            filters.push(filter);
-        }
-        Plan { filter: Filter::all(filters), stages: rest.collect(), hint, output }
+        Plan { filter: Filter::always(), stages: all, hint, output }.with_leading_filters()
     }
 }
 

@@ -136,6 +136,34 @@ async fn each_statement_counts_and_explaining_does_not() {
 }
 
 #[tokio::test]
+async fn filters_that_begin_a_joined_pipeline_use_an_index() {
+    let (_kit, mut client) = filled().await;
+    assert_eq!(number(&client.run(make_index()).await, "ok"), 1);
+    let joined = |filter: Document| {
+        let later = doc! { "_id": doc! { "$mod": array![20, 3] } };
+        array![doc! { "$match": filter }, doc! { "$match": later }, doc! { "$count": "n" }]
+    };
+    let one = doc! { "$match": doc! { "_id": 0 } };
+    let lookup = doc! { "from": "c", "pipeline": joined(doc! { "a": 3 }), "as": "found" };
+    let lookup = command_of("c", vec![one.clone(), doc! { "$lookup": lookup }]);
+    let rows = first_batch(&client.run(lookup).await);
+    assert_eq!(rows[0].get("found"), Some(&array![doc! { "n": DOCUMENTS / 20 }]));
+    assert_eq!(uses(&mut client, "a_1").await, [1]);
+    let union = doc! { "coll": "c", "pipeline": joined(doc! { "a": 3 }) };
+    let union = command_of("c", vec![one.clone(), doc! { "$unionWith": union }]);
+    let rows = first_batch(&client.run(union).await);
+    assert_eq!(rows[1..], [doc! { "n": DOCUMENTS / 20 }]);
+    assert_eq!(uses(&mut client, "a_1").await, [2]);
+    // A filter behind another stage reads the whole collection.
+    let behind = array![doc! { "$limit": 9 }, doc! { "$match": doc! { "a": 3 } }];
+    let lookup = doc! { "from": "c", "pipeline": behind, "as": "found" };
+    let lookup = command_of("c", vec![one, doc! { "$lookup": lookup }]);
+    let rows = first_batch(&client.run(lookup).await);
+    assert_eq!(rows[0].get("found"), Some(&array![doc! { "_id": 3, "a": 3 }]));
+    assert_eq!(uses(&mut client, "a_1").await, [2]);
+}
+
+#[tokio::test]
 async fn it_is_the_first_stage_of_a_collection_and_says_nothing() {
     let kit = Kit::default();
     let mut client = client(&kit);
