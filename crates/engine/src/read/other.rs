@@ -37,7 +37,7 @@ impl Cursor {
         let database = request.database.unwrap_or_else(|| self.database.clone());
         let asked = Namespace::new(database, request.collection);
         let plan = Plan::new(request.filter).with_stages(request.stages.to_vec());
-        let (namespace, plan) = self.joined.below(asked, plan.with_leading_filters());
+        let (namespace, plan) = self.joined.below(asked, plan.with_leading_filters())?;
         // The views were opened for the names in these same stages.
         let view_index = views.view_index_of(&namespace).ok_or_else(|| {
             let message = format!("{namespace} is read but was not opened");

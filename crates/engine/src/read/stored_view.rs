@@ -30,6 +30,8 @@ const TOO_DEEP: i32 = 165;
 const TOO_LARGE: i32 = 195;
 /// Error number: a query compares texts in another way than a view that it reads.
 const OTHER_COLLATION: i32 = 167;
+/// Error number: a stage is not the first one of its pipeline.
+const NOT_FIRST: i32 = 40_602;
 /// Error number: views refer to each other in a circle.
 const CIRCULAR: i32 = 5;
 
@@ -73,10 +75,22 @@ pub(super) struct JoinedNames {
 impl JoinedNames {
     /// Returns the name of the collection and the plan over it that answer a plan over a joined
     /// name.
-    pub(super) fn below(&self, namespace: Namespace, plan: Plan) -> (Namespace, Plan) {
+    ///
+    /// # Errors
+    ///
+    /// 40602 for a search by distance in a view with stages, which precede it.
+    pub(super) fn below(
+        &self,
+        namespace: Namespace,
+        plan: Plan,
+    ) -> Result<(Namespace, Plan), Error> {
         match self.resolved.get(&namespace) {
-            Some(resolved) => (resolved.namespace.clone(), resolved.plan_below(plan)),
-            None => (namespace, plan),
+            Some(resolved) if !resolved.stages.is_empty() && plan.filter.near().is_some() => {
+                let message = "$geoNear is only valid as the first stage in a pipeline";
+                Err(refused(NOT_FIRST, message.to_owned()))
+            }
+            Some(resolved) => Ok((resolved.namespace.clone(), resolved.plan_below(plan))),
+            None => Ok((namespace, plan)),
         }
     }
 

@@ -16,7 +16,7 @@ use pipeline::{
     expr::{GeoCall, GeoPart},
 };
 
-use super::{EnclosingStage, Scope};
+use super::Scope;
 use crate::{
     Error, field_path,
     filter::{self as filters, parse_center, refused_by_distance},
@@ -42,16 +42,13 @@ struct Options<'a> {
 /// Parses the stage into a filter and computed fields.
 ///
 /// Fails with 10065 if the value is not an object, 16605 or 16606 if `near` or `distanceField` is
-/// missing, 2 if the point is invalid, 5626500 if the query sorts by distance, 238 if the stage is
-/// inside another stage, and with the errors of the options.
+/// missing, 2 if the point is invalid, 5626500 if the query sorts by distance, and with the errors
+/// of the options.
 pub(super) fn parse_geo_near(
     name: &str,
     value: ValueRef<'_>,
-    scope: Scope<'_>,
+    _: Scope<'_>,
 ) -> Result<Vec<Stage>, Error> {
-    if scope.enclosing != EnclosingStage::Top {
-        return Err(Error::unsupported("$geoNear inside another stage"));
-    }
     let ValueRef::Document(fields) = value else {
         return Err(Error::new(10065, format!("invalid parameter: expected an object ({name})")));
     };

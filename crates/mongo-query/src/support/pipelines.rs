@@ -18,7 +18,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$documents", Support::Works),
     ("$facet", Support::Works),
     ("$fill", Support::NotYet),
-    ("$geoNear", Support::Differs("not inside another stage")),
+    ("$geoNear", Support::Works),
     ("$graphLookup", Support::Works),
     ("$group", Support::Works),
     ("$indexStats", Support::Works),

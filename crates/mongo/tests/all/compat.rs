@@ -288,7 +288,7 @@ in a collection.
 | change streams | works | the options of MongoDB, see [above](#change-streams) |
 | `getLastError`, `getnonce`, `filemd5` | not there | 59, as in MongoDB |
 | `$planCacheStats` | not yet | 238 |
-| `$geoNear` | works | not inside another stage (238) |
+| `$geoNear` | works | also first in a pipeline of `$lookup` or `$unionWith`, not over a view with stages (40602) |
 | `$geoWithin`, `$geoIntersects`, `$near`, `$nearSphere` and their options | works | with any GeoJSON shape |
 | indexes `2dsphere` and `2d` | works | neither unique nor TTL indexes (67) |
 | indexes `hashed` and wildcard | works | compound wildcard indexes as in MongoDB 7.0 |

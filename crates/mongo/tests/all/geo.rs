@@ -1,6 +1,7 @@
 //! Indexes of geometries and the operators that use them: results, their order, which
 //! requests are refused, and that documents expire in them at their instant.
 
+mod joined;
 mod random;
 mod ranges;
 

@@ -128,6 +128,18 @@ def _(c):
     )
 
 
+@read("aggregate $lookup by distance")
+def _(c):
+    near = {"$geoNear": {**NEAR, "maxDistance": 100}}
+    return c.one(joined(c, {"$lookup": {"from": "r", "pipeline": [near], "as": "found"}}))
+
+
+@read("aggregate $unionWith by distance")
+def _(c):
+    union = {"$unionWith": {"coll": "r", "pipeline": [{"$geoNear": {**NEAR, "maxDistance": 100}}]}}
+    return c.judge(len(c.aggregate(union, collection="l")), 2, 1)
+
+
 @read("aggregate $lookup both forms")
 def _(c):
     return c.one(
