@@ -18,7 +18,7 @@ public class HangfireTests : IDisposable
 
     public void Dispose() => Client.DropDatabase(name);
 
-    // There are no change streams: workers follow a capped collection.
+    // Workers follow a capped collection.
     static MongoStorageOptions Options() => new()
     {
         CheckQueuedJobsStrategy = CheckQueuedJobsStrategy.TailNotificationsCollection,
@@ -80,6 +80,21 @@ public class HangfireTests : IDisposable
             }, TaskCreationOptions.LongRunning);
             Assert.IsType<DistributedLockTimeoutException>(late);
         }
+    }
+
+    [Fact]
+    public async Task JobsByTheDefaultStrategy()
+    {
+        // By default workers follow a change stream; without it they would wait for the next poll.
+        var storage = new MongoStorage(Client, name, new MongoStorageOptions
+        {
+            QueuePollInterval = TimeSpan.FromHours(1), MigrationOptions = Options().MigrationOptions,
+        });
+        using var server = NewServer(storage, "default");
+        var jobs = new BackgroundJobClient(storage);
+        await Eventually.Holds(
+            () => jobs.Enqueue(() => Jobs.Run("watched")) != null && Jobs.Runs.GetValueOrDefault("watched") >= 10,
+            "ten jobs have run");
     }
 
     [Fact]
