@@ -136,14 +136,18 @@ pub(crate) fn check_without_effect(args: &Args<'_>) -> Result<()> {
     }
 }
 
+/// Name of the storage engine in `serverStatus`.
+pub(crate) const ENGINE_NAME: &str = "ebb";
+
 /// Checks `storageEngine` in the options of a collection, or of the indexes created with it.
-/// Options of MongoDB's default engine are accepted without effect, since its dumps contain them.
+/// Options of MongoDB's default engine are accepted without effect, since its dumps contain them;
+/// and so are options of [`ENGINE_NAME`], since clients take the name from `serverStatus`.
 ///
 /// Fails with 14 or 2 if the value has a wrong type, and with 72 if it names another engine.
 pub(crate) fn check_storage_engine(args: &Args<'_>) -> Result<()> {
     let Some(engines) = args.document("storageEngine")? else { return Ok(()) };
     for (name, options) in engines.iter() {
-        if name != "wiredTiger" {
+        if name != "wiredTiger" && name != ENGINE_NAME {
             let message = format!("{name} is not a registered storage engine for this server");
             return Err(Error::new(crate::errors::InvalidOptions, message));
         }

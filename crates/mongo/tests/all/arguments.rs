@@ -153,7 +153,7 @@ async fn options_of_collections_that_ask_for_nothing_are_accepted() {
     for options in [
         doc! { "validator": doc! {}, "validationLevel": "strict", "validationAction": "error" },
         doc! { "storageEngine": doc! { "wiredTiger": doc! {} } },
-        doc! { "indexOptionDefaults": doc! { "storageEngine": doc! {} } },
+        doc! { "indexOptionDefaults": doc! { "storageEngine": doc! { "ebb": doc! {} } } },
         doc! { "changeStreamPreAndPostImages": doc! { "enabled": false } },
         doc! { "recordPreImages": false, "clusteredIndex": false, "capped": false },
     ] {

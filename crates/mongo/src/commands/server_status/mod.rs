@@ -21,7 +21,10 @@ use document::{DocBuf, Document, Value, ValueRef, doc};
 use work::WorkCounts;
 
 use super::replica_set;
-use crate::{arguments::Args, call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
+use crate::{
+    arguments::Args, call::Call, errors::Result, limits::SERVER_VERSION,
+    parsers::collection_options::ENGINE_NAME, replies::ok,
+};
 
 /// The sections that a command may exclude or select by name, in the order of the reply.
 pub(super) const SECTIONS: &[&str] = &[
@@ -127,7 +130,7 @@ pub(super) async fn run(call: &Call<'_>) -> Result<DocBuf> {
 /// Returns the section `storageEngine`. By its name, tools decide which other sections they read.
 fn engine_section() -> Document {
     doc! {
-        "name": "ebb",
+        "name": ENGINE_NAME,
         "supportsCommittedReads": true,
         "supportsPendingDrops": true,
         "supportsSnapshotReadConcern": false,

@@ -82,7 +82,7 @@ pub(crate) const OPTIONS: &[Row] = &[
     refused("create", "size", 72, || Value::from(1000)).noted("without `capped`"),
     refused("create", "max", 72, || Value::from(1000)).noted("without `capped`"),
     ignored("create", "storageEngine", || Value::from(doc! { "wiredTiger": doc! {} }))
-        .noted("for `wiredTiger` alone; shown by `listCollections`"),
+        .noted("for `wiredTiger` and `ebb` alone; shown by `listCollections`"),
     works("create", "validator", || Value::from(doc! { "a": 1 }))
         .noted("at most 1 MiB; with the filters that work here"),
     works("create", "validationLevel", || Value::from("off")),
@@ -200,7 +200,7 @@ pub(crate) const OPTIONS: &[Row] = &[
     ignored("createIndexes", "indexes.storageEngine", || {
         Value::from(doc! { "wiredTiger": doc! {} })
     })
-    .noted("for `wiredTiger` alone; shown by `listIndexes`"),
+    .noted("for `wiredTiger` and `ebb` alone; shown by `listIndexes`"),
     works("createIndexes", "ignoreUnknownIndexOptions", || Value::from(true)),
     ignored("createIndexes", "commitQuorum", || Value::from("majority"))
         .noted("one node makes an index"),
