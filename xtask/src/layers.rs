@@ -36,7 +36,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("journal", &["store"]),
     ("cluster", &["secret", "store"]),
     ("journal-cassandra", &["cluster", "secret", "store"]),
-    ("store-tree", &["backup", "journal", "metrics", "store"]),
+    ("store-tree", &["backup", "journal", "metrics", "store", "tree"]),
     ("store-shared", &["clock", "cluster", "journal", "store", "store-tree"]),
     (
         "engine",

@@ -122,8 +122,8 @@ fn damage(content: &mut Vec<u8>, at: usize, what: u8, how: u8) {
     }
 }
 
-/// Parses the store's version pointer, the trailer of a table file and a list of tables. Each is
-/// refused or parsed without a panic.
+/// Parses a list of the tree's files, and parts of its tables and body files. Each is refused or
+/// parsed without a panic.
 pub(crate) fn tables(bytes: &[u8]) {
-    store_tree::read_lists(bytes);
+    tree::parse_untrusted(bytes);
 }

@@ -28,7 +28,7 @@ pub const SECRETS_FOLDER: &str = "nosql";
 const TEMPORARY: &str = "tmp";
 /// Content of the format file. The number changes when older versions could not read what this one
 /// writes.
-const FORMAT: &str = "ebb data directory, format 2\n";
+const FORMAT: &str = "ebb data directory, format 3\n";
 
 /// Content of the format file while a restore or a dump fills the directory.
 const FILLING: &str = "ebb data directory, being restored\n";
@@ -197,8 +197,8 @@ fn check_format(path: &Path) -> Result<(), Refused> {
             path.display()
         ))),
         Ok(text) if text.starts_with("ebb data directory") => Err(Refused::Unusable(format!(
-            "{} was written by another version ({}), and this one reads {}: start it with that \
-             version, and take a backup to restore with this one",
+            "{} was written by another version ({}), and this one reads {}: take a backup with that \
+             version's `ebb backup`, and restore it with `ebb restore` of this one",
             path.display(),
             text.trim(),
             FORMAT.trim().trim_start_matches("ebb data directory, ")

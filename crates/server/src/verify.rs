@@ -89,8 +89,7 @@ fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
         Err(error) if error.kind == store::Kind::Corrupt => Vec::new(),
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
-    let tables = tables.iter().map(|path| format!("{} is damaged", path.display()));
-    let differences: Vec<String> = tables.chain(nosql::find_damage(data_dir)).collect();
+    let differences: Vec<String> = tables.into_iter().chain(nosql::find_damage(data_dir)).collect();
     let count = differences.len() as u64;
     let namespace = "files".to_owned();
     let found = Difference { namespace, api: None, rows: 0, dead_entries: 0, differences, count };

@@ -1,22 +1,25 @@
-//! Applies durable groups to their trees, publishes them to readers and notifies writers, in order.
+//! Applies durable groups to the tree, publishes them to readers and notifies writers, in order.
 //!
-//! For each group, this thread updates the trees, the sequence number counter and the view of new
-//! readers, in this order; then for each batch the number of the last published commit, the fence,
-//! the in-flight table and the replies. A writer thus finds its acknowledged commit in any new
-//! view, and a view that finds the in-flight table empty sees everything that was in it.
+//! For each group, this thread updates the tree and the view of new readers, in this order; then for
+//! each batch the number of the last published commit, the fence, the in-flight table and the
+//! replies. A writer thus finds its acknowledged commit in any new view, and a view that finds the
+//! in-flight table empty sees everything that was in it.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
         atomic::{AtomicUsize, Ordering},
         mpsc,
     },
 };
 
+use journal::Mutation;
 use store::{Error, Kind, Outcome};
+use tree::Write;
 
 use crate::{
+    directory::DirectoryChange,
+    errors::from_tree,
     inner::{Applied, OpenStore},
     messages::{Batch, PendingEntry},
     published::Applying,
@@ -36,18 +39,17 @@ pub(crate) fn apply_until_closed(
 
 /// Applies one group of entries.
 pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
-    // Held until the whole group is published: a view created before that could miss both a
-    // half-applied entry and the version that the entry replaces.
+    // Held until the whole group is published, so that the last applied entry is the newest that
+    // views show.
     let applying = inner.published.begin_applying();
-    // A panic may leave an entry half applied, so nothing is published and the store is reopened.
+    // A failure may leave an entry half applied, so nothing is published and the store is reopened.
     let applied = catch_unwind(AssertUnwindSafe(|| apply_entries(inner, &mut group, &applying)));
-    let broken = applied.is_err().then(|| {
+    let applied = applied.unwrap_or_else(|_| {
         let text = "panic while applying an entry; the tree's state is unknown";
-        let error = Error::new(Kind::Unavailable, text);
-        inner.stop_commits(&error);
-        error
+        Err(Error::new(Kind::Unavailable, text))
     });
-    // After a panic the store is already stopped, which creators of views check.
+    let broken = applied.inspect_err(|error| inner.stop_commits(error)).err();
+    // After a failure the store is already stopped, which creators of views check.
     drop(applying);
     for mut batch in group {
         batch.failed = batch.failed.take().or_else(|| broken.clone());
@@ -55,8 +57,12 @@ pub(crate) fn apply_group(inner: &OpenStore, mut group: Vec<Batch>) {
     }
 }
 
-/// Applies the entries of a group to their trees and publishes them.
-fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>) {
+/// Applies the entries of a group to the tree and publishes them.
+fn apply_entries(
+    inner: &OpenStore,
+    group: &mut [Batch],
+    applying: &Applying<'_>,
+) -> Result<(), Error> {
     let (mut bytes, mut mutations, mut last) = (0, 0, None);
     for batch in group {
         bytes += batch.bytes() as u64;
@@ -64,10 +70,10 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>
         let entry = batch.entry.take().filter(|_| batch.failed.is_none());
         if let Some(entry) = entry {
             last = Some((entry.encoded.n(), entry.last));
-            apply_entry(inner, entry, applying);
+            apply_entry(inner, entry, applying)?;
         }
     }
-    let Some((last, stamp)) = last else { return };
+    let Some((last, stamp)) = last else { return Ok(()) };
     inner.budget.record_group(last, bytes, mutations);
     inner.disk_space.record_written(bytes);
     if inner.budget.excess().is_some()
@@ -75,39 +81,36 @@ fn apply_entries(inner: &OpenStore, group: &mut [Batch], applying: &Applying<'_>
     {
         flusher.unpark();
     }
-    inner.published.publish(applying);
+    inner.published.publish(applying, inner.batch_of(last))?;
     // Updated after the view, so that a reader of this number finds all commits up to it.
     inner.published_seq.fetch_max(stamp.seq, Ordering::SeqCst);
     inner.in_flight.record_published(stamp);
+    Ok(())
 }
 
-/// Applies one entry to its trees.
-fn apply_entry(inner: &OpenStore, entry: PendingEntry, applying: &Applying<'_>) {
+/// Applies one entry to the tree.
+fn apply_entry(
+    inner: &OpenStore,
+    entry: PendingEntry,
+    applying: &Applying<'_>,
+) -> Result<(), Error> {
     let (n, under) = (entry.encoded.n(), entry.under);
-    let tick = inner.tick.load(Ordering::Relaxed);
-    for run in entry.runs {
-        let grown = run.space_tree.apply(n, under, run.mutations, tick);
-        inner.budget.record_memory(grown);
+    for change in &entry.changes {
+        if let DirectoryChange::Created(number, space) = change {
+            inner.make_space(applying, *number, *space)?;
+        }
     }
-    // New views may read the entry from here on.
-    inner.trees.counter.fetch_max(under + 1);
+    let write = |Mutation { space, key, value }| Write { space, key, value };
+    let writes = entry.mutations.into_iter().map(write).collect();
+    let grown = inner.tree.apply(inner.batch_of(n), writes);
+    inner.budget.record_memory(grown.map_err(|error| from_tree("apply an entry", &error))?);
     *inner.applied.lock() = Applied { n, under, stamp: entry.last };
-    if let Some(made) = entry.made {
-        inner.published.publish_trees(applying, |space_trees| {
-            if let Some(space) = made.space {
-                space_trees.insert(space, Arc::clone(&made));
-            }
-        });
+    for change in &entry.changes {
+        if let DirectoryChange::Dropped(number) = change {
+            inner.drop_space(applying, *number)?;
+        }
     }
-    if let Some(dropped) = entry.dropped {
-        inner.budget.record_freed(dropped.record_dropped());
-        inner.published.publish_trees(applying, |space_trees| {
-            if let Some(space) = dropped.space {
-                space_trees.remove(&space);
-            }
-        });
-        inner.compactor.record_dropped(dropped);
-    }
+    Ok(())
 }
 
 /// Notifies all that wait for a batch, after it is visible or has failed.
@@ -142,10 +145,10 @@ fn finish_batch(inner: &OpenStore, batch: Batch) {
 
 #[cfg(test)]
 mod tests {
-    use journal::Mutation;
     use store::{Commit, Error, Kind, Space, Store as _, laws::ManualTime};
+    use tree::Write;
 
-    use crate::{TreeOptions, TreeStore, published::number_after};
+    use crate::{TreeOptions, TreeStore};
 
     const SPACES: [Space; 2] = [Space::Rows(1), Space::Index(1)];
 
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_view_beside_a_flush_misses_nothing_that_half_an_entry_replaces() {
+    async fn a_view_beside_a_flush_misses_nothing_that_an_unpublished_entry_replaces() {
         let directory = tempfile::tempdir().unwrap();
         let options = TreeOptions::new(directory.path());
         let store = TreeStore::open(&options, ManualTime::default().commit_clock()).unwrap();
@@ -174,24 +177,19 @@ mod tests {
         }
         store.commit(vec![commit("old")]).await.unwrap();
         let inner = store.shared.open_generation().unwrap().inner.clone();
-        let space_tree = inner.published.space_trees()[&SPACES[0]].clone();
+        let number = inner.number_of(SPACES[0]).unwrap();
         let applied = *inner.applied.lock();
-        // Simulates an applier that has applied an entry to the first of its two trees.
+        // Simulates an applier that has applied an entry and not published it.
         let applying = inner.published.begin_applying();
-        let under = number_after(applied.under, &inner.trees.counter);
-        let new =
-            Mutation { space: space_tree.number, key: "key".into(), value: Some("new".into()) };
-        space_tree.apply(applied.n + 1, under, vec![new], 0);
-        assert!(inner.flush_tree(&space_tree).unwrap());
+        let new = Write { space: number, key: "key".into(), value: Some("new".into()) };
+        inner.tree.apply(inner.batch_of(applied.n + 1), vec![new]).unwrap();
+        inner.flush_space(number).unwrap();
         assert_eq!(seen(&store).await, [Some("old".into()), Some("old".into())]);
-        // The flush has written the version before the half-applied one, and no memtable is held.
-        assert!(!inner.release_tree(&space_tree).unwrap());
+        // The flush has written the version before the unpublished one, and no memtable is held.
         assert_eq!(inner.old_views().memory, 0);
-        // The applier also stops within an entry when a tree panics: no view may show that entry.
+        // A failure between the two: no view may show that entry.
         inner.stop_commits(&Error::new(Kind::Unavailable, "fault on purpose"));
         drop(applying);
-        let number = inner.published.view().number;
-        inner.release_tree(&space_tree).unwrap();
-        assert_eq!(inner.published.view().number, number);
+        assert_eq!(seen(&store).await, [Some("old".into()), Some("old".into())]);
     }
 }

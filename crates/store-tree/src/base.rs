@@ -1,10 +1,10 @@
 //! Bases: the complete contents of a store at one moment, in pieces from which another store is
 //! created. A piece has the format of a journal entry, with the number of the last entry that the
-//! base contains: first the store's catalog of spaces, then the rows, tree by tree. A base has only
+//! base contains: first the store's directory of spaces, then the rows, space by space. A base has only
 //! the newest version of each row, and no rows that a compaction would drop.
 //!
 //! ```text
-//!  store --view--> pieces ..> folder `base` of another --next opening--> trees, journal, mark
+//!  store --view--> pieces ..> folder `base` of another --next opening--> tree, journal, mark
 //! ```
 //!
 //! An opening that finds a complete base discards the store's contents and continues after the
@@ -13,29 +13,26 @@
 use std::{
     fs::File,
     io::Write as _,
-    ops::Bound,
     path::Path,
     sync::{Arc, atomic::Ordering},
 };
 
 use bytes::Bytes;
 use journal::{Entry, Mutation, OpenJournal};
-use lsm_tree::{AbstractTree as _, Guard as _};
 use store::{Error, Kind, Space, Stamp};
+use tree::{Caching, Direction, Tree};
 
 use crate::{
-    directory::{self, DIRECTORY, DirectoryContents},
+    directory::{self, DirectoryContents},
     durable_watermark::{DurableWatermark, Watermark},
     errors::{from_io, from_tree},
-    filter::PredicateInForce,
+    hooks::{PredicateInForce, StoreHooks},
     inner::{Applied, OpenStore},
     options::{TREES, TreeOptions},
     piece_checker::PieceChecker,
-    published::View,
+    published::{View, read_error},
     replay::Replayed,
-    space_tree::SpaceTree,
-    trees::Trees,
-    wipe,
+    tree_folder, wipe,
 };
 
 /// File that contains the number of pieces; it is written once all pieces are stored.
@@ -49,12 +46,13 @@ pub struct BaseReader {
     predicate: PredicateInForce,
     view: Arc<View>,
     at: Applied,
-    next_tree_number: u64,
-    space_trees: Vec<Arc<SpaceTree>>,
+    next_space_number: u64,
+    /// The spaces with their numbers, in the order of these.
+    spaces: Vec<(u64, Space)>,
     /// A key and the value that it has in the base instead of the store's; without a value, the
     /// base lacks the key.
     replaced: Option<(Space, Bytes, Option<Bytes>)>,
-    /// Number of trees read, and the last key read of the next one; `None` before the directory is
+    /// Number of spaces read, and the last key read of the next one; `None` before the directory is
     /// read.
     read: Option<(usize, Option<Bytes>)>,
 }
@@ -72,19 +70,21 @@ impl BaseReader {
         if let Some(why) = inner.stop_reason() {
             return Err(why);
         }
-        inner.published.publish(&applying);
-        let (at, view) = (*inner.applied.lock(), inner.published.view_to_keep());
-        let next_tree_number = inner.next_tree_number.load(Ordering::SeqCst);
+        let at = *inner.applied.lock();
+        inner.published.publish(&applying, inner.batch_of(at.n))?;
+        let view = inner.published.view_to_keep();
+        let next_space_number = inner.next_space_number.load(Ordering::SeqCst);
         drop(applying);
-        let mut space_trees: Vec<Arc<SpaceTree>> = view.space_trees.values().cloned().collect();
-        space_trees.sort_by_key(|space_tree| space_tree.number);
+        let mut spaces: Vec<(u64, Space)> =
+            view.numbers.iter().map(|(space, number)| (*number, *space)).collect();
+        spaces.sort_unstable_by_key(|(number, _)| *number);
         Ok(Self {
             inner: Arc::clone(inner),
             predicate: predicate.clone(),
             view,
             at,
-            next_tree_number,
-            space_trees,
+            next_space_number,
+            spaces,
             replaced: None,
             read: None,
         })
@@ -112,11 +112,7 @@ impl BaseReader {
                 self.read = Some((0, None));
                 self.directory()
             }
-            Some((at, after)) => {
-                let rows = self.rows(at, after, bytes)?;
-                self.view.check_kept()?;
-                rows
-            }
+            Some((at, after)) => self.rows(at, after, bytes)?,
         };
         if mutations.is_empty() {
             return Ok(None);
@@ -127,16 +123,16 @@ impl BaseReader {
     }
 
     fn directory(&self) -> Vec<Mutation> {
-        let made = |space_tree: &Arc<SpaceTree>| {
-            directory::record_made(space_tree.number, space_tree.space?).into_iter().next()
+        let made = |(number, space): &(u64, Space)| {
+            directory::record_made(*number, *space).into_iter().next()
         };
-        let mut rows: Vec<Mutation> = self.space_trees.iter().filter_map(made).collect();
-        // The next free number, since numbers of dropped trees are never reused.
-        rows.push(directory::record_next(self.next_tree_number));
+        let mut rows: Vec<Mutation> = self.spaces.iter().filter_map(made).collect();
+        // The next free number, since numbers of dropped spaces are never reused.
+        rows.push(directory::record_next(self.next_space_number));
         rows
     }
 
-    /// Returns rows of the tree at index `at` after this key, then rows of the following trees.
+    /// Returns rows of the space at index `at` after this key, then rows of the following spaces.
     fn rows(
         &mut self,
         mut at: usize,
@@ -144,29 +140,29 @@ impl BaseReader {
         limit: usize,
     ) -> Result<Vec<Mutation>, Error> {
         let (mut rows, mut bytes) = (Vec::new(), 0);
-        while let Some(space_tree) = self.space_trees.get(at) {
+        while let Some((number, space)) = self.spaces.get(at).copied() {
             if self.inner.closing.load(Ordering::Relaxed) {
                 return Err(Error::new(Kind::Reopened, "the store was reopened"));
             }
-            let start = after.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-            let range = (start, Bound::<&[u8]>::Unbounded);
-            let replaced =
-                self.replaced.as_ref().filter(|(space, ..)| Some(*space) == space_tree.space);
+            // The least key that is greater.
+            let start = after.as_ref().map(|after| [after.as_ref(), &[0]].concat());
+            let replaced = self.replaced.as_ref().filter(|(of, ..)| *of == space);
             if let Some((_, key, Some(value))) = replaced.filter(|_| after.is_none()) {
                 let (key, value) = (key.clone(), Some(value.clone()));
-                rows.push(Mutation { space: space_tree.number, key, value });
+                rows.push(Mutation { space: number, key, value });
             }
-            let drops = space_tree.space.and_then(|space| self.predicate.filter_for(space));
-            for row in space_tree.tree.range::<&[u8], _>(range, self.view.number, None) {
-                let (key, value) =
-                    row.into_inner().map_err(|error| from_tree("read a base", &error))?;
+            let drops = self.predicate.filter_for(space);
+            let failed = |error: tree::Error| read_error("read a base", &error);
+            let (start, direction) = (start.unwrap_or_default(), Direction::Forward);
+            let found = self.view.snapshot.scan(number, &start, None, direction, Caching::Bypass);
+            for row in found.map_err(failed)? {
+                let (key, value) = row.map_err(failed)?;
                 let is_replaced = replaced.is_some_and(|(_, replaced, _)| *replaced == *key);
                 if is_replaced || drops.as_ref().is_some_and(|drops| drops(&key, &value)) {
                     continue;
                 }
                 bytes += key.len() + value.len();
-                let (key, value) = (Bytes::from(key), Some(Bytes::from(value)));
-                rows.push(Mutation { space: space_tree.number, key: key.clone(), value });
+                rows.push(Mutation { space: number, key: key.clone(), value: Some(value) });
                 if limit <= bytes {
                     self.read = Some((at, Some(key)));
                     return Ok(rows);
@@ -235,39 +231,36 @@ pub(crate) fn make(
     pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
 ) -> Result<(u64, Stamp), Error> {
     wipe::delete_contents(&options.path, journal)?;
-    let trees = Trees::new(options.path.join(TREES), options.cache_bytes, predicate)?;
-    let directory = trees.open_or_make(DIRECTORY, None)?;
-    let mut replayed = Replayed::open(
-        &trees,
-        directory,
-        &DirectoryContents { next: 1, ..DirectoryContents::default() },
-    )?;
+    let hooks = Arc::new(StoreHooks::new(predicate, None));
+    let folder = options.path.join(TREES);
+    let hooks_of_tree = Arc::clone(&hooks);
+    let tree = tree_folder::open(&folder, options.cache_bytes, 0, hooks_of_tree)?;
+    let none = DirectoryContents { next: 1, ..DirectoryContents::default() };
+    let mut replayed = Replayed::new(&tree, &hooks, 0, &none)?;
     let mut checker = PieceChecker::default();
     for piece in pieces {
-        replayed.put(checker.take(&piece?)?, &trees)?;
-        flush(&replayed, MEMORY_BYTES)?;
+        replayed.put(checker.take(&piece?)?)?;
+        flush(&tree, MEMORY_BYTES)?;
     }
-    flush(&replayed, 0)?;
+    flush(&tree, 0)?;
     let last = checker.finish()?;
     let opened = journal.open(last.n.saturating_sub(1), true)?;
     opened.follow(&[last.encode()?]).map_err(|failure| failure.error().clone())?;
     drop(opened);
-    let mark = Watermark { durable: last.n, tail: last.n + 1, stamp: last.last };
+    let last_edit = tree.last_edit();
+    let mark = Watermark { durable: last.n, tail: last.n + 1, stamp: last.last, last_edit };
     let marked = DurableWatermark::open(&options.path.join(wipe::MARK))
         .and_then(|mut watermark| watermark.move_to(mark));
     marked.map_err(|error| from_io("write the mark", &error))?;
     Ok((last.n, last.last))
 }
 
-/// Flushes all trees whose memtables have at least this size.
-fn flush(replayed: &Replayed, bytes: u64) -> Result<(), Error> {
-    let space_trees = replayed.space_trees.values().chain([&replayed.directory]);
-    for space_tree in space_trees.filter(|space_tree| space_tree.buffer().floor().is_some()) {
-        if bytes <= space_tree.buffer().bytes() {
-            // Old versions need not be kept: no view is open, and the base contains each row once.
-            space_tree.flush(|| Ok(0))?;
-            space_tree.release().map_err(|error| from_tree("cannot release old files", &error))?;
-        }
+/// Flushes all spaces whose memtables have at least this size.
+fn flush(tree: &Tree, bytes: u64) -> Result<(), Error> {
+    let failed = |error: tree::Error| from_tree("write tables", &error);
+    for memory in tree.memory().iter().filter(|of| bytes <= of.bytes) {
+        tree.flush(memory.space).map_err(failed)?;
+        tree.sweep().map_err(failed)?;
     }
     Ok(())
 }

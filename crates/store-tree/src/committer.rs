@@ -58,7 +58,7 @@ pub(crate) struct Committer {
 }
 
 impl Committer {
-    /// Creates a committer that continues after the last entry in the trees.
+    /// Creates a committer that continues after the last applied entry.
     pub(crate) fn new(
         inner: Arc<OpenStore>,
         time: Arc<dyn CommitClock>,
@@ -208,15 +208,13 @@ impl Committer {
     /// Returns the batch that creates or drops a space; an empty one if nothing changes.
     fn change_space(&mut self, space: Space, make: bool) -> Result<Batch, Error> {
         let last = self.sequencer.last_stamp();
-        let entry = match (self.entries.tree_of(space).cloned(), make) {
+        let entry = match (self.entries.number_of(space), make) {
             (None, true) => {
-                // Created before the entry is passed on: after a failure no entry refers to the
-                // tree.
-                let number = self.inner.next_tree_number.fetch_add(1, Ordering::SeqCst);
-                let space_tree = Arc::new(self.inner.trees.open_or_make(number, Some(space))?);
-                self.entries.make_space(&space_tree, space, last)?
+                // Not used again, also if the entry fails.
+                let number = self.inner.next_space_number.fetch_add(1, Ordering::SeqCst);
+                self.entries.make_space(number, space, last)?
             }
-            (Some(space_tree), false) => self.entries.drop_space(&space_tree, space, last)?,
+            (Some(number), false) => self.entries.drop_space(number, space, last)?,
             (Some(_), true) | (None, false) => return Ok(Batch::default()),
         };
         Ok(Batch { entry: Some(entry), ..Batch::default() })

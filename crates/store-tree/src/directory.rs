@@ -1,60 +1,60 @@
-//! The directory: which tree belongs to which space, as rows of tree 0. Creating or dropping a
+//! The directory: the number of each space in the tree, as rows of space 0 of the tree. Creating or dropping a
 //! space is a journal entry that changes these rows, so that followers apply the change in commit
 //! order and nothing else must be made durable.
 //!
 //! ```text
-//!  key    number of a tree u64       value   name of its space
+//!  key    number u64                 value   name of the space
 //!  key    "next"                     value   the next number u64: numbers are never reused
 //! ```
 
 use bytes::Bytes;
 use journal::Mutation;
-use lsm_tree::{AbstractTree as _, Guard as _};
 use store::{Error, Kind, Space};
+use tree::{Caching, Direction, Snapshot};
 
-use crate::{errors::from_tree, space_tree::SpaceTree};
+use crate::errors::from_tree;
 
-/// Number of the tree that contains the directory of spaces (which tree belongs to which space).
+/// Number of the space of the tree that contains the directory.
 pub(crate) const DIRECTORY: u64 = 0;
 /// Key of the row with the next unused tree number.
 const NEXT: &[u8] = b"next";
-/// The first tree number that a space may get.
+/// The first number that a space may get.
 const FIRST: u64 = 1;
 
 /// The contents of the directory of spaces.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectoryContents {
-    /// Tree numbers and their spaces.
+    /// Spaces with their numbers in the tree.
     pub(crate) spaces: Vec<(u64, Space)>,
-    /// The next unused tree number.
+    /// The next unused number of a space.
     pub(crate) next: u64,
 }
 
 /// A change that an entry makes to the directory of spaces.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum DirectoryChange {
-    /// A space was created with this tree number.
+    /// A space was created with this number.
     Created(u64, Space),
-    /// The next unused tree number was changed.
+    /// The next unused number was changed.
     Next(u64),
-    /// The tree with this number was dropped.
+    /// The space with this number was dropped.
     Dropped(u64),
 }
 
-/// Returns the mutations that record a new tree.
+/// Returns the mutations that record a new space.
 pub(crate) fn record_made(number: u64, space: Space) -> Vec<Mutation> {
     let key = Bytes::copy_from_slice(&number.to_be_bytes());
     let made = Mutation { space: DIRECTORY, key, value: Some(space.name().into()) };
     vec![made, record_next(number + 1)]
 }
 
-/// Returns the mutation that records the next tree number.
+/// Returns the mutation that records the next unused number.
 pub(crate) fn record_next(number: u64) -> Mutation {
     let value = Some(Bytes::copy_from_slice(&number.to_be_bytes()));
     Mutation { space: DIRECTORY, key: Bytes::from_static(NEXT), value }
 }
 
-/// Returns the mutation that records a dropped tree.
+/// Returns the mutation that records a dropped space.
 pub(crate) fn record_gone(number: u64) -> Vec<Mutation> {
     let key = Bytes::copy_from_slice(&number.to_be_bytes());
     vec![Mutation { space: DIRECTORY, key, value: None }]
@@ -62,7 +62,7 @@ pub(crate) fn record_gone(number: u64) -> Vec<Mutation> {
 
 /// Decodes a row of the directory of spaces.
 pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<DirectoryChange, Error> {
-    let damaged = || Error::new(Kind::Corrupt, "a record of the tree directory is damaged");
+    let damaged = || Error::new(Kind::Corrupt, "a record of the directory of spaces is damaged");
     let number = |bytes: &[u8]| -> Option<u64> { Some(u64::from_be_bytes(bytes.try_into().ok()?)) };
     if key == NEXT {
         return value.and_then(number).map(DirectoryChange::Next).ok_or_else(damaged);
@@ -73,11 +73,12 @@ pub(crate) fn change_of(key: &[u8], value: Option<&[u8]>) -> Result<DirectoryCha
     Ok(DirectoryChange::Created(number, space))
 }
 
-pub(crate) fn read_all(directory: &SpaceTree) -> Result<DirectoryContents, Error> {
-    let context = |error: lsm_tree::Error| from_tree("read the tree directory", &error);
+pub(crate) fn read_all(snapshot: &Snapshot) -> Result<DirectoryContents, Error> {
+    let context = |error: tree::Error| from_tree("read the directory of spaces", &error);
     let mut listed = DirectoryContents { next: FIRST, ..DirectoryContents::default() };
-    for row in directory.tree.range::<&[u8], _>(.., u64::MAX, None) {
-        let (key, value) = row.into_inner().map_err(context)?;
+    let rows = snapshot.scan(DIRECTORY, b"", None, Direction::Forward, Caching::Bypass);
+    for row in rows.map_err(context)? {
+        let (key, value) = row.map_err(context)?;
         match change_of(&key, Some(&value))? {
             DirectoryChange::Created(number, space) => listed.spaces.push((number, space)),
             DirectoryChange::Next(number) => listed.next = number,

@@ -84,6 +84,12 @@ impl DiskSpace {
         }
     }
 
+    /// Empties the reserve file, so that a start has space on a full disk; returns false if it was
+    /// empty.
+    pub(crate) fn release_reserve(&self) -> bool {
+        self.file.release_left()
+    }
+
     /// Returns the free bytes of the device, if known.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
         let stat = rustix::fs::statvfs(&self.folder).ok()?;

@@ -7,7 +7,8 @@
 //!  found at startup:         1 .. 90 91 92            accepted: later ones maybe not durable
 //! ```
 //!
-//! The file also has the tail: the first entry that startup must replay. It may lag, since
+//! The file also has the tail, the first entry that startup must replay, and the last change of the
+//! tree's list of files, which must not be older than the cut of the journal. Both may lag, since
 //! replaying entries twice is harmless. The slots are written alternately, each with a checksum, so
 //! that a torn write leaves the other one, which is half a second older.
 
@@ -22,8 +23,8 @@ use store::Stamp;
 
 /// Distance between the slots: a device writes a sector atomically.
 const SLOT: u64 = 512;
-/// Size of a record without its checksum: write number and the four numbers of the watermark.
-const BODY: usize = 8 * 5;
+/// Size of a record without its checksum: write number and the five numbers of the watermark.
+const BODY: usize = 8 * 6;
 /// Size of a record with its checksum.
 const RECORD: usize = BODY + 4;
 
@@ -36,12 +37,15 @@ pub(crate) struct Watermark {
     pub(crate) tail: u64,
     /// Stamp of the last commit in the durable entries.
     pub(crate) stamp: Stamp,
+    /// Number of a durable change of the tree's list of files that lists all entries before the
+    /// tail; 0 if unknown.
+    pub(crate) last_edit: u64,
 }
 
 impl Watermark {
     /// The watermark of a store without entries.
     pub(crate) const START: Self =
-        Self { durable: 0, tail: 1, stamp: Stamp { seq: 0, at_ms: i64::MIN } };
+        Self { durable: 0, tail: 1, stamp: Stamp { seq: 0, at_ms: i64::MIN }, last_edit: 0 };
 }
 
 #[derive(Debug)]
@@ -85,6 +89,7 @@ impl DurableWatermark {
         record.extend_from_slice(&watermark.tail.to_be_bytes());
         record.extend_from_slice(&watermark.stamp.seq.to_be_bytes());
         record.extend_from_slice(&watermark.stamp.at_ms.to_be_bytes());
+        record.extend_from_slice(&watermark.last_edit.to_be_bytes());
         let checksum = crc32c::crc32c(&record);
         record.extend_from_slice(&checksum.to_be_bytes());
         self.file.write_all_at(&record, number % 2 * SLOT)?;
@@ -104,7 +109,8 @@ fn decode_slot(record: &[u8; RECORD]) -> Option<(u64, Watermark)> {
     let stamp =
         Stamp { seq: u64::from_be_bytes(number(3)?), at_ms: i64::from_be_bytes(number(4)?) };
     let (durable, tail) = (u64::from_be_bytes(number(1)?), u64::from_be_bytes(number(2)?));
-    Some((u64::from_be_bytes(number(0)?), Watermark { durable, tail, stamp }))
+    let last_edit = u64::from_be_bytes(number(5)?);
+    Some((u64::from_be_bytes(number(0)?), Watermark { durable, tail, stamp, last_edit }))
 }
 
 #[cfg(test)]
@@ -117,8 +123,8 @@ mod tests {
         let path = directory.path().join("mark");
         let mut watermark = DurableWatermark::open(&path).unwrap();
         assert_eq!(watermark.written, Watermark::START);
-        let at =
-            |durable| Watermark { durable, tail: durable - 2, stamp: Stamp { seq: 5, at_ms: -7 } };
+        let stamp = Stamp { seq: 5, at_ms: -7 };
+        let at = |durable| Watermark { durable, tail: durable - 2, stamp, last_edit: durable * 3 };
         watermark.move_to(at(7)).unwrap();
         watermark.move_to(at(9)).unwrap();
         assert_eq!(DurableWatermark::open(&path).unwrap().written, at(9));

@@ -1,13 +1,22 @@
-//! Converts errors of trees and of I/O to the store's errors, classified by how the caller must
+//! Converts errors of the tree and of I/O to the store's errors, classified by how the caller must
 //! react.
 
 use store::{Error, Kind};
 
-/// Converts an error of a tree to an error of the store; `context` names the failed action.
-pub(crate) fn from_tree(context: &str, error: &lsm_tree::Error) -> Error {
+/// Converts an error of the tree to an error of the store; `context` names the failed action.
+pub(crate) fn from_tree(context: &str, error: &tree::Error) -> Error {
+    Error::new(kind_of_tree(error), format!("{context}: {error}"))
+}
+
+/// Returns the kind of an error of the tree. Of a tree that has stopped, it is that of the cause.
+fn kind_of_tree(error: &tree::Error) -> Kind {
     match error {
-        lsm_tree::Error::Io(io) => from_io(context, io),
-        other => Error::new(Kind::Corrupt, format!("{context}: {other}")),
+        tree::Error::Io { source, .. } => kind_of_io(source),
+        tree::Error::SnapshotEnded => Kind::ViewEnded,
+        tree::Error::Stopped(cause) => kind_of_tree(cause),
+        tree::Error::Damaged(_) | tree::Error::UnknownSpace(_) | tree::Error::Refused(_) => {
+            Kind::Corrupt
+        }
     }
 }
 
@@ -28,4 +37,9 @@ fn kind_of_io(error: &std::io::Error) -> Kind {
         | std::io::ErrorKind::AlreadyExists => Kind::Corrupt,
         _ => Kind::Unavailable,
     }
+}
+
+/// Returns the error for requests to a store that is being closed.
+pub(crate) fn closed_error() -> Error {
+    Error::new(Kind::Unavailable, "the store is closed")
 }

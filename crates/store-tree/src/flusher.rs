@@ -1,38 +1,38 @@
-//! The thread that flushes memtables to tables, one tree at a time.
+//! The thread that flushes memtables to tables, one space at a time.
 //!
-//! | condition | tree that is flushed |
+//! | condition | space that is flushed |
 //! |---|---|
-//! | the journal exceeds its budget | the tree that needs the oldest entry |
+//! | the journal exceeds its budget | the space that needs the oldest entry |
 //! | all memtables together exceed their budget | the largest |
-//! | a tree is at rest with more than a few keys in memory | this one |
+//! | a space is at rest with more than a few keys in memory | this one |
 //!
-//! Flushing a tree at rest makes lookups cheaper and leaves a start nothing to replay.
+//! Flushing a space at rest makes lookups cheaper and leaves a start nothing to replay.
 //!
 //! A full disk is not fatal: unflushed data stays in memory, and the flush is retried at intervals.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, atomic::Ordering},
+    sync::atomic::Ordering,
     time::Duration,
 };
 
 use store::{Error, Kind};
 
-use crate::{budget::ExceededBudget, inner::OpenStore, space_tree::SpaceTree};
+use crate::{budget::ExceededBudget, inner::OpenStore};
 
 /// Interval between two passes of the flusher while there is nothing to do: one tick.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Number of ticks between two attempts after a failed flush.
 const TICKS_AFTER_FAILURE: u32 = 5;
-/// Ticks without a write after which a tree is at rest.
+/// Ticks without a write after which a space is at rest.
 const REST_TICKS: u64 = 10;
 /// Number of ticks between two measurements of disk usage.
 const MEASURE_TICKS: u64 = 100;
 /// Ticks between two checks of the open views.
 const VIEW_TICKS: u64 = 10;
 /// Number of keys in memory up to which a table is not worthwhile.
-const FEW_KEYS: usize = 1_000;
-/// Ticks between two searches for trees at rest.
+const FEW_KEYS: u64 = 1_000;
+/// Ticks between two searches for spaces at rest.
 const REST_LOOK_TICKS: u64 = 3;
 
 /// Flushes memtables until the store is closed.
@@ -48,8 +48,7 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
                 inner.metrics.record_stored(inner.stored_bytes());
             }
             if tick.is_multiple_of(VIEW_TICKS) {
-                inner.end_view_beyond_bound();
-                inner.metrics.record_old_views(inner.old_views());
+                inner.measure_old_views();
             }
             wait = u32::saturating_sub(wait, 1);
         }
@@ -69,50 +68,40 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
     }
 }
 
-/// Flushes one tree if due, and truncates the journal as far as possible.
+/// Flushes one space if due, and truncates the journal as far as possible.
 ///
-/// Returns whether a tree was flushed.
+/// Returns whether a space was flushed.
 fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
-    let due = due_tree(inner).or_else(|| {
-        // After a failed flush a tree is flushed even if none is due, since only an attempt shows
-        // whether space is available again.
+    let due = due_space(inner).or_else(|| {
+        // After a failed flush a space is flushed even if none is due, since only an attempt shows
+        // whether disk space is available again.
         let failing = inner.budget.flush_failure().is_some();
-        inner.all_trees().into_iter().filter(|_| failing).min_by_key(floor_of)
+        let memory = inner.tree.memory().into_iter().filter(|_| failing);
+        memory.min_by_key(|of| of.first).map(|of| of.space)
     });
-    let flushed = due.map_or(Ok(false), |space_tree| inner.flush_tree(&space_tree))?;
+    let flushed = due.map_or(Ok(false), |space| inner.flush_space(space))?;
     if flushed {
-        inner.end_view_beyond_bound();
-        inner.metrics.record_old_views(inner.old_views());
+        inner.measure_old_views();
     }
     inner.cut_journal()?;
     Ok(flushed)
 }
 
-/// Returns the tree whose memtable has to be flushed now.
-fn due_tree(inner: &OpenStore) -> Option<Arc<SpaceTree>> {
+/// Returns the space whose memtables have to be flushed now.
+fn due_space(inner: &OpenStore) -> Option<u64> {
     let tick = inner.tick.load(Ordering::Relaxed);
     let excess = inner.budget.excess();
     if excess.is_none() && !tick.is_multiple_of(REST_LOOK_TICKS) {
         return None;
     }
-    let space_trees = inner.all_trees();
-    match excess {
-        Some(ExceededBudget::Journal) => space_trees
-            .into_iter()
-            .filter(|space_tree| floor_of(space_tree) < u64::MAX)
-            .min_by_key(floor_of),
-        Some(ExceededBudget::Memory) => {
-            space_trees.into_iter().max_by_key(|space_tree| space_tree.buffer().bytes())
-        }
-        None => space_trees.into_iter().find(|space_tree| {
-            let buffer = space_tree.buffer();
-            FEW_KEYS < buffer.items && buffer.written_at + REST_TICKS <= tick
-        }),
-    }
-}
-
-/// Returns the number of the oldest entry of which a tree has rows in memory only; the journal must
-/// keep this entry and all later ones.
-fn floor_of(space_tree: &Arc<SpaceTree>) -> u64 {
-    space_tree.buffer().floor().unwrap_or(u64::MAX)
+    let memory = inner.tree.memory();
+    inner.rest.observe(&memory, tick);
+    let due = match excess {
+        Some(ExceededBudget::Journal) => memory.iter().min_by_key(|of| of.first),
+        Some(ExceededBudget::Memory) => memory.iter().max_by_key(|of| of.bytes),
+        None => memory
+            .iter()
+            .find(|of| FEW_KEYS < of.entries && inner.rest.is_at_rest(of.space, tick, REST_TICKS)),
+    };
+    due.map(|of| of.space)
 }

@@ -12,13 +12,13 @@ use store::{Error, Kind, Stamp};
 
 use crate::{
     base::{self, BaseReader},
-    errors::from_io,
-    filter::PredicateInForce,
+    errors::{closed_error, from_io},
+    hooks::PredicateInForce,
     messages::{CommitterMessage, FollowedEntry},
     open::TreeStore,
     options::TreeOptions,
     shared::Images,
-    store::{closed_error, request_committer, send_to_committer},
+    store::{request_committer, send_to_committer},
     wipe,
 };
 

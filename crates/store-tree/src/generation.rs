@@ -7,10 +7,11 @@
 //! 1. The durable watermark: the number of a certainly durable entry, and the number of the first
 //!    entry to replay (the *tail* of the journal).
 //! 2. The journal, which verifies its contents and must not end before the watermark.
-//! 3. The directory and all trees in it, each verified before use.
-//! 4. Entries are replayed from the tail on; then unreferenced directories are removed.
+//! 3. The tree, which verifies its list of files, and the directory of spaces in it.
+//! 4. Entries are replayed from the tail on; then spaces that do not exist any more are dropped.
 
 use std::{
+    path::Path,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -20,9 +21,9 @@ use std::{
 };
 
 use journal::{Entry, Journal, OpenJournal};
-use lsm_tree::{AbstractTree as _, SequenceNumberCounter};
 use parking_lot::{Mutex, RwLock};
 use store::{CommitClock, Error, InFlight, Kind, Space};
+use tree::Tree;
 
 use crate::{
     appender::Appender,
@@ -33,28 +34,29 @@ use crate::{
     committer::Committer,
     compactor,
     compactor_mailbox::CompactorMailbox,
-    directory::{self, DIRECTORY, DirectoryContents},
+    directory::{self, DirectoryContents},
     disk_space::DiskSpace,
     durable_watermark::{DurableWatermark, Watermark},
-    errors::from_io,
-    filter::PredicateInForce,
+    errors::{from_io, from_tree},
     filter_progress::FilterProgress,
     flusher,
+    hooks::{PredicateInForce, StoreHooks},
     inner::{Applied, OpenStore},
     messages::CommitterMessage,
     metrics::TreeMetrics,
+    old_views::OldViewTracker,
     options::{Archiving, TREES, TreeOptions},
-    published::{Published, SpaceTrees, number_after},
+    published::Published,
     replay::Replayed,
-    trees::Trees,
-    wipe,
-    writeback::{self, Writeback},
+    reserved::Reserved,
+    rest::Rest,
+    tree_folder, wipe,
 };
 
 /// The state of a store that persists when it is reopened.
 pub(crate) struct RetainedState {
     pub(crate) options: TreeOptions,
-    /// The journal that the trees follow.
+    /// The journal that the tree follows.
     pub(crate) journal: Arc<dyn OpenJournal>,
     /// Whether commits are accepted; otherwise the store follows the journal.
     pub(crate) leads: Arc<AtomicBool>,
@@ -71,7 +73,7 @@ pub(crate) struct RetainedState {
     pub(crate) disk_space: Arc<DiskSpace>,
 }
 
-/// Spaces that every store has, with their tree numbers.
+/// Spaces that every store has, with their numbers.
 const FIRST_SPACES: [(u64, Space); 2] = [(1, Space::Catalog), (2, Space::Counts)];
 
 /// An open store and its threads.
@@ -93,35 +95,38 @@ impl Generation {
             .map_err(|error| from_io("open the mark", &error))?;
         let mark = watermark.written;
         let journal = open_journal(retained, mark)?;
-        let trees = Trees::new(options.path.join(TREES), options.cache_bytes, &retained.predicate)?;
+        let hooks = Arc::new(StoreHooks::new(&retained.predicate, Some(Arc::clone(&journal))));
+        let folder = options.path.join(TREES);
+        let tree = open_tree(retained, &folder, mark.last_edit, &hooks)?;
         if journal.end() == 0 {
-            begin(&*journal, &trees, options.accept_loss)?;
+            begin(&*journal, &tree, options.accept_loss)?;
         }
         let budget = Budget::new(options.journal_bytes, options.buffer_bytes);
         // After an accepted loss the journal may end before the tail; then no entry is replayed.
         let first = mark.tail.min(journal.end() + 1).max(journal.extent().first);
-        let (replayed, applied) = apply_all(&*journal, &trees, &budget, first)?;
+        let offset = (tree.greatest_number() + 1).saturating_sub(first);
+        let mut replayed = Replayed::new(&tree, &hooks, offset, &listed_spaces(&tree, first)?)?;
+        let applied = replayed.apply_journal(&*journal, first - 1, &budget)?;
+        let applied = applied.map_or_else(|| last_applied(&*journal), Ok)?;
         let applied = Applied { stamp: applied.stamp.max(mark.stamp), ..applied };
-        trees.remove_others(
-            &replayed.space_trees.keys().copied().chain([DIRECTORY]).collect::<Vec<_>>(),
-        )?;
+        let numbers = replayed.spaces.iter().map(|(number, space)| (*space, *number)).collect();
+        let next_space_number = AtomicU64::new(replayed.next);
+        tree.publish(applied.n + offset)
+            .map_err(|error| from_tree("publish the journal", &error))?;
         // Everything found at startup is durable, so readers may see all of it.
         retained.published.fetch_max(applied.stamp.seq, Ordering::SeqCst);
         retained.in_flight.record_published(applied.stamp);
-        let by_space = |space_tree: &Arc<_>| {
-            let space_tree: &Arc<crate::space_tree::SpaceTree> = space_tree;
-            Some((space_tree.space?, Arc::clone(space_tree)))
-        };
-        let space_trees: SpaceTrees = replayed.space_trees.values().filter_map(by_space).collect();
         let archive = open_archive(retained, &*journal, applied)?;
         let inner = Arc::new(OpenStore {
             archive,
-            published: Published::new(space_trees, &trees.counter, Arc::clone(&retained.time)),
+            published: Published::new(&tree, numbers),
             journal: Mutex::new(Some(journal)),
             working: RwLock::new(()),
-            trees,
-            directory: replayed.directory,
-            next_tree_number: AtomicU64::new(replayed.next),
+            tree,
+            hooks,
+            folder,
+            offset,
+            next_space_number,
             in_flight: Arc::clone(&retained.in_flight),
             published_seq: Arc::clone(&retained.published),
             applied: Mutex::new(applied),
@@ -131,12 +136,16 @@ impl Generation {
             watermark: Mutex::new(watermark),
             tick: AtomicU64::new(0),
             compactor: CompactorMailbox::default(),
-            writeback: Writeback::default(),
+            reserved: Reserved::default(),
+            rest: Rest::default(),
+            view_tracker: OldViewTracker::default(),
+            time: Arc::clone(&retained.time),
             stopped: OnceLock::new(),
             filtered: FilterProgress::default(),
             metrics: Arc::clone(&retained.metrics),
             disk_space: Arc::clone(&retained.disk_space),
             old_views_bound: retained.options.old_views,
+            retired: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             flusher: OnceLock::new(),
@@ -145,7 +154,12 @@ impl Generation {
         inner
             .watermark
             .lock()
-            .move_to(Watermark { durable: applied.n, tail, stamp: applied.stamp })
+            .move_to(Watermark {
+                durable: applied.n,
+                tail,
+                stamp: applied.stamp,
+                last_edit: inner.tree.last_edit(),
+            })
             .map_err(|error| from_io("write the mark", &error))?;
         Self::start_threads(inner, retained)
     }
@@ -164,7 +178,7 @@ impl Generation {
             Arc::clone(&applying),
             sender.clone(),
         );
-        let [flushed, compacted, applied, started] = [(); 4].map(|()| Arc::clone(&inner));
+        let [flushed, compacted, applied] = [(); 3].map(|()| Arc::clone(&inner));
         let threads = Mutex::new(vec![
             spawn_named("compactor", move || compactor::compact_until_closed(&compacted))?,
             spawn_named("flusher", move || flusher::flush_until_closed(&flushed))?,
@@ -173,7 +187,6 @@ impl Generation {
             spawn_named("applier", move || {
                 applier::apply_until_closed(&applied, &groups, &applying);
             })?,
-            spawn_named("writeback", move || writeback::write_until_closed(&started.writeback))?,
         ]);
         if inner.archive.is_some() {
             let archived = Arc::clone(&inner);
@@ -195,7 +208,7 @@ impl Generation {
     pub(crate) fn end_threads(&self) {
         self.inner.ending.store(true, Ordering::SeqCst);
         self.inner.compactor.close();
-        self.inner.writeback.close();
+        self.inner.tree.stop_jobs();
         // The appender and the applier stop when the preceding thread drops its channel.
         let _ = self.sender.send(CommitterMessage::Close);
         if self.is_on_own_thread() {
@@ -219,6 +232,22 @@ fn open_journal(retained: &RetainedState, mark: Watermark) -> Result<Arc<dyn Jou
     })
 }
 
+/// Opens the tree. An opening writes a list of files, also on a full disk, where deletes must work:
+/// they then take the reserve.
+fn open_tree(
+    retained: &RetainedState,
+    folder: &Path,
+    last_edit: u64,
+    hooks: &Arc<StoreHooks>,
+) -> Result<Tree, Error> {
+    let cache_bytes = retained.options.cache_bytes;
+    let open = || tree_folder::open(folder, cache_bytes, last_edit, Arc::clone(hooks) as _);
+    match open() {
+        Err(error) if error.kind == Kind::Full && retained.disk_space.release_reserve() => open(),
+        opened => opened,
+    }
+}
+
 /// Opens the archive of the journal as the options require.
 fn open_archive(
     retained: &RetainedState,
@@ -237,15 +266,15 @@ fn open_archive(
 
 /// Appends the first entry, which creates the initial spaces. Its existence distinguishes a new
 /// store from one that has lost everything.
-fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), Error> {
-    if !trees.numbers()?.is_empty() && !accept_loss {
+fn begin(journal: &dyn Journal, tree: &Tree, accept_loss: bool) -> Result<(), Error> {
+    if !tree.spaces().is_empty() && !accept_loss {
         return Err(Error::new(Kind::Corrupt, "the journal is missing"));
     }
     let records = |(number, space)| directory::record_made(number, space);
     let entry = Entry {
         n: 1,
         last: Watermark::START.stamp,
-        under: number_after(0, &trees.counter),
+        under: 1,
         dropped: Vec::new(),
         mutations: FIRST_SPACES.into_iter().flat_map(records).collect(),
     };
@@ -253,39 +282,18 @@ fn begin(journal: &dyn Journal, trees: &Trees, accept_loss: bool) -> Result<(), 
     appended.map(|_| ()).map_err(|failure| failure.error().clone())
 }
 
-/// Opens all trees, replays the journal from this entry on, and sets the sequence number counter
-/// beyond all applied entries.
-fn apply_all(
-    journal: &dyn Journal,
-    trees: &Trees,
-    budget: &Budget,
-    first: u64,
-) -> Result<(Replayed, Applied), Error> {
+/// Reads the directory of spaces in a tree that was just opened. The journal will be replayed from
+/// the entry `first` on.
+fn listed_spaces(tree: &Tree, first: u64) -> Result<DirectoryContents, Error> {
+    // Publishes the tables; nothing else is in the tree.
+    tree.publish(tree.greatest_number())
+        .map_err(|error| from_tree("read the directory of spaces", &error))?;
+    let listed = directory::read_all(&tree.snapshot())?;
     // If the directory is missing, the journal must start with the entry that creates it.
-    let (directory, listed) = if trees.is_made(DIRECTORY) || 1 < first {
-        let directory = trees.open(DIRECTORY, None)?;
-        let listed = directory::read_all(&directory)?;
-        (directory, listed)
-    } else {
-        (
-            trees.open_or_make(DIRECTORY, None)?,
-            DirectoryContents { next: 1, ..DirectoryContents::default() },
-        )
-    };
-    let mut replayed = Replayed::open(trees, directory, &listed)?;
-    let applied = replayed.apply_journal(journal, first - 1, trees, budget)?;
-    let applied = match applied {
-        Some(applied) => applied,
-        None => last_applied(journal)?,
-    };
-    // The counter must exceed those of the tables, which may be ahead after an accepted loss.
-    let all = replayed.space_trees.values().chain([&replayed.directory]);
-    let newest =
-        all.filter_map(|space_tree| space_tree.tree.get_highest_seqno()).max().unwrap_or(0);
-    // Views must read above the numbers of the trees' own versions, even in an empty store.
-    let first = number_after(0, &SequenceNumberCounter::default());
-    trees.counter.fetch_max(applied.under.max(newest).max(first) + 1);
-    Ok((replayed, applied))
+    if 1 < first && listed.spaces.is_empty() {
+        return Err(Error::new(Kind::Corrupt, "the tree with the data of the store is missing"));
+    }
+    Ok(listed)
 }
 
 /// Returns the last entry of the journal, which has none only after a complete loss.

@@ -1,19 +1,20 @@
-//! The state of one opening that its threads share: journal, trees, durability and notification.
+//! The state of one opening that its threads share: journal, tree, durability and notification.
 //! The threads themselves are in `generation`.
 
 use std::{
+    path::PathBuf,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, AtomicU64},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::Thread,
     time::Duration,
 };
 
 use journal::Journal;
-use lsm_tree::AbstractTree as _;
 use parking_lot::{Mutex, RwLock};
-use store::{Error, InFlight, Kind, Stamp};
+use store::{CommitClock, Error, InFlight, Kind, Space, Stamp};
+use tree::Tree;
 
 use crate::{
     archive::Archive,
@@ -23,30 +24,28 @@ use crate::{
     durable_watermark::{DurableWatermark, Watermark},
     errors::{from_io, from_tree},
     filter_progress::FilterProgress,
-    manifest,
+    hooks::StoreHooks,
     metrics::{OldViews, StoredBytes, TreeMetrics},
+    old_views::{OldViewTracker, OldestView},
     options::OldViewsBound,
-    published::{Published, SpaceTrees},
-    space_tree::SpaceTree,
-    trees::Trees,
-    writeback::Writeback,
+    published::{Applying, Published},
+    reserved::Reserved,
+    rest::Rest,
+    tree_folder,
 };
 
 /// Time for which a running compaction may delay the reopening of the store.
 const RETIRE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time that a flush waits for entries in progress to be published, which takes some ten
-/// milliseconds per group. If they are not published by then, the flush also writes replaced
-/// versions of keys.
-const PUBLISH_TIMEOUT: Duration = Duration::from_millis(50);
-/// Number of trees flushed concurrently when all are flushed.
+/// Number of spaces flushed concurrently when all are flushed.
 const FLUSHES_AT_ONCE: usize = 4;
 
-/// The last entry that was applied to all its trees.
+/// The last entry that was applied to the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Applied {
     /// Number of the applied entry.
     pub(crate) n: u64,
-    /// Sequence number of the applied entry in the trees.
+    /// The sequence number in the entry. It ascends over all owners of a journal; earlier versions
+    /// applied entries under it.
     pub(crate) under: u64,
     /// Stamp of the last commit in this entry or an earlier one.
     pub(crate) stamp: Stamp,
@@ -56,15 +55,19 @@ pub(crate) struct Applied {
 pub(crate) struct OpenStore {
     /// `None` once this opening was stopped and the next one may open the journal.
     pub(crate) journal: Mutex<Option<Arc<dyn Journal>>>,
-    /// Other threads than those of the store hold a read lock while they work on the trees.
+    /// Other threads than those of the store hold a read lock while they work on the tree.
     pub(crate) working: RwLock<()>,
-    pub(crate) trees: Trees,
-    /// The tree that maps trees to spaces.
-    pub(crate) directory: Arc<SpaceTree>,
+    pub(crate) tree: Tree,
+    pub(crate) hooks: Arc<StoreHooks>,
+    /// The directory of the tree.
+    pub(crate) folder: PathBuf,
+    /// The difference between the number of a batch in the tree and that of its entry: see
+    /// [`batch_of`](Self::batch_of).
+    pub(crate) offset: u64,
     /// The view that new readers get.
     pub(crate) published: Published,
-    /// The next unused tree number.
-    pub(crate) next_tree_number: AtomicU64,
+    /// The next unused number of a space.
+    pub(crate) next_space_number: AtomicU64,
     /// Batches that are ordered and not visible yet.
     pub(crate) in_flight: Arc<InFlight>,
     /// The sequence number of the last commit that is visible to readers.
@@ -85,7 +88,14 @@ pub(crate) struct OpenStore {
     /// Archive of entries for incremental backups, if enabled.
     pub(crate) archive: Option<Archive>,
     pub(crate) compactor: CompactorMailbox,
-    pub(crate) writeback: Writeback,
+    /// Spaces that are about to be compacted as a whole.
+    pub(crate) reserved: Reserved,
+    /// Which spaces are being written.
+    pub(crate) rest: Rest,
+    /// Tracks the ages of open views.
+    pub(crate) view_tracker: OldViewTracker,
+    /// Clock that measures the age of views.
+    pub(crate) time: Arc<dyn CommitClock>,
     /// The error with which commits are refused, if they are.
     pub(crate) stopped: OnceLock<Error>,
     /// The commit up to which all data on disk was filtered, by space.
@@ -95,6 +105,8 @@ pub(crate) struct OpenStore {
     pub(crate) disk_space: Arc<DiskSpace>,
     /// Maximum disk space retained for an old view.
     pub(crate) old_views_bound: OldViewsBound,
+    /// Whether the journal was released, so that another opening may change the files.
+    pub(crate) retired: AtomicBool,
     /// Whether the store is about to be closed, so that reads have to end.
     pub(crate) closing: AtomicBool,
     /// Whether the threads must stop.
@@ -131,7 +143,16 @@ impl OpenStore {
     pub(crate) fn retire(&self) -> Result<(), Error> {
         let alone = self.working.try_write_for(RETIRE_TIMEOUT);
         let busy = || Error::new(Kind::Unavailable, "a compaction of the store is still running");
-        alone.map(|_| drop(self.journal.lock().take())).ok_or_else(busy)
+        let _alone = alone.ok_or_else(busy)?;
+        self.retired.store(true, Ordering::SeqCst);
+        self.hooks.release_journal();
+        drop(self.journal.lock().take());
+        Ok(())
+    }
+
+    /// Returns whether another opening may have changed the files.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst) || self.closing.load(Ordering::Relaxed)
     }
 
     /// Returns the size of the journal's files.
@@ -149,102 +170,114 @@ impl OpenStore {
         self.stopped.get().cloned()
     }
 
-    /// Returns the trees of all spaces and of the directory.
-    pub(crate) fn all_trees(&self) -> Vec<Arc<SpaceTree>> {
-        let space_trees: Arc<SpaceTrees> = self.published.space_trees();
-        let directory = std::iter::once(Arc::clone(&self.directory));
-        space_trees.values().cloned().chain(directory).collect()
+    /// Returns the number of an entry's batch in the tree. It is above all batches in tables at the
+    /// start of this opening also if the entry was applied before, so that a replay in order
+    /// restores the newest values, and after an accepted loss, when tables may have entries that
+    /// the journal has lost.
+    pub(crate) fn batch_of(&self, n: u64) -> u64 {
+        n + self.offset
     }
 
-    /// Returns the first entry of which a tree has changes only in memory: startup must replay the
-    /// journal from this entry.
+    /// Returns the number of a space; `None` if it does not exist.
+    pub(crate) fn number_of(&self, space: Space) -> Option<u64> {
+        self.published.space_numbers().get(&space).copied()
+    }
+
+    /// Creates a space in the tree; the next view shows it.
+    pub(crate) fn make_space(
+        &self,
+        applying: &Applying<'_>,
+        number: u64,
+        space: Space,
+    ) -> Result<(), Error> {
+        self.hooks.record_space(number, space);
+        let made = self.tree.create_space(number, tree_folder::layout_of(space));
+        made.map_err(|error| from_tree("create a space", &error))?;
+        self.published.change_spaces(applying, |numbers| {
+            numbers.insert(space, number);
+        });
+        Ok(())
+    }
+
+    /// Drops a space from the tree. All views lose it; its files are removed by the compactor.
+    pub(crate) fn drop_space(&self, applying: &Applying<'_>, number: u64) -> Result<(), Error> {
+        match self.tree.drop_space(number) {
+            Ok(freed) => self.budget.record_freed(freed),
+            Err(tree::Error::UnknownSpace(_)) => {}
+            Err(error) => return Err(from_tree("drop a space", &error)),
+        }
+        self.published.change_spaces(applying, |numbers| numbers.retain(|_, of| *of != number));
+        self.hooks.forget_space(number);
+        self.compactor.record_change();
+        Ok(())
+    }
+
+    /// Converts the result of a change of the tree. If the tree has stopped because the state of its
+    /// list of files is unknown, or if the journal could not be synced, no more commits are accepted
+    /// until the store is reopened.
+    pub(crate) fn check_tree<T>(
+        &self,
+        context: &str,
+        result: Result<T, tree::Error>,
+    ) -> Result<T, Error> {
+        result.map_err(|error| {
+            if let Some(failure) = self.hooks.take_failure() {
+                self.stop_commits(&failure);
+                return failure;
+            }
+            let converted = from_tree(context, &error);
+            if matches!(error, tree::Error::Stopped(_)) {
+                self.stop_commits(&converted);
+            }
+            converted
+        })
+    }
+
+    /// Frees memory and removes files that nothing refers to; returns the number of files.
+    pub(crate) fn sweep(&self) -> Result<usize, Error> {
+        self.check_tree("remove old files", self.tree.sweep())
+    }
+
+    /// Returns the first entry with changes that are only in memory: startup must replay the journal
+    /// from this entry.
     pub(crate) fn tail(&self) -> u64 {
-        // Read before the trees are inspected, so that entries applied during the inspection are
+        // Read before the memtables are inspected, so that entries applied during the inspection are
         // later.
         let next = self.applied.lock().n + 1;
-        let floors =
-            self.all_trees().into_iter().filter_map(|space_tree| space_tree.buffer().floor());
-        floors.min().map_or(next, |floor| floor.min(next))
+        let first = self.tree.first_unflushed(None);
+        first.map_or(next, |batch| next.min(batch.saturating_sub(self.offset)))
     }
 
-    /// Flushes the memtables of a tree and releases their memory; returns whether the tree had any.
-    pub(crate) fn flush_tree(&self, space_tree: &Arc<SpaceTree>) -> Result<bool, Error> {
-        if space_tree.buffer().floor().is_none() || space_tree.is_dropped() {
-            return Ok(false);
-        }
-        let prepare = || {
-            self.sync_journal()?;
-            // The memtable may contain entries in progress. Versions that these replace must be
-            // kept until the entries are published, so the flush waits for that.
-            self.published.wait_until_shown(PUBLISH_TIMEOUT);
-            Ok(self.published.oldest_view())
+    /// Flushes the memtables of a space; returns whether it had any.
+    pub(crate) fn flush_space(&self, space: u64) -> Result<bool, Error> {
+        let flushed = match self.tree.flush(space) {
+            // The space was dropped.
+            Err(tree::Error::UnknownSpace(_)) => return Ok(false),
+            flushed => self.check_tree("write tables", flushed),
         };
-        let kept = self.make_tables(space_tree, || space_tree.flush(prepare))?;
-        self.published.record_retained(kept);
-        self.compactor.record_tables(space_tree);
-        self.release_tree(space_tree).map(|_| true)
-    }
-
-    /// Flushes the memtables of a dropped tree that views still read: its memory no longer counts
-    /// for the budget but would remain as long as the views are open.
-    pub(crate) fn flush_dropped(&self, space_tree: &Arc<SpaceTree>) -> Result<(), Error> {
-        if space_tree.buffer().floor().is_some() {
-            // All versions are kept: no space uses the tree any more, so it is never compacted.
-            let kept = self
-                .make_tables(space_tree, || space_tree.flush(|| self.sync_journal().map(|()| 0)))?;
-            self.published.record_retained(kept);
+        if flushed.is_err() {
+            // The incomplete files may be the cause of the failure (a full disk).
+            self.sweep()?;
         }
-        self.release_tree(space_tree).map(|_| ())
+        let report = flushed?;
+        self.budget.record_freed(report.freed);
+        self.compactor.record_change();
+        Ok(0 < report.freed)
     }
 
-    /// Runs a flush or compaction, which writes new tables. If it fails, removes its incomplete
-    /// tables, whose size may be the cause (a full disk).
-    pub(crate) fn make_tables<T, E>(
-        &self,
-        space_tree: &SpaceTree,
-        make: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
-        // The writeback thread starts writing the new tables while this guard exists.
-        let _growing = self.writeback.record_tables(space_tree.folder());
-        let newest = manifest::newest_table(space_tree.folder());
-        let made = {
-            let _making = space_tree.making.read();
-            make()
-        };
-        // If no other thread is writing tables, every new table that is not listed is incomplete.
-        if made.is_err()
-            && let Some(_alone) = space_tree.making.try_write()
-        {
-            self.compactor.record_result(manifest::remove_unlisted(space_tree.folder(), newest));
-        }
-        made
-    }
-
-    /// Frees those replaced memtables and files of a tree that no read uses; returns whether some
-    /// remain.
-    pub(crate) fn release_tree(&self, space_tree: &SpaceTree) -> Result<bool, Error> {
-        let released = space_tree.release();
-        let (freed, more) =
-            released.map_err(|error| from_tree("cannot release old files", &error))?;
-        self.budget.record_freed(freed);
-        Ok(more)
-    }
-
-    /// Flushes all trees that have entries up to this one, several concurrently: most are small and
+    /// Flushes all spaces that have entries up to this one, several concurrently: most are small and
     /// wait for the disk, and a shutdown has only a few seconds.
     pub(crate) fn flush_up_to(&self, n: u64) -> Result<(), Error> {
-        let needed = |space_tree: &Arc<SpaceTree>| {
-            space_tree.buffer().floor().is_some_and(|floor| floor <= n)
-        };
-        let space_trees: Vec<_> = self.all_trees().into_iter().filter(needed).collect();
-        let share = space_trees.len().div_ceil(FLUSHES_AT_ONCE).max(1);
-        let flush = |part: &[Arc<SpaceTree>]| {
-            part.iter().try_for_each(|space_tree| self.flush_tree(space_tree).map(|_| ()))
-        };
+        let batch = n.saturating_add(self.offset);
+        let needed = self.tree.memory().into_iter().filter(|of| of.first <= batch);
+        let spaces: Vec<u64> = needed.map(|of| of.space).collect();
+        let share = spaces.len().div_ceil(FLUSHES_AT_ONCE).max(1);
+        let flush =
+            |part: &[u64]| part.iter().try_for_each(|space| self.flush_space(*space).map(|_| ()));
         let failed = || Error::new(Kind::Unavailable, "panic in a flush");
         std::thread::scope(|scope| {
             let parts: Vec<_> =
-                space_trees.chunks(share).map(|part| scope.spawn(move || flush(part))).collect();
+                spaces.chunks(share).map(|part| scope.spawn(move || flush(part))).collect();
             let mut ends =
                 parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(failed())));
             ends.by_ref().find(Result::is_err).unwrap_or(Ok(()))
@@ -257,42 +290,56 @@ impl OpenStore {
         let tail = self.tail();
         self.budget.cut(tail);
         let journal = self.journal()?;
-        let tail = self.archive.as_ref().map_or(tail, |archive| tail.min(archive.next()));
-        if journal.extent().first < tail {
-            journal.truncate_before(tail, &[])?;
+        let before = self.archive.as_ref().map_or(tail, |archive| tail.min(archive.next()));
+        if journal.extent().first < before {
+            // Recorded first: a list of files without this edit would lack the removed entries.
+            let last_edit = self.tree.last_edit();
+            let mut watermark = self.watermark.lock();
+            let mark = Watermark { last_edit, ..watermark.written };
+            watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))?;
+            drop(watermark);
+            journal.truncate_before(before, &[])?;
         }
         Ok(())
     }
 
     /// Measures the bytes on disk by category, from the size of every file.
     pub(crate) fn stored_bytes(&self) -> StoredBytes {
-        let tables = self.all_trees().iter().map(|space_tree| space_tree.tree.disk_space()).sum();
-        StoredBytes {
-            journal: self.journal_bytes(),
-            tables,
-            garbage: self.trees.file_bytes().saturating_sub(tables),
-        }
+        let all = tree_folder::file_bytes(&self.folder);
+        let tables = self.tree.figures().file_bytes;
+        StoredBytes { journal: self.journal_bytes(), tables, garbage: all.saturating_sub(tables) }
     }
 
     /// Returns how much disk space open views retain.
     pub(crate) fn old_views(&self) -> OldViews {
-        let (space_trees, oldest) = (self.all_trees(), self.published.old_view());
-        OldViews {
-            age: oldest.map_or(Duration::ZERO, |(_, age)| age),
-            kept: oldest.map_or(0, |(view, _)| view.retained_bytes),
-            ended: self.metrics.ended_views(),
-            memory: space_trees.iter().map(|space_tree| space_tree.held_bytes()).sum(),
-            tables: space_trees.iter().map(|space_tree| space_tree.superseded_bytes()).sum(),
-        }
+        self.observe_views().0
     }
 
-    /// Ends the oldest view if it retains more disk space than allowed.
-    pub(crate) fn end_view_beyond_bound(&self) {
-        let Some((view, _)) = self.published.old_view() else { return };
-        let Some(free) = self.disk_space.free_bytes() else { return };
-        if self.old_views_bound.is_exceeded(view.retained_bytes, free) {
-            self.published.end_view(&view);
+    /// Returns how much disk space open views retain, and the oldest one that is not the newest.
+    fn observe_views(&self) -> (OldViews, Option<OldestView>) {
+        let figures = self.tree.figures();
+        let (open, now) = (self.tree.snapshot_numbers(), self.time.monotonic_ns());
+        let oldest = self.view_tracker.observe(&open, figures.superseded_bytes, now);
+        let views = OldViews {
+            age: oldest.map_or(Duration::ZERO, |view| view.age),
+            kept: oldest.map_or(0, |view| view.kept_bytes),
+            ended: self.metrics.ended_views(),
+            memory: figures.held_bytes,
+            tables: figures.superseded_bytes,
+        };
+        (views, oldest)
+    }
+
+    /// Measures the open views, and ends the oldest one if more disk space is kept for it than
+    /// allowed.
+    pub(crate) fn measure_old_views(&self) {
+        let (views, oldest) = self.observe_views();
+        self.metrics.record_old_views(views);
+        let Some((view, free)) = oldest.zip(self.disk_space.free_bytes()) else { return };
+        if self.old_views_bound.is_exceeded(view.kept_bytes, free) {
+            self.tree.end_snapshots(view.number);
             self.metrics.record_ended_view();
+            self.metrics.record_old_views(OldViews { ended: self.metrics.ended_views(), ..views });
         }
     }
 
@@ -304,6 +351,8 @@ impl OpenStore {
         }
         let Ok(journal) = self.journal() else { return Ok(()) };
         let tail = self.tail();
+        // Read after the tail: the edits that have moved it are durable.
+        let last_edit = self.tree.last_edit();
         let applied = *self.applied.lock();
         self.sync(&*journal)?;
         let mut watermark = self.watermark.lock();
@@ -311,6 +360,7 @@ impl OpenStore {
             durable: applied.n,
             tail: tail.max(watermark.written.tail),
             stamp: applied.stamp,
+            last_edit,
         };
         watermark.move_to(mark).map_err(|error| from_io("write the mark", &error))
     }
@@ -322,7 +372,7 @@ impl OpenStore {
     }
 
     /// Reacts to the result of a flush. After a failure other than a full disk, which is temporary,
-    /// stops accepting commits, because it is unknown which table list is on disk.
+    /// stops accepting commits.
     pub(crate) fn record_flush(&self, result: Result<(), Error>) {
         if let Err(error) = &result
             && error.kind != Kind::Full

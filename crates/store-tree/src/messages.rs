@@ -1,5 +1,5 @@
 //! Messages between the store's threads: requests to the committer, and the batches that it passes
-//! through the journal to the trees.
+//! through the journal to the tree.
 
 use std::{
     collections::VecDeque,
@@ -10,7 +10,7 @@ use journal::{EncodedEntry, Entry, Mutation};
 use store::{Commit, Error, Fence, Outcome, Space, Stamp};
 use tokio::sync::oneshot;
 
-use crate::space_tree::SpaceTree;
+use crate::directory::DirectoryChange;
 
 /// Receives one outcome per commit when these are durable and visible. The receiver may be dropped.
 pub(crate) type OutcomeSender = oneshot::Sender<Result<Vec<Outcome>, Error>>;
@@ -103,24 +103,17 @@ impl PendingRequests {
     }
 }
 
-/// The mutations of one entry that belong to one tree.
-pub(crate) struct TreeMutations {
-    pub(crate) space_tree: Arc<SpaceTree>,
-    pub(crate) mutations: Vec<Mutation>,
-}
-
-/// An entry on its way through the journal to the trees.
+/// An entry on its way through the journal to the tree.
 pub(crate) struct PendingEntry {
     pub(crate) encoded: EncodedEntry,
     /// The stamp of the last commit in the entry.
     pub(crate) last: Stamp,
-    /// Sequence number of the entry in the trees.
+    /// The entry's sequence number: see [`Applied::under`](crate::inner::Applied::under).
     pub(crate) under: u64,
-    pub(crate) runs: Vec<TreeMutations>,
-    /// Tree of a space that the entry creates.
-    pub(crate) made: Option<Arc<SpaceTree>>,
-    /// Tree of a space that the entry drops.
-    pub(crate) dropped: Option<Arc<SpaceTree>>,
+    /// Mutations of spaces that exist after the entry.
+    pub(crate) mutations: Vec<Mutation>,
+    /// Spaces that the entry creates or drops.
+    pub(crate) changes: Vec<DirectoryChange>,
 }
 
 /// Commits that the committer has ordered and passes on together.
@@ -155,7 +148,6 @@ impl Batch {
 
     /// Returns the batch's number of mutations.
     pub(crate) fn mutations(&self) -> usize {
-        let runs = self.entry.iter().flat_map(|entry| &entry.runs);
-        runs.map(|run| run.mutations.len()).sum()
+        self.entry.as_ref().map_or(0, |entry| entry.mutations.len())
     }
 }

@@ -75,7 +75,7 @@ impl Default for TreeMetrics {
 pub struct StoredBytes {
     /// Bytes of the journal, including spare segments.
     pub journal: u64,
-    /// Bytes of tables that the trees read.
+    /// Bytes of tables that the tree lists.
     pub tables: u64,
     /// Bytes of tables that were replaced or dropped, and whose files are not deleted yet.
     pub garbage: u64,
@@ -88,10 +88,9 @@ pub struct OldViews {
     pub age: Duration,
     /// Bytes of flushed memtables that a read still holds.
     pub memory: u64,
-    /// Upper bound of the bytes of tables with replaced versions of keys, which a compaction drops
-    /// after the view has ended.
+    /// Bytes of superseded versions in tables, which open views see or a compaction drops next.
     pub tables: u64,
-    /// Bytes of tables written with all versions of keys since the oldest view was the newest.
+    /// Bytes of superseded versions in tables written since the oldest view was the newest.
     pub kept: u64,
     /// Number of views ended since the start of the server for retaining too much.
     pub ended: u64,

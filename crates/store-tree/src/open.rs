@@ -18,8 +18,8 @@ use tokio::sync::Notify;
 use crate::{
     disk_space::DiskSpace,
     errors::from_io,
-    filter::PredicateInForce,
     generation::{Generation, RetainedState, spawn_named},
+    hooks::PredicateInForce,
     metrics::{OldViews, StoredBytes, TreeMetrics},
     options::TreeOptions,
     shared::StoreShared,

@@ -1,112 +1,117 @@
-//! Replays the journal at startup: applies all entries from the tail on to trees that may already
+//! Replays the journal at startup: applies all entries from the tail on to a tree that may already
 //! have some of them. Entries hold new values rather than differences, so applying one twice does
-//! no harm. Nothing reads the trees before the replay has ended.
+//! no harm. Nothing reads the tree before the replay has ended.
 //!
-//! The calling thread reads the entries and creates and drops trees as they require; two other
-//! threads apply the rows, each to its own trees.
+//! The calling thread reads the entries and creates and drops spaces as they require; other threads
+//! apply the rows, each to its own spaces.
 
 use std::{
-    collections::{BTreeSet, HashMap},
-    sync::{Arc, mpsc},
+    collections::HashMap,
+    sync::mpsc::{SyncSender, sync_channel},
 };
 
 use bytes::Bytes;
 use journal::{Entry, Journal, Mutation};
 use store::{Error, Kind, Space};
+use tree::{Tree, Write};
 
 use crate::{
     budget::Budget,
     directory::{DIRECTORY, DirectoryChange, DirectoryContents, change_of},
+    errors::from_tree,
+    hooks::StoreHooks,
     inner::Applied,
-    space_tree::SpaceTree,
-    trees::Trees,
+    tree_folder::layout_of,
 };
 
-/// Number of threads that apply rows.
-const WORKERS: usize = 2;
+/// Maximum number of threads that apply rows.
+const MOST_WORKERS: usize = 4;
 /// Bytes of entries read at once.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum number of runs (mutations of one entry for one tree) that wait for a worker.
+/// Maximum number of runs (mutations of one entry for one space) that wait for a worker.
 const QUEUE: usize = 256;
 
-/// Mutations of an entry for one tree.
+/// Mutations of an entry for one space.
 struct ReplayedRun {
-    space_tree: Arc<SpaceTree>,
-    n: u64,
-    under: u64,
+    batch: u64,
     mutations: Vec<Mutation>,
 }
 
-/// The trees to which the replay applies entries.
-pub(crate) struct Replayed {
-    pub(crate) directory: Arc<SpaceTree>,
-    /// Trees of spaces by number.
-    pub(crate) space_trees: HashMap<u64, Arc<SpaceTree>>,
-    /// The next unused tree number.
+/// The spaces to which the replay applies entries.
+pub(crate) struct Replayed<'a> {
+    tree: &'a Tree,
+    hooks: &'a StoreHooks,
+    /// The difference between the number of a batch in the tree and that of its entry.
+    offset: u64,
+    /// Spaces by their numbers in the tree.
+    pub(crate) spaces: HashMap<u64, Space>,
+    /// The next unused number of a space.
     pub(crate) next: u64,
-    /// Listed trees without a directory on disk; a replayed entry must drop each of them.
-    missing: BTreeSet<u64>,
 }
 
-impl Replayed {
-    /// Opens the directory and all trees that it lists, several concurrently.
-    pub(crate) fn open(
-        trees: &Trees,
-        directory: SpaceTree,
+impl<'a> Replayed<'a> {
+    /// Creates the spaces that the directory lists: after a start the tree has only those with
+    /// tables.
+    pub(crate) fn new(
+        tree: &'a Tree,
+        hooks: &'a StoreHooks,
+        offset: u64,
         listed: &DirectoryContents,
     ) -> Result<Self, Error> {
-        let there = |of: &&(u64, Space)| trees.has(of.0);
-        let (present, missing): (Vec<_>, Vec<_>) = listed.spaces.iter().partition(there);
-        let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-        let share = present.len().div_ceil(threads).max(1);
-        let open = |part: &[&(u64, Space)]| -> Result<Vec<Arc<SpaceTree>>, Error> {
-            part.iter()
-                .map(|(number, space)| trees.open(*number, Some(*space)).map(Arc::new))
-                .collect()
-        };
-        let opened: Vec<Result<Vec<_>, Error>> = std::thread::scope(|scope| {
-            let parts: Vec<_> =
-                present.chunks(share).map(|part| scope.spawn(move || open(part))).collect();
-            parts.into_iter().map(|part| part.join().unwrap_or_else(|_| Err(panicked()))).collect()
-        });
-        let mut space_trees = HashMap::new();
-        for part in opened {
-            space_trees.extend(part?.into_iter().map(|space_tree| (space_tree.number, space_tree)));
+        let spaces = HashMap::new();
+        let mut replayed = Self { tree, hooks, offset, spaces, next: listed.next };
+        let made = tree.create_space(DIRECTORY, tree::Layout::Ranges);
+        made.map_err(|error| from_tree("create a space", &error))?;
+        for (number, space) in &listed.spaces {
+            replayed.make_space(*number, *space)?;
         }
-        let missing = missing.into_iter().map(|(number, _)| *number).collect();
-        Ok(Self { directory: Arc::new(directory), space_trees, next: listed.next, missing })
+        Ok(replayed)
     }
 
-    /// Applies all entries after this number; returns the last entry, if any.
+    fn make_space(&mut self, number: u64, space: Space) -> Result<(), Error> {
+        let made = self.tree.create_space(number, layout_of(space));
+        made.map_err(|error| from_tree("create a space", &error))?;
+        self.hooks.record_space(number, space);
+        self.spaces.insert(number, space);
+        Ok(())
+    }
+
+    /// Applies all entries after this number, and drops all spaces that do not exist at the end;
+    /// returns the last entry, if any.
     pub(crate) fn apply_journal(
         &mut self,
         journal: &dyn Journal,
         after: u64,
-        trees: &Trees,
         budget: &Budget,
     ) -> Result<Option<Applied>, Error> {
-        std::thread::scope(|scope| {
-            let mut queues = Vec::new();
-            let mut workers = Vec::new();
-            for _ in 0..WORKERS {
-                let (queue, runs) = mpsc::sync_channel::<ReplayedRun>(QUEUE);
+        let workers = std::thread::available_parallelism().map_or(2, usize::from);
+        let tree = self.tree;
+        let applied = std::thread::scope(|scope| {
+            let (mut queues, mut workers_of) = (Vec::new(), Vec::new());
+            for _ in 0..workers.clamp(2, MOST_WORKERS) {
+                let (queue, runs) = sync_channel::<ReplayedRun>(QUEUE);
                 queues.push(queue);
-                workers.push(scope.spawn(move || {
-                    for run in runs {
-                        let mutations = run.mutations.into_iter().map(copy_of).collect();
-                        budget.record_memory(run.space_tree.apply(run.n, run.under, mutations, 0));
-                    }
+                workers_of.push(scope.spawn(move || {
+                    runs.into_iter().try_for_each(|run| apply_run(tree, budget, run))
                 }));
             }
-            let applied = self.read_all(journal, after, trees, budget, &queues);
+            let applied = self.read_all(journal, after, budget, &queues);
             drop(queues);
-            let ended = workers.into_iter().all(|worker| worker.join().is_ok());
-            if ended { applied } else { Err(panicked()) }
-        })
-        .and_then(|applied| match self.missing.first() {
-            Some(number) => Err(trees.missing_error(*number)),
-            None => Ok(applied),
-        })
+            // The error of a worker is the cause if the reader could not send.
+            for worker in workers_of {
+                worker.join().unwrap_or_else(|_| Err(panicked()))?;
+            }
+            applied
+        })?;
+        for number in tree.spaces() {
+            if number != DIRECTORY && !self.spaces.contains_key(&number) {
+                let dropped = tree.drop_space(number);
+                let freed = dropped.map_err(|error| from_tree("drop a space", &error))?;
+                budget.record_freed(freed);
+                self.hooks.forget_space(number);
+            }
+        }
+        Ok(applied)
     }
 
     /// Reads the journal to its end and distributes its entries to the threads that apply them.
@@ -114,9 +119,8 @@ impl Replayed {
         &mut self,
         journal: &dyn Journal,
         after: u64,
-        trees: &Trees,
         budget: &Budget,
-        queues: &[mpsc::SyncSender<ReplayedRun>],
+        queues: &[SyncSender<ReplayedRun>],
     ) -> Result<Option<Applied>, Error> {
         let (mut after, mut applied) = (after, None);
         loop {
@@ -127,86 +131,79 @@ impl Replayed {
             for entry in page {
                 let (n, mutations) = (entry.n, entry.mutations.len() as u64);
                 budget.record_group(n, bytes_of(&entry), mutations);
-                self.distribute(entry, trees, budget, queues)?;
+                self.distribute(entry, budget, queues)?;
             }
         }
     }
 
-    /// Passes the mutations of one entry to the workers; each worker applies some trees' rows.
+    /// Passes the mutations of one entry to the workers; each worker applies the rows of some
+    /// spaces.
     fn distribute(
         &mut self,
         entry: Entry,
-        trees: &Trees,
         budget: &Budget,
-        queues: &[mpsc::SyncSender<ReplayedRun>],
+        queues: &[SyncSender<ReplayedRun>],
     ) -> Result<(), Error> {
-        let (n, under) = (entry.n, entry.under);
+        let batch = entry.n + self.offset;
         for dropped in entry.dropped {
-            self.missing.remove(&dropped);
-            if let Some(space_tree) = self.space_trees.remove(&dropped) {
-                budget.record_freed(space_tree.record_dropped());
-            }
+            // Dropped in the tree when the workers have ended.
+            self.spaces.remove(&dropped);
         }
         let mut rest = entry.mutations;
         while let Some(number) = rest.first().map(|first| first.space) {
             let length = rest.iter().take_while(|mutation| mutation.space == number).count();
             let behind = rest.split_off(length);
             let mutations = std::mem::replace(&mut rest, behind);
+            let run = ReplayedRun { batch, mutations };
             if number == DIRECTORY {
-                mutations.iter().try_for_each(|row| self.follow(row, trees))?;
-                let mutations = mutations.into_iter().map(copy_of).collect();
-                budget.record_memory(self.directory.apply(n, under, mutations, 0));
+                run.mutations.iter().try_for_each(|row| self.follow(row))?;
+                apply_run(self.tree, budget, run)?;
                 continue;
             }
-            // The tree does not exist if a later entry drops it; its rows are skipped.
-            let Some(space_tree) = self.space_trees.get(&number) else { continue };
+            // The space does not exist if a later entry drops it; its rows are skipped.
+            if !self.spaces.contains_key(&number) {
+                continue;
+            }
             let worker = usize::try_from(number).unwrap_or(0) % queues.len().max(1);
             if let Some(queue) = queues.get(worker) {
-                let space_tree = Arc::clone(space_tree);
-                queue
-                    .send(ReplayedRun { space_tree, n, under, mutations })
-                    .map_err(|_| panicked())?;
+                queue.send(run).map_err(|_| panicked())?;
             }
         }
         Ok(())
     }
 
-    /// Applies the rows of an entry on the calling thread.
-    pub(crate) fn put(&mut self, entry: Entry, trees: &Trees) -> Result<(), Error> {
-        let (n, under) = (entry.n, entry.under);
-        for row in entry.mutations {
-            let space_tree = if row.space == DIRECTORY {
-                self.follow(&row, trees)?;
-                &self.directory
-            } else {
-                let space_tree = self.space_trees.get(&row.space);
-                space_tree.ok_or_else(|| trees.missing_error(row.space))?
-            };
-            space_tree.apply(n, under, vec![copy_of(row)], 0);
-        }
-        Ok(())
+    /// Applies the rows of a piece of a base on the calling thread.
+    pub(crate) fn put(&mut self, entry: Entry) -> Result<(), Error> {
+        let directory = entry.mutations.iter().filter(|row| row.space == DIRECTORY);
+        directory.clone().try_for_each(|row| self.follow(row))?;
+        let writes = entry.mutations.into_iter().map(write_of).collect();
+        let put = self.tree.apply(entry.n + self.offset, writes);
+        put.map(|_| ()).map_err(|error| from_tree("apply a piece of a base", &error))
     }
 
-    /// Creates or drops a tree as a change of the directory requires.
-    fn follow(&mut self, row: &Mutation, trees: &Trees) -> Result<(), Error> {
+    /// Creates a space as a change of the directory requires.
+    fn follow(&mut self, row: &Mutation) -> Result<(), Error> {
         match change_of(&row.key, row.value.as_deref())? {
-            DirectoryChange::Created(number, space)
-                if !self.space_trees.contains_key(&number) && !self.missing.contains(&number) =>
-            {
-                let space_tree = trees.open_or_make(number, Some(space))?;
-                self.space_trees.insert(number, Arc::new(space_tree));
-            }
+            DirectoryChange::Created(number, space) => self.make_space(number, space)?,
             DirectoryChange::Next(next) => self.next = self.next.max(next),
-            DirectoryChange::Created(..) | DirectoryChange::Dropped(_) => {}
+            DirectoryChange::Dropped(_) => {}
         }
         Ok(())
     }
 }
 
+/// Applies mutations of one space to the tree.
+fn apply_run(tree: &Tree, budget: &Budget, run: ReplayedRun) -> Result<(), Error> {
+    let writes = run.mutations.into_iter().map(write_of).collect();
+    let grown = tree.replay(run.batch, writes);
+    budget.record_memory(grown.map_err(|error| from_tree("replay the journal", &error))?);
+    Ok(())
+}
+
 /// Copies a mutation, whose memory otherwise belongs to the whole group that was read.
-fn copy_of(mutation: Mutation) -> Mutation {
+fn write_of(mutation: Mutation) -> Write {
     let copy = |bytes: Bytes| Bytes::copy_from_slice(&bytes);
-    Mutation { key: copy(mutation.key), value: mutation.value.map(copy), ..mutation }
+    Write { space: mutation.space, key: copy(mutation.key), value: mutation.value.map(copy) }
 }
 
 /// Returns the size of the keys and values of an entry.
@@ -217,5 +214,5 @@ fn bytes_of(entry: &Entry) -> u64 {
 
 /// Returns the error for a worker that panicked.
 fn panicked() -> Error {
-    Error::new(Kind::Corrupt, "a tree could not be read: a startup thread failed")
+    Error::new(Kind::Corrupt, "the journal could not be replayed: a startup thread failed")
 }

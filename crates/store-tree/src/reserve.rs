@@ -58,6 +58,18 @@ impl Reserve {
         Ok(())
     }
 
+    /// Releases the space of the file, also of one that an earlier process has left; returns false if
+    /// there was none.
+    pub(crate) fn release_left(&self) -> bool {
+        let mut held = self.held.lock();
+        let left = self.path.metadata().is_ok_and(|file| 0 < file.len());
+        let emptied = left && File::create(&self.path).is_ok();
+        if emptied {
+            *held = 0;
+        }
+        emptied
+    }
+
     /// Releases the reserved space; returns false if there was none.
     pub(crate) fn release(&self) -> bool {
         let mut held = self.held.lock();
@@ -85,6 +97,8 @@ mod tests {
         assert_eq!((reserve.held_bytes(), blocks() >= 1 << 20), (1 << 20, true));
         // The file was left by an earlier start, or copied without its blocks.
         let next = Reserve::new(folder.path());
+        assert!(next.release_left() && blocks() == 0);
+        assert!(!next.release_left());
         next.hold_bytes(1 << 20).unwrap();
         assert!(next.release());
         assert_eq!((next.held_bytes(), blocks()), (0, 0));

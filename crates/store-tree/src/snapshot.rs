@@ -2,17 +2,18 @@
 //! closed, reads of the snapshot fail with [`Kind::Reopened`] and callers retry with a new one. A
 //! snapshot taken during a reopening waits for the next opening.
 
-use std::{
-    ops::Bound,
-    sync::{Arc, atomic::Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
-use lsm_tree::AbstractTree as _;
 use store::{Direction, Error, KeyRange, Kind, Limit, Page, Read, Snapshot, Space};
 use tokio::sync::OnceCell;
+use tree::Caching;
 
-use crate::{errors::from_tree, inner::OpenStore, published::View, shared::StoreShared};
+use crate::{
+    inner::OpenStore,
+    published::{View, read_error},
+    shared::StoreShared,
+};
 
 /// A snapshot of an open store.
 struct OpenSnapshot {
@@ -66,23 +67,23 @@ impl OpenSnapshot {
         Self { inner: Arc::clone(inner), view: inner.published.view_to_keep() }
     }
 
-    /// Fails if the store is about to be closed or the view was ended.
+    /// Fails if the store is about to be closed.
     fn check_open(&self) -> Result<(), Error> {
         // Checked for every read, so that long scans end and the store can be closed.
-        if self.inner.closing.load(Ordering::Relaxed) {
-            let text = "the store was reopened during the read: try again";
-            return Err(Error::new(Kind::Reopened, text));
-        }
-        self.view.check_kept()
+        if self.inner.closing.load(Ordering::Relaxed) { Err(reopened_error()) } else { Ok(()) }
+    }
+
+    /// Converts an error of a read. The next opening may have removed a file that this one lists.
+    fn failed(&self, context: &str, error: &tree::Error) -> Error {
+        if self.inner.is_retired() { reopened_error() } else { read_error(context, error) }
     }
 
     /// Reads the value of a key.
     fn read_key(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
         self.check_open()?;
-        let Some(space_tree) = self.view.space_trees.get(&space) else { return Ok(None) };
-        let found = space_tree.tree.get(key, self.view.number);
-        let found = found.map_err(|error| from_tree("read a key", &error))?;
-        self.view.check_kept().map(|()| found.map(Bytes::from))
+        let Some(number) = self.view.numbers.get(&space) else { return Ok(None) };
+        let found = self.view.snapshot.get(*number, key);
+        found.map_err(|error| self.failed("read a key", &error))
     }
 
     /// Reads the first page of a range.
@@ -94,20 +95,15 @@ impl OpenSnapshot {
         limit: Limit,
     ) -> Result<Page, Error> {
         self.check_open()?;
-        let Some(space_tree) = self.view.space_trees.get(&space) else {
-            return Ok(Page::default());
+        let Some(number) = self.view.numbers.get(&space) else { return Ok(Page::default()) };
+        let failed = |error: tree::Error| self.failed("read a range", &error);
+        let direction = match direction {
+            Direction::Forward => tree::Direction::Forward,
+            Direction::Backward => tree::Direction::Backward,
         };
-        if range.is_empty() {
-            return Ok(Page::default());
-        }
-        let start = Bound::Included(&range.start[..]);
-        let end = range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        let found = space_tree.tree.range::<&[u8], _>((start, end), self.view.number, None);
-        let page = match direction {
-            Direction::Forward => Page::within(found, limit, read_row),
-            Direction::Backward => Page::within(found.rev(), limit, read_row),
-        }?;
-        self.view.check_kept().map(|()| page)
+        let (start, end) = (&range.start, range.end.as_deref());
+        let found = self.view.snapshot.scan(*number, start, end, direction, Caching::Fill);
+        Page::within(found.map_err(failed)?, limit, |row| row.map_err(failed))
     }
 }
 
@@ -157,8 +153,7 @@ impl Snapshot for WaitingSnapshot {
     }
 }
 
-/// Reads a row of a scan.
-fn read_row(row: impl lsm_tree::Guard) -> Result<(Bytes, Bytes), Error> {
-    let (key, value) = row.into_inner().map_err(|error| from_tree("read a range", &error))?;
-    Ok((Bytes::from(key), Bytes::from(value)))
+/// Returns the error of reads of an opening that was closed.
+fn reopened_error() -> Error {
+    Error::new(Kind::Reopened, "the store was reopened during the read: try again")
 }

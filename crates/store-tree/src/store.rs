@@ -1,10 +1,9 @@
-//! Implements the store contract on journal and trees. Each method uses the open generation. During
+//! Implements the store contract on journal and tree. Each method uses the open generation. During
 //! a reopening reads wait for the next generation; in a stopped store reads continue and commits
 //! fail with the reason.
 
 use std::sync::{Arc, atomic::Ordering, mpsc};
 
-use lsm_tree::AbstractTree as _;
 use parking_lot::RwLockReadGuard;
 use store::{
     BoxFuture, Capabilities, Commit, DropPredicate, Error, Health, InFlight, Kind, Outcome,
@@ -15,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::{
     archive::Archive,
     compactor::compact_whole,
-    errors::from_io,
+    errors::{closed_error, from_io},
     generation::Generation,
     inner::OpenStore,
     messages::{CommitRequest, CommitterMessage, CompletionSender},
@@ -57,7 +56,7 @@ impl Store for TreeStore {
 
     fn create_space(&self, space: Space) -> Result<(), Error> {
         let live = self.shared.taking_commits(false)?;
-        if live.inner.published.view().space_trees.contains_key(&space) {
+        if live.inner.published.view().numbers.contains_key(&space) {
             return Ok(());
         }
         request_committer(&live, |done| CommitterMessage::MakeSpace(space, done))
@@ -72,7 +71,7 @@ impl Store for TreeStore {
 
     fn all_spaces(&self) -> Vec<Space> {
         let Ok(live) = self.shared.open_generation() else { return Vec::new() };
-        live.inner.published.space_trees().keys().copied().collect()
+        live.inner.published.space_numbers().keys().copied().collect()
     }
 
     fn set_drop_predicate(&self, predicate: Arc<dyn DropPredicate>) {
@@ -99,15 +98,14 @@ impl Store for TreeStore {
 
     fn space_bytes(&self, space: Space) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
-        let space_trees = live.inner.published.space_trees();
-        space_trees.get(&space).map_or(0, |space_tree| space_tree.tree.disk_space())
+        let Some(number) = live.inner.number_of(space) else { return 0 };
+        let figures = live.inner.tree.space_figures(number);
+        figures.map_or(0, |figures| figures.table_bytes + figures.body_file_bytes)
     }
 
     fn disk_bytes(&self) -> u64 {
         let Ok(live) = self.shared.open_generation() else { return 0 };
-        let tables: u64 =
-            live.inner.all_trees().iter().map(|space_tree| space_tree.tree.disk_space()).sum();
-        tables + live.inner.journal_bytes()
+        live.inner.tree.figures().file_bytes + live.inner.journal_bytes()
     }
 
     fn tick(&self) -> Result<(), Error> {
@@ -136,11 +134,6 @@ impl Store for TreeStore {
             .await
         })
     }
-}
-
-/// Returns the error for requests to a store that is being closed.
-pub(crate) fn closed_error() -> Error {
-    Error::new(Kind::Unavailable, "the store is closed")
 }
 
 /// Sends a message to the committer and waits until its effect is durable and visible.
@@ -175,7 +168,7 @@ async fn in_thread(
     result.await.map_err(|_| Error::new(Kind::Unavailable, "a thread of the store stopped"))?
 }
 
-/// Allows work on the trees while the returned value exists; fails if the opening is ending.
+/// Allows work on the tree while the returned value exists; fails if the opening is ending.
 fn begin_work(inner: &OpenStore) -> Result<RwLockReadGuard<'_, ()>, Error> {
     let working = inner.working.read();
     if inner.ending.load(Ordering::SeqCst) { Err(closed_error()) } else { Ok(working) }
@@ -185,13 +178,11 @@ fn begin_work(inner: &OpenStore) -> Result<RwLockReadGuard<'_, ()>, Error> {
 /// filtered once no start would replay the entries that contained them.
 fn compact_space(inner: &OpenStore, space: Space) -> Result<(), Error> {
     let _working = begin_work(inner)?;
-    let space_trees = inner.published.space_trees();
-    let Some(space_tree) = space_trees.get(&space) else { return Ok(()) };
+    let Some(number) = inner.number_of(space) else { return Ok(()) };
     let began = *inner.applied.lock();
-    inner.flush_tree(space_tree)?;
-    compact_whole(inner, space_tree)?;
-    inner.release_tree(space_tree)?;
-    inner.compactor.record_tables(space_tree);
+    inner.flush_space(number)?;
+    compact_whole(inner, number)?;
+    inner.compactor.record_change();
     inner.filtered.record_compacted(space, began.stamp.seq, began.n);
     inner.flush_up_to(began.n)?;
     inner.move_watermark()

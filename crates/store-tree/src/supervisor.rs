@@ -85,8 +85,8 @@ fn reopen(shared: &Arc<StoreShared>) -> Result<(), Error> {
         // The stopped opening releases the journal and serves reads until the store is open again.
         stopped.inner.retire()?;
         if wipes {
-            // The old tables must have no readers: these would delete the new tables, which have
-            // the same names.
+            // The old tables must have no readers: these would read the new tables, which have the
+            // same names.
             stopped.inner.closing.store(true, Ordering::SeqCst);
             if 1 < Arc::strong_count(&stopped.inner) {
                 return Err(Error::new(Kind::Unavailable, "the store still has readers"));

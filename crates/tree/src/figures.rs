@@ -54,8 +54,8 @@ pub struct TreeFigures {
     pub index_bytes: u64,
     /// Size of all listed files in bytes.
     pub file_bytes: u64,
-    /// Bytes of versions with a newer version of the key in the same table: those that open
-    /// snapshots see, or saw when the table was written.
+    /// Bytes of versions with a newer version of the key in the same table, which open snapshots
+    /// see or saw when the table was written.
     pub superseded_bytes: u64,
 }
 

@@ -52,6 +52,7 @@ mod table;
 mod table_writer;
 mod trash;
 mod tree;
+mod untrusted;
 mod value;
 mod verify;
 mod version;
@@ -72,4 +73,6 @@ pub use options::{KEY_BYTES_MAX, Layout, Options, VALUE_BYTES_MAX};
 pub use snapshot::{Direction, Scan, Snapshot};
 pub use space::SpaceMemory;
 pub use tree::{Tree, Write};
+#[doc(hidden)]
+pub use untrusted::parse_untrusted;
 pub use verify::verify_closed;

@@ -77,7 +77,7 @@ pub(crate) fn read(disk: &dyn Disk, names: &[String]) -> Result<Listed> {
 }
 
 /// Reads all records; returns their edits and the last sequence number, or the offset of the damage.
-fn parse(bytes: &[u8]) -> std::result::Result<(Vec<Edit>, u64), (usize, &'static str)> {
+pub(crate) fn parse(bytes: &[u8]) -> std::result::Result<(Vec<Edit>, u64), (usize, &'static str)> {
     if !bytes.starts_with(MAGIC) {
         return Err((0, "it is not a list of files of this format"));
     }

@@ -53,7 +53,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, hooks: Arc<dyn Hooks>, options: Options)
     Ok(Shared::new(maker, manifest, spaces))
 }
 
-/// What a disk contains.
+/// The contents of a disk before an opening changes them.
 pub(crate) struct Found {
     /// The names of all files.
     pub(crate) names: Vec<String>,

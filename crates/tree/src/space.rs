@@ -27,11 +27,11 @@ pub(crate) struct State {
 /// What the memtables of a space contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpaceMemory {
-    /// Number of the space.
+    /// Number of the space that has the memtables.
     pub space: u64,
-    /// Memory in bytes.
+    /// Memory of all memtables in bytes.
     pub bytes: u64,
-    /// Number of versions.
+    /// Number of versions in the memtables.
     pub entries: u64,
     /// Number of the first batch that is not completely in tables.
     pub first: u64,

@@ -87,7 +87,8 @@ impl TableIndex {
         crate::codec::put_bytes(out, separator);
     }
 
-    fn decode(raw: &[u8], filter: Bytes) -> Option<Self> {
+    /// Reads an index with its filter; `None` if it is malformed.
+    pub(crate) fn decode(raw: &[u8], filter: Bytes) -> Option<Self> {
         let mut index = Self { filter, ..Self::default() };
         let mut decoder = Decoder::new(raw);
         while !decoder.is_empty() {

@@ -2,7 +2,8 @@
 manual clock. `python3 -m backup.fixture FOLDER` from tests/outside creates them with EBB_BIN, for a
 new format only: those of a released format never change.
 
-    data-2.tar.xz     a data directory of format 2, closed
+    data-2.tar.xz     a data directory of format 2, closed, which is refused
+    data-3.tar.xz     a data directory of format 3, closed
     backup-1.ebb      a full backup of format 1
     contents.expected    the data that a server must show of both
 """
@@ -93,7 +94,7 @@ def make(folder):
         if "--data-only" not in sys.argv:
             backup(server, target)
         server.leave()
-        with tarfile.open(folder / "data-2.tar.xz", "w:xz") as archive:
+        with tarfile.open(folder / "data-3.tar.xz", "w:xz") as archive:
             archive.add(server.data_dir, "data")
         server.start()
         shown["later"] = later(server)

@@ -1,5 +1,6 @@
-"""Files of earlier versions: a data directory and a backup of the released formats open and show
-their contents, and other formats are refused with a hint how to convert them."""
+"""Files of earlier versions: a data directory of this format and a backup open and show their
+contents; other formats are refused with a hint how to convert them. The backup was made of the
+directory of format 2, so that it is the way from there to here."""
 
 import json
 import shutil
@@ -16,7 +17,7 @@ from backup.tools import refused, restore, run, sound
 def directory(request, tmp_path):
     """A data directory that an earlier version made, or that is restored from its backup."""
     if request.param == "directory":
-        unpack(fixture.HERE / "data-2.tar.xz", tmp_path)
+        unpack(fixture.HERE / "data-3.tar.xz", tmp_path)
         return tmp_path / "data"
     restore(fixture.HERE / "backup-1.ebb", tmp_path / "data")
     return tmp_path / "data"
@@ -36,17 +37,33 @@ def test_all_that_was_written_is_there(directory):
     sound(directory)
 
 
+def refuses(directory, other):
+    for words in (["serve", "--data-dir"], ["verify", "--data-dir"]):
+        said = refused(*words, directory, code=3)
+        assert other in said and "format 3" in said, said
+        assert "take a backup with that version's `ebb backup`" in said, said
+
+
 def test_other_formats_are_refused_with_the_way_out(directory):
     mark = directory / "EBB"
     text = mark.read_text()
-    for other in ("format 1", "format 3"):
-        mark.write_text(text.replace("format 2", other))
-        for words in (["serve", "--data-dir"], ["verify", "--data-dir"]):
-            said = refused(*words, directory, code=3)
-            assert other in said and "format 2" in said, said
-            assert "take a backup to restore with this one" in said, said
+    for other in ("format 1", "format 2", "format 4"):
+        mark.write_text(text.replace("format 3", other))
+        refuses(directory, other)
     mark.write_text(text)
     sound(directory)
+
+
+def test_a_directory_of_the_format_before_is_refused_unchanged(tmp_path):
+    unpack(fixture.HERE / "data-2.tar.xz", tmp_path)
+    files = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    refuses(tmp_path / "data", "format 2")
+    assert {path: path.read_bytes() for path in before} == before
+    # With the mark of this format its store is refused, too.
+    (tmp_path / "data" / "EBB").write_text("ebb data directory, format 3\n")
+    said = refused("serve", "--clock", "manual", "--data-dir", tmp_path / "data", code=3)
+    assert "`ebb backup`" in said and "`ebb restore`" in said, said
 
 
 def test_a_newer_backup_is_refused_with_the_way_out(tmp_path):

@@ -124,9 +124,9 @@ def test_an_empty_format_file(used):
 
 def test_a_newer_format(used):
     text = (used / "EBB").read_text()
-    assert "format 2" in text
-    (used / "EBB").write_text(text.replace("format 2", "format 3"))
-    refused(used, "another version", "format 3")
+    assert "format 3" in text
+    (used / "EBB").write_text(text.replace("format 3", "format 4"))
+    refused(used, "another version", "format 4")
     refused(used, "another version", command="verify")
 
 

@@ -56,7 +56,7 @@ def churn(writers, number):
 
 
 def tables(server):
-    return list((server.data_dir / "store" / "trees").glob("*/tables/*"))
+    return list((server.data_dir / "store" / "trees").glob("*.ebb"))
 
 
 @pytest.mark.parametrize(("call", "error", "when"), CASES if TORTURE else FEW)

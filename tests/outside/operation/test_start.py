@@ -26,9 +26,10 @@ class Starting:
         self.admin, self.mongo = free_port(), free_port()
         with Server(data_dir=home / "data"):
             pass
-        kept = home / "data" / "store" / "trees" / "0" / "current"
-        kept.unlink()
-        os.mkfifo(kept)
+        # A start looks for a copy of another node's data first.
+        base = home / "data" / "store" / "base"
+        base.mkdir()
+        os.mkfifo(base / "complete")
         command = [EBB_BIN, "serve", "--data-dir", str(home / "data"), "--cosmos-addr", "off"]
         command += ["--mongo-addr", f"127.0.0.1:{self.mongo}", "--clock", "manual"]
         command += ["--admin-addr", f"127.0.0.1:{self.admin}"]

@@ -330,8 +330,8 @@ fn check_old_views(shared: &Shared) -> Finding {
 fn judge_old_views(views: OldViews) -> Finding {
     let (seconds, memory) = (views.age.as_secs(), views.memory >> 20);
     let text = format!(
-        "the oldest snapshot of a read or backup is {seconds} s old and keeps at most {} MiB on disk; \
-         all hold {memory} MiB of memory and at most {} MiB on disk; {} were aborted for that since \
+        "the oldest snapshot of a read or backup is {seconds} s old and keeps {} MiB on disk; all \
+         hold {memory} MiB of memory and {} MiB on disk; {} were aborted for that since \
          the start",
         views.kept >> 20,
         views.tables >> 20,

@@ -200,14 +200,12 @@ fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
         }),
         (
             "storage_oldest_view_kept",
-            "Upper bound of the bytes of tables kept for the oldest snapshot",
+            "Bytes of replaced versions in tables written since the oldest snapshot was the newest",
             { gauge_of(views.iter().map(|views| views.kept)) },
         ),
-        (
-            "storage_held_tables",
-            "Upper bound of the bytes of tables with replaced versions of documents",
-            { gauge_of(views.iter().map(|views| views.tables)) },
-        ),
+        ("storage_held_tables", "Bytes of replaced versions of documents in tables", {
+            gauge_of(views.iter().map(|views| views.tables))
+        }),
     ] {
         registry.register_with_unit(kind, what, Unit::Bytes, bytes);
     }

@@ -112,16 +112,59 @@ async fn a_changed_bit_is_noticed_or_changes_nothing() {
 #[tokio::test]
 async fn a_missing_file_is_noticed() {
     let (killed, _) = killed_store().await;
-    for gone in ["journal", "trees/0", "trees/1", "trees/3", "trees/3/current"] {
+    let mut all = vec![killed.path().join("journal"), killed.path().join("trees")];
+    files(&killed.path().join("trees"), &mut all);
+    let suffix =
+        |name: &str| all.iter().filter(|path| path.to_string_lossy().contains(name)).count();
+    assert_eq!((suffix("current-"), suffix("manifest-")), (1, 1));
+    assert!(3 < suffix(".ebb"));
+    for gone in &all {
         let changed = TempDir::new().unwrap();
         copy(killed.path(), changed.path()).unwrap();
-        let path = changed.path().join(gone);
+        let path = changed.path().join(gone.strip_prefix(killed.path()).unwrap());
         if path.is_dir() {
             std::fs::remove_dir_all(&path).unwrap();
         } else {
             std::fs::remove_file(&path).unwrap();
         }
         let refused = open(changed.path()).unwrap_err();
-        assert_eq!(refused.kind, Kind::Corrupt, "{gone}: {refused}");
+        assert_eq!(refused.kind, Kind::Corrupt, "{}: {refused}", gone.display());
     }
+}
+
+#[tokio::test]
+async fn damaged_parts_of_a_closed_store_are_found() {
+    let (killed, _) = killed_store().await;
+    let damaged = || store_tree::damaged_tables(killed.path()).unwrap();
+    assert_eq!(damaged(), Vec::<String>::new());
+    let mut all = Vec::new();
+    files(&killed.path().join("trees"), &mut all);
+    let table = all.iter().find(|path| path.extension().is_some()).unwrap();
+    let mut bytes = std::fs::read(table).unwrap();
+    bytes[20] ^= 1;
+    std::fs::write(table, bytes).unwrap();
+    let found = damaged();
+    assert_eq!(found.len(), 1, "{found:?}");
+    let name = table.file_name().unwrap().to_str().unwrap();
+    assert!(found[0].contains(name) && found[0].contains("offset 0"), "{found:?}");
+}
+
+/// Earlier versions had a folder for each tree.
+#[tokio::test]
+async fn the_folder_of_an_earlier_version_is_refused() {
+    let (killed, _) = killed_store().await;
+    std::fs::remove_dir_all(killed.path().join("trees")).unwrap();
+    std::fs::create_dir_all(killed.path().join("trees/0/tables")).unwrap();
+    std::fs::write(killed.path().join("trees/0/current"), "v1").unwrap();
+    let before = crate::laws::copy_of_one_moment(killed.path());
+    let refused = open(killed.path()).unwrap_err();
+    assert_eq!(refused.kind, Kind::Refused);
+    assert!(refused.message.contains("`ebb backup`"), "{refused}");
+    let names = |path: &Path| {
+        let mut all = Vec::new();
+        files(&path.join("trees"), &mut all);
+        let relative = |file: &PathBuf| file.strip_prefix(path).unwrap().to_owned();
+        all.iter().map(relative).collect::<Vec<_>>()
+    };
+    assert_eq!(names(killed.path()), names(before.path()), "nothing is changed");
 }

@@ -1,5 +1,4 @@
-//! The first start with a directory is killed while it creates the first tree; the next one
-//! continues.
+//! The first start with a directory is killed while it creates the tree; the next one continues.
 
 use store::{Commit, Mutation, Space, Store as _, laws::ManualTime};
 use store_tree::{TreeOptions, TreeStore};
@@ -13,14 +12,15 @@ fn open(directory: &TempDir) -> TreeStore {
 }
 
 #[tokio::test]
-async fn half_of_the_first_tree_is_made_anew() {
+async fn half_of_the_tree_is_made_anew() {
     let directory = TempDir::new().unwrap();
     let store = open(&directory);
     let killed = copy_of_one_moment(directory.path());
     drop(store);
-    let tree = killed.path().join("trees/0");
-    // The file that makes the tree valid is written last.
-    std::fs::remove_file(tree.join("current")).unwrap();
+    let tree = killed.path().join("trees");
+    // The file that makes the tree valid is written last, and the mark after it.
+    std::fs::remove_file(killed.path().join("mark")).unwrap();
+    std::fs::remove_file(tree.join("current-1")).unwrap();
     let mut left: Vec<_> =
         std::fs::read_dir(&tree).unwrap().map(|entry| entry.unwrap().path()).collect();
     left.sort();

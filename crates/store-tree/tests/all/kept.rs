@@ -108,7 +108,7 @@ struct Copy {
 impl Copy {
     fn options(&self) -> TreeOptions {
         // Memtables are flushed all the time; a flush must sync the journal before it writes.
-        TreeOptions { buffer_bytes: 64 << 10, ..options(self.directory.path()) }
+        TreeOptions { buffer_bytes: 96 << 10, ..options(self.directory.path()) }
     }
 
     fn open(&mut self) -> &TreeStore {

@@ -1,10 +1,10 @@
-//! Compares the tree with the crate `lsm-tree` on one space of rows: `cargo run --release -p tree
-//! --example compare -- DIR ROWS [ENGINE [SECONDS]]`. Both have one thread that flushes and one that
-//! compacts, and no log. Creates folders in DIR and removes them.
+//! Measures a tree with one space of rows: `cargo run --release -p tree --example measure -- DIR ROWS
+//! [SECONDS]`. One thread flushes and one compacts, and there is no log. Creates a folder in DIR and
+//! removes it. Decision 017 has figures of the crate `lsm-tree` at the same work.
 #![expect(clippy::print_stdout, reason = "the example prints its measurements")]
 #![expect(clippy::disallowed_methods, reason = "it measures and waits")]
 
-mod engines;
+mod engine;
 
 use std::{
     error::Error,
@@ -16,7 +16,7 @@ use std::{
 
 use bytes::Bytes;
 
-use engines::{Engine, open_ours, open_theirs};
+use engine::{Engine, open};
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -56,7 +56,7 @@ fn used() -> (u64, u64) {
 }
 
 /// Flushes and compacts until it is done; writers wait beyond twice the memory of a flush.
-fn maintain(engine: &dyn Engine, done: &AtomicBool, flushes: bool) -> Outcome<()> {
+fn maintain(engine: &Engine, done: &AtomicBool, flushes: bool) -> Outcome<()> {
     while !done.load(Ordering::SeqCst) {
         let busy = if flushes {
             let due = FLUSH_BYTES <= engine.memory();
@@ -75,7 +75,7 @@ fn maintain(engine: &dyn Engine, done: &AtomicBool, flushes: bool) -> Outcome<()
 }
 
 fn with_maintenance<T>(
-    engine: &dyn Engine,
+    engine: &Engine,
     work: impl FnOnce(&AtomicBool) -> Outcome<T>,
 ) -> Outcome<T> {
     let done = AtomicBool::new(false);
@@ -93,7 +93,7 @@ fn with_maintenance<T>(
 
 /// Inserts rows in batches from number `first` on.
 fn write(
-    engine: &dyn Engine,
+    engine: &Engine,
     first: u64,
     rows: impl Iterator<Item = u64>,
     size: u64,
@@ -118,7 +118,7 @@ fn write(
     Ok(number)
 }
 
-fn load(name: &str, engine: &dyn Engine, rows: u64) -> Outcome<u64> {
+fn load(engine: &Engine, rows: u64) -> Outcome<u64> {
     let (began, before) = (Instant::now(), used());
     let number = with_maintenance(engine, |done| write(engine, 1, 0..rows, LOAD_BATCH, done))?;
     engine.flush()?;
@@ -126,7 +126,7 @@ fn load(name: &str, engine: &dyn Engine, rows: u64) -> Outcome<u64> {
     while engine.compact()? {}
     let after = used();
     println!(
-        "{name}: load {:.0} rows/s, {:.1} us of processor a row with all compactions, {:.2} bytes \
+        "load {:.0} rows/s, {:.1} us of processor a row with all compactions, {:.2} bytes \
          written a byte",
         rows as f64 / loaded.as_secs_f64(),
         (after.0 - before.0) as f64 * 1000.0 / rows as f64,
@@ -145,7 +145,7 @@ fn each(times: u64, mut work: impl FnMut(u64) -> Outcome<()>) -> Outcome<(f64, f
     Ok(((used().0 - before.0) as f64 * 1e3 / times as f64, real))
 }
 
-fn reads(name: &str, engine: &dyn Engine, rows: u64) -> Outcome<()> {
+fn reads(engine: &Engine, rows: u64) -> Outcome<()> {
     let mut random = fastrand::Rng::with_seed(2);
     let mut get = |_| engine.get(&key_of(random.u64(..rows))).map(|found| assert!(found));
     let (cold, warm) = (each(200_000, &mut get)?, each(600_000, &mut get)?);
@@ -154,7 +154,7 @@ fn reads(name: &str, engine: &dyn Engine, rows: u64) -> Outcome<()> {
     for (what, (processor, real)) in
         [("cold read", cold), ("warm read", warm), ("absent key", absent), ("scan of 50", scan)]
     {
-        println!("{name}: {what} {processor:.2} us of processor, {real:.2} us");
+        println!("{what} {processor:.2} us of processor, {real:.2} us");
     }
     Ok(())
 }
@@ -167,13 +167,7 @@ fn waits() -> u64 {
 }
 
 /// Reads with one thread beside a writer that updates as fast as it can.
-fn mixed(
-    name: &str,
-    engine: &dyn Engine,
-    rows: u64,
-    first: u64,
-    duration: Duration,
-) -> Outcome<()> {
+fn mixed(engine: &Engine, rows: u64, first: u64, duration: Duration) -> Outcome<()> {
     let (began, mut taken, mut waited) = (Instant::now(), Vec::new(), 0);
     let updates = with_maintenance(engine, |_| {
         let stop = AtomicBool::new(false);
@@ -200,7 +194,7 @@ fn mixed(
     taken.sort_unstable();
     let at = |part: usize| taken.get((taken.len() - 1) * part / 100_000).copied().unwrap_or(0);
     println!(
-        "{name}: beside {:.0} updates/s: {:.0} reads/s, median {} us, p99 {} us, p99.9 {} us, \
+        "beside {:.0} updates/s: {:.0} reads/s, median {} us, p99 {} us, p99.9 {} us, \
          p99.99 {} us, longest {} us; the reader waited {waited} times",
         updates as f64 / duration.as_secs_f64(),
         taken.len() as f64 / duration.as_secs_f64(),
@@ -223,25 +217,19 @@ fn disk_bytes(path: &Path) -> u64 {
     sizes.sum()
 }
 
-fn run(name: &str, path: &Path, rows: u64, mixed_for: Duration) -> Outcome<()> {
-    let open = |number: u64| -> Outcome<Box<dyn Engine>> {
-        Ok(match name {
-            "tree" => Box::new(open_ours(path)?),
-            _ => Box::new(open_theirs(path, number)?),
-        })
-    };
-    let engine = open(1)?;
-    let number = load(name, &*engine, rows)?;
-    println!("{name}: {:.2} bytes on disk a byte", {
+fn run(path: &Path, rows: u64, mixed_for: Duration) -> Outcome<()> {
+    let engine = open(path)?;
+    let number = load(&engine, rows)?;
+    println!("{:.2} bytes on disk a byte", {
         disk_bytes(path) as f64 / (rows * (24 + VALUE_BYTES as u64)) as f64
     });
     drop(engine);
     let began = Instant::now();
-    let engine = open(number)?;
-    println!("{name}: start {} us", began.elapsed().as_micros());
-    reads(name, &*engine, rows)?;
+    let engine = open(path)?;
+    println!("start {} us", began.elapsed().as_micros());
+    reads(&engine, rows)?;
     if !mixed_for.is_zero() {
-        mixed(name, &*engine, rows, number, mixed_for)?;
+        mixed(&engine, rows, number, mixed_for)?;
     }
     drop(engine);
     fs::remove_dir_all(path)?;
@@ -250,16 +238,10 @@ fn run(name: &str, path: &Path, rows: u64, mixed_for: Duration) -> Outcome<()> {
 
 fn main() -> Outcome<()> {
     let mut arguments = std::env::args_os().skip(1);
-    let parent =
-        PathBuf::from(arguments.next().ok_or("which folder? compare DIR ROWS [ENGINE [SECONDS]]")?);
+    let parent = PathBuf::from(arguments.next().ok_or("which folder? measure DIR ROWS [SECONDS]")?);
     let rows = arguments.next().and_then(|text| text.to_str()?.parse().ok()).unwrap_or(500_000);
-    let only = arguments.next();
     let seconds = arguments.next().and_then(|text| text.to_str()?.parse().ok());
     let mixed_for = Duration::from_secs(seconds.unwrap_or(MIXED_SECONDS));
-    for name in ["tree", "lsm-tree"] {
-        if only.as_ref().is_none_or(|only| only == name) {
-            run(name, &parent.join(format!("compare-{name}")), rows, mixed_for)?;
-        }
-    }
+    run(&parent.join("measured-tree"), rows, mixed_for)?;
     Ok(())
 }
