@@ -115,6 +115,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "yielding",
             "attempts",
             "turns",
+            "row_queues",
             "catalog",
             "change_log",
             "access",

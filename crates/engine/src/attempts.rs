@@ -52,6 +52,11 @@ impl Attempts {
         self.left + 1 == MAX_ATTEMPTS
     }
 
+    /// Returns the number of attempts that were started since counting began.
+    pub(crate) fn begun(&self) -> usize {
+        MAX_ATTEMPTS - self.left
+    }
+
     /// Counts a view that was ended because old versions kept for it used too much disk space.
     /// Returns whether the operation may try again: the views of a short operation are rarely ended
     /// twice, while those of a long one would be ended again and again.

@@ -13,6 +13,7 @@ use crate::{
     persist::Persist,
     reaper::Reaper,
     resource::Resources,
+    row_queues::RowQueues,
     rules::Rules,
     turns::Turns,
     view::{ActiveViews, Storage, ViewFactory},
@@ -34,6 +35,8 @@ pub(crate) struct Inner {
     pub(crate) lanes: Lanes,
     /// Permits for the memory of writes of large documents.
     pub(crate) large_writes: Turns,
+    /// Queues of the operations that update the same document.
+    pub(crate) row_queues: Arc<RowQueues>,
     /// The keys that open transactions have written.
     pub(crate) intents: Arc<IntentTable>,
     /// Held while a collection is created, renamed or dropped, so that names change one at a time.

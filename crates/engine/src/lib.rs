@@ -36,6 +36,7 @@ mod reaper;
 mod resource;
 mod retry;
 mod row;
+mod row_queues;
 mod rules;
 mod turns;
 mod view;

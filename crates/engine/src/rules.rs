@@ -59,6 +59,14 @@ rules! {
     floors,
     /// A cached row is used only if it was not written since it was read.
     last_writes,
+    /// An update of a batch is not made on a version that has expired when it is written.
+    batch_lives,
+    /// A batch contains an operation and its retry only once.
+    batch_receipts,
+    /// An update of a batch that writes nothing is answered when the batch is committed.
+    batch_answers,
+    /// A batch is refused if a unique value of any of its versions was taken after its view.
+    batch_unique,
     /// A statement of a transaction fails if no instant remains at which all that the transaction
     /// was shown is true.
     interval,

@@ -14,6 +14,11 @@ use crate::lanes;
 /// Yields to other tasks of this thread once.
 pub async fn yield_now() {
     lanes::record_yield();
+    yield_as_short().await;
+}
+
+/// Yields to other tasks of this thread once, and leaves the operation classified as it was.
+pub(crate) async fn yield_as_short() {
     let mut yielded = false;
     poll_fn(|context: &mut Context<'_>| {
         if std::mem::replace(&mut yielded, true) {

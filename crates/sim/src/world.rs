@@ -17,6 +17,7 @@
 
 use document::Value;
 use engine::{Namespace, Rules};
+use store::Store as _;
 use test_kit::{Kit, START_MS, Setup, Task, ready};
 
 use crate::{
@@ -120,6 +121,11 @@ impl World {
         self.published.is_some()
     }
 
+    /// Returns whether a commit is stamped and not published.
+    fn is_in_flight(&self) -> bool {
+        self.kit.store.in_flight().oldest_commit().is_some()
+    }
+
     /// Returns whether an operation is paused at a read inside its view.
     pub(crate) fn has_stopped(&self) -> bool {
         self.pending.iter().any(|pending| pending.stopped)
@@ -192,6 +198,7 @@ impl World {
             PendingOperation { what, task, start, clean, stopped: false, expected: None };
         // After one poll the operation has completed, or waits at a held commit or the turnstile.
         let answer = pending.task.poll();
+        let has_stopped = self.kit.store.turnstile().has_paused();
         self.kit.store.turnstile().disarm();
         if before != self.in_force() {
             self.take_effect(&mut pending);
@@ -203,9 +210,13 @@ impl World {
                 }
                 return self.check_answer(pending, answer);
             }
-            None if how == StopPoint::Held => self.hold_commit(pending),
+            None if how == StopPoint::Held && self.is_in_flight() => self.hold_commit(pending),
             None => {
-                pending.stopped = matches!(how, StopPoint::Stopped(_)) && clean;
+                // It waits for another operation on its document, and has no commit.
+                if how == StopPoint::Held {
+                    self.kit.store.gate().open();
+                }
+                pending.stopped = matches!(how, StopPoint::Stopped(_)) && has_stopped && clean;
                 self.pending.push(pending);
             }
         }
@@ -398,27 +409,58 @@ impl World {
         while idle < 3 {
             idle += 1;
             let mut at = 0;
-            while at < self.pending.len() {
-                let mut pending = self.pending.remove(at);
+            while let Some(pending) = self.pending.get(at) {
                 let before = self.in_force();
-                let answer = pending.task.poll();
-                if before != self.in_force() {
+                let has_ended = match &pending.what {
+                    Activity::Do(op) if op.id().is_some() => self.go_on_with(op.id())?,
+                    _ => self.poll_pending(at)?,
+                };
+                if has_ended || before != self.in_force() {
                     idle = 0;
-                    self.take_effect(&mut pending);
                 }
-                match answer {
-                    Some(answer) => {
-                        idle = 0;
-                        self.check_answer(pending, answer)?;
-                    }
-                    None => {
-                        self.pending.insert(at, pending);
-                        at += 1;
-                    }
-                }
+                at = if has_ended { 0 } else { at + 1 };
             }
         }
         Ok(())
+    }
+
+    /// Polls the operations that select this document until none of them makes progress. Returns
+    /// whether one has ended.
+    ///
+    /// Updates that are committed together become visible together, perhaps when another operation
+    /// on the document is polled, so nothing else may run before all their results are checked.
+    fn go_on_with(&mut self, id: Option<i32>) -> Result<bool, String> {
+        let (mut idle, mut has_ended) = (0, false);
+        while idle < 2 {
+            idle += 1;
+            let mut at = 0;
+            while let Some(pending) = self.pending.get(at) {
+                let selects = matches!(&pending.what, Activity::Do(op) if op.id() == id);
+                if selects && self.poll_pending(at)? {
+                    (idle, has_ended) = (0, true);
+                } else {
+                    at += 1;
+                }
+            }
+        }
+        Ok(has_ended)
+    }
+
+    /// Polls the operation at this position once, and checks its result if it ends. Returns whether
+    /// it does.
+    fn poll_pending(&mut self, at: usize) -> Result<bool, String> {
+        let mut pending = self.pending.remove(at);
+        let before = self.in_force();
+        let answer = pending.task.poll();
+        if before != self.in_force() {
+            self.take_effect(&mut pending);
+        }
+        let Some(answer) = answer else {
+            self.pending.insert(at, pending);
+            return Ok(false);
+        };
+        self.check_answer(pending, answer)?;
+        Ok(true)
     }
 
     /// Simulates a crash and a restart.

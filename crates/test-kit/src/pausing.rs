@@ -56,6 +56,11 @@ impl Turnstile {
         self.left.store(nth, Ordering::SeqCst);
     }
 
+    /// Returns whether the read to pause was reached, unless none has to pause.
+    pub fn has_paused(&self) -> bool {
+        self.left.load(Ordering::SeqCst) == 0
+    }
+
     /// Makes no further read pause. A read that is already paused remains paused.
     pub fn disarm(&self) {
         self.left.store(0, Ordering::SeqCst);

@@ -128,6 +128,7 @@ impl Engine {
             persist: options.persist,
             lanes: Lanes::default(),
             large_writes: Turns::of_memory(options.large_write_bytes),
+            row_queues: Arc::default(),
             intents: Arc::new(IntentTable::default()),
             ids: tokio::sync::Mutex::new(CollectionIds::new(next_id)),
             unfreed: AtomicBool::new(false),

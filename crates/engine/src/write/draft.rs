@@ -51,6 +51,8 @@ pub(crate) struct WriteDraft<'a> {
     pub(crate) form: WriteForm,
     /// The identity of the transaction that is committed, for the change record.
     pub(crate) transaction: Option<&'a DocBuf>,
+    /// The version from which the new one was made, if it is not the stored one.
+    pub(crate) base: Option<DocRef<'a>>,
 }
 
 /// The entries of a document in all indexes of its collection.
@@ -62,9 +64,9 @@ pub(crate) struct DocumentEntries {
     /// Keys in unique indexes, which no other live document may have.
     pub(crate) unique: Vec<Bytes>,
     /// Earliest dates by date index, for the header.
-    dates: Vec<(u32, i64)>,
+    pub(super) dates: Vec<(u32, i64)>,
     /// Indexes in which a document has several entries for the first time.
-    multikey: Vec<u32>,
+    pub(super) multikey: Vec<u32>,
 }
 
 impl DocumentEntries {
@@ -85,8 +87,8 @@ impl DocumentEntries {
 impl<'a> WriteDraft<'a> {
     /// Creates a draft of a write that takes its time from its commit.
     pub(crate) fn of(view: &'a LiveView) -> Self {
-        let (since, at, transaction) = (None, None, None);
-        Self { view, since, at, form: WriteForm::default(), transaction }
+        let (since, at, transaction, base) = (None, None, None, None);
+        Self { view, since, at, form: WriteForm::default(), transaction, base }
     }
 
     /// Returns the settings and indexes of the view.
@@ -143,7 +145,10 @@ impl<'a> WriteDraft<'a> {
     }
 
     /// Returns conditions by which a commit fails if these keys were changed after the view.
-    fn not_newer<'b>(&self, keys: &'b [Bytes]) -> impl Iterator<Item = Condition> + use<'b> {
+    pub(super) fn not_newer<'b>(
+        &self,
+        keys: &'b [Bytes],
+    ) -> impl Iterator<Item = Condition> + use<'b> {
         let (space, seq) = (self.view.collection.entries_space(), self.view.seq);
         keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
     }

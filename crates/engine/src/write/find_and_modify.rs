@@ -10,7 +10,7 @@ use memory::Share;
 
 use super::{
     Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, intent_waits::OnIntent,
-    turn::WriterTurns, update::Update,
+    queued_update::QueuedUpdate, turn::WriterTurns, update::Update,
 };
 use crate::{
     attempts::Attempts,
@@ -37,7 +37,7 @@ pub struct Edited {
 
 /// Reserves the memory in which a client gets a document of this size; nothing without `reply`. It
 /// is reserved before the write, since after a failure the document could not be returned.
-fn reserve_reply(reply: Option<&mut Share>, bytes: usize) -> Result<(), Error> {
+pub(super) fn reserve_reply(reply: Option<&mut Share>, bytes: usize) -> Result<(), Error> {
     match reply {
         Some(reply) => Ok(reply.set(bytes.saturating_mul(BATCH_COPIES))?),
         None => Ok(()),
@@ -66,6 +66,20 @@ impl Engine {
     ) -> Result<Edited, Error> {
         let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
         let mut turns = self.writer_turns(collection, Some(&update.find), &update.context);
+        let reserved = reply.as_deref_mut();
+        let mut queued =
+            QueuedUpdate { collection, update, receipts, used: &used, reply: reserved };
+        if let Some(edited) = self.update_in_queue(&mut queued, &mut attempts, &mut turns).await? {
+            if edited.before.is_some() || !update.upsert {
+                return Ok(edited);
+            }
+            let reserved = reply.as_deref_mut();
+            let inserted =
+                self.insert_upserted(collection, update, receipts, &mut attempts, reserved);
+            if let Some(edited) = inserted.await? {
+                return Ok(edited);
+            }
+        }
         loop {
             turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;

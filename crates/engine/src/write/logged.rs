@@ -60,7 +60,7 @@ impl WriteDraft<'_> {
         previous: Option<&PreviousVersion>,
     ) -> Option<DraftedChange> {
         let kept = self.view.log()?;
-        let before = previous.map(|held| held.row.document());
+        let before = self.base.or_else(|| previous.map(|held| held.row.document()));
         let (kind, description) = self.described(before, body);
         let images = self.view.state.keeps_images;
         let whole = kind != ChangeKind::Update;

@@ -25,6 +25,7 @@ mod logged;
 mod mutations;
 mod previous;
 mod prolong;
+mod queued_update;
 mod receipt;
 mod remove;
 mod rule;
@@ -32,6 +33,7 @@ mod transaction;
 mod turn;
 mod unit;
 mod update;
+mod update_batch;
 mod written;
 
 pub(crate) use draft::{DocumentEntries, WriteDraft};

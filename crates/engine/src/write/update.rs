@@ -15,7 +15,10 @@ use memory::Share;
 use pipeline::edit::{Edit, EditOutcome};
 use store::{Commit, Outcome};
 
-use super::{WriteDraft, intent_waits::OnIntent, logged::WriteForm, turn::WriterTurns};
+use super::{
+    WriteDraft, intent_waits::OnIntent, logged::WriteForm, queued_update::QueuedUpdate,
+    turn::WriterTurns,
+};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, RuleContext},
@@ -115,6 +118,20 @@ impl Engine {
         let mut attempts = Attempts::to_write();
         let first = (!update.many).then_some(&update.find);
         let mut turns = self.writer_turns(collection, first, &update.context);
+        let (receipts, used, reply) = (None, &done.used, None);
+        let mut queued = QueuedUpdate { collection, update, receipts, used, reply };
+        if let Some(edited) = self.update_in_queue(&mut queued, &mut attempts, &mut turns).await? {
+            let matched = usize::from(edited.before.is_some());
+            let modified = usize::from(edited.changed);
+            if 0 < matched || !update.upsert {
+                return Ok(Updated { matched, modified, upserted: None });
+            }
+            if let Some(edited) =
+                self.insert_upserted(collection, update, None, &mut attempts, None).await?
+            {
+                return Ok(Updated { upserted: edited.upserted, ..updated });
+            }
+        }
         loop {
             turns.begin_attempt(&mut attempts).await?;
             let view = self.view(collection).await?;

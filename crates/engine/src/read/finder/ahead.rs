@@ -35,7 +35,7 @@ impl Finder {
 
     /// Records the access path in the operation's statistics, and counts one use of the scan's
     /// index.
-    pub(super) fn record_access(&mut self, view: &LiveView, context: &Context) {
+    pub(crate) fn record_access(&mut self, view: &LiveView, context: &Context) {
         context.budget.record_access(|| self.chosen.access.label());
         if let Some((used, index)) = self.uncounted.take() {
             used.note(&view.collection, index, view.instant.ms.div_euclid(1000));

@@ -3,6 +3,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use bytes::Bytes;
 use collation::Collation;
 use pipeline::{
     Filter,
@@ -119,6 +120,16 @@ impl Finder {
             }
         }
         explain
+    }
+
+    /// Returns the key of the only row that the finder looks up; `None` if it may find others.
+    pub(crate) fn only_key(&self) -> Option<Bytes> {
+        match &self.chosen.access {
+            AccessPath::Ids(ids) if ids.len() == 1 => {
+                ids.first().map(|id| Bytes::copy_from_slice(id))
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether the scan reads a capped collection in the order of the inserts.
