@@ -39,7 +39,7 @@ pub use flat::{FlatPoint, FlatRegion};
 pub use geo_index::{Cells, GeoIndex};
 pub use geojson::{Checks, GeoJson, parse_geojson};
 pub use legacy::parse_pair;
-pub use near::{Metric, Near, no_index_to_choose, no_near_index, several_indexes};
+pub use near::{Metric, Near, near_not_first, no_index_to_choose, no_near_index, several_indexes};
 pub use region::{GeoPredicate, GeoTest, Region};
 pub use shape::Shape;
 pub use surface::{Geometry, Refusal, Surface};

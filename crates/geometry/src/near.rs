@@ -30,6 +30,12 @@ pub fn no_near_index() -> Error {
     Error::new(Kind::Invalid, 291, "unable to find index for $geoNear query")
 }
 
+/// Returns the error of a search that does not read its collection first.
+pub fn near_not_first() -> Error {
+    let message = "$geoNear is only valid as the first stage in a pipeline";
+    Error::new(Kind::Invalid, 40_602, message)
+}
+
 /// Returns the error of a search without a path in a collection without an index of geometries.
 pub fn no_index_to_choose() -> Error {
     let message = "$geoNear requires a 2d or 2dsphere index, but none were found";

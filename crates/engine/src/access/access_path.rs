@@ -51,11 +51,11 @@ pub(crate) struct NearAccess {
 /// Key prefixes of entries of an index of geometries, before their cells.
 #[derive(Clone, Debug)]
 pub(crate) enum CellPrefixes {
-    /// These prefixes.
+    /// The filter fixes the fields before the cells, so the prefixes are known.
     Known(Vec<Vec<u8>>),
     /// All prefixes that entries in some ranges have.
     Within {
-        /// The ranges of keys.
+        /// The ranges of keys that the filter allows.
         ranges: Vec<KeyRange>,
         /// For each field before the geometry, whether its order is descending.
         descending: Vec<bool>,

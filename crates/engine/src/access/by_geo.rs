@@ -34,7 +34,7 @@ struct Before<'a> {
     path: &'a str,
     /// Prefixes up to the first field that the filter does not fix.
     prefixes: Prefixes,
-    /// Spans of that field.
+    /// Spans of that field that the filter allows.
     spans: Option<Vec<Span>>,
     /// Whether the filter fixes all fields before the geometry.
     is_fixed: bool,

@@ -13,6 +13,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use evaluation::Context;
+use geometry::near_not_first;
 use pipeline::{Filter, exec::Stage};
 
 use super::{Plan, other::namespaces_read};
@@ -30,8 +31,6 @@ const TOO_DEEP: i32 = 165;
 const TOO_LARGE: i32 = 195;
 /// Error number: a query compares texts in another way than a view that it reads.
 const OTHER_COLLATION: i32 = 167;
-/// Error number: a stage is not the first one of its pipeline.
-const NOT_FIRST: i32 = 40_602;
 /// Error number: views refer to each other in a circle.
 const CIRCULAR: i32 = 5;
 
@@ -86,8 +85,7 @@ impl JoinedNames {
     ) -> Result<(Namespace, Plan), Error> {
         match self.resolved.get(&namespace) {
             Some(resolved) if !resolved.stages.is_empty() && plan.filter.near().is_some() => {
-                let message = "$geoNear is only valid as the first stage in a pipeline";
-                Err(refused(NOT_FIRST, message.to_owned()))
+                Err(near_not_first().into())
             }
             Some(resolved) => Ok((resolved.namespace.clone(), resolved.plan_below(plan))),
             None => Ok((namespace, plan)),

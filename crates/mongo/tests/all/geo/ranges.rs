@@ -102,7 +102,7 @@ async fn entries_of_all_forms_lie_in_ranges() {
     let long = "k".repeat(5_000);
     let kinds = [
         Value::from(1),
-        Value::from(array![1, 4]),
+        array![1, 4],
         Value::from("a"),
         Value::from("B"),
         Value::from(long.as_str()),
