@@ -107,7 +107,7 @@ fn apply_entry(
     *inner.applied.lock() = Applied { n, under, stamp: entry.last };
     for change in &entry.changes {
         if let DirectoryChange::Dropped(number) = change {
-            inner.drop_space(applying, *number)?;
+            inner.drop_space(applying, n, *number);
         }
     }
     Ok(())

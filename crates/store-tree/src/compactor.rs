@@ -53,6 +53,7 @@ pub(crate) fn compact_until_closed(inner: &OpenStore) {
 
 /// Runs all jobs that are due, and frees what nothing refers to; returns whether there was work.
 fn pass(inner: &OpenStore) -> Result<bool, Error> {
+    inner.remove_dropped()?;
     let mut worked = false;
     while !inner.ending.load(Ordering::SeqCst) {
         let tick = inner.tick.load(Ordering::Relaxed);

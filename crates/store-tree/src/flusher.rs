@@ -72,6 +72,8 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
 ///
 /// Returns whether a space was flushed.
 fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
+    // Before a space is flushed for nothing.
+    inner.remove_dropped()?;
     let due = due_space(inner).or_else(|| {
         // After a failed flush a space is flushed even if none is due, since only an attempt shows
         // whether disk space is available again.

@@ -136,6 +136,7 @@ impl Generation {
             watermark: Mutex::new(watermark),
             tick: AtomicU64::new(0),
             compactor: CompactorMailbox::default(),
+            dropped: Mutex::default(),
             reserved: Reserved::default(),
             rest: Rest::default(),
             view_tracker: OldViewTracker::default(),

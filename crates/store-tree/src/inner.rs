@@ -88,6 +88,8 @@ pub(crate) struct OpenStore {
     /// Archive of entries for incremental backups, if enabled.
     pub(crate) archive: Option<Archive>,
     pub(crate) compactor: CompactorMailbox,
+    /// Dropped spaces that views may show, with the batches of their drops.
+    pub(crate) dropped: Mutex<Vec<(u64, u64)>>,
     /// Spaces that are about to be compacted as a whole.
     pub(crate) reserved: Reserved,
     /// Which spaces are being written.
@@ -199,16 +201,26 @@ impl OpenStore {
         Ok(())
     }
 
-    /// Drops a space from the tree. All views lose it; its files are removed by the compactor.
-    pub(crate) fn drop_space(&self, applying: &Applying<'_>, number: u64) -> Result<(), Error> {
-        match self.tree.drop_space(number) {
-            Ok(freed) => self.budget.record_freed(freed),
-            Err(tree::Error::UnknownSpace(_)) => {}
-            Err(error) => return Err(from_tree("drop a space", &error)),
-        }
+    /// Drops a space with the entry `n`: new views do not show it. The tree keeps it for the views
+    /// that do, such as that of a backup.
+    pub(crate) fn drop_space(&self, applying: &Applying<'_>, n: u64, number: u64) {
         self.published.change_spaces(applying, |numbers| numbers.retain(|_, of| *of != number));
-        self.hooks.forget_space(number);
+        self.dropped.lock().push((self.batch_of(n), number));
         self.compactor.record_change();
+    }
+
+    /// Removes the dropped spaces that no view shows any more from the tree.
+    pub(crate) fn remove_dropped(&self) -> Result<(), Error> {
+        let mut dropped = self.dropped.lock();
+        let Some(oldest) = self.tree.snapshot_numbers().first().copied() else { return Ok(()) };
+        for (_, number) in dropped.extract_if(.., |(batch, _)| *batch <= oldest) {
+            match self.tree.drop_space(number) {
+                Ok(freed) => self.budget.record_freed(freed),
+                Err(tree::Error::UnknownSpace(_)) => {}
+                Err(error) => return Err(from_tree("drop a space", &error)),
+            }
+            self.hooks.forget_space(number);
+        }
         Ok(())
     }
 
