@@ -433,7 +433,7 @@ impl World {
         let (mut idle, mut has_ended) = (0, false);
         while idle < 2 {
             idle += 1;
-            let mut at = 0;
+            let (mut at, published) = (0, self.kit.store.published());
             while let Some(pending) = self.pending.get(at) {
                 let selects = matches!(&pending.what, Activity::Do(op) if op.id() == id);
                 if selects && self.poll_pending(at)? {
@@ -441,6 +441,9 @@ impl World {
                 } else {
                     at += 1;
                 }
+            }
+            if published != self.kit.store.published() {
+                idle = 0;
             }
         }
         Ok(has_ended)
