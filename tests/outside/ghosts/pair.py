@@ -104,10 +104,12 @@ class Pair(pair.Pair):
             rule = Rule(field, seconds, partial)
         self.model.set_rule(name, rule)
 
-    def reap(self):
-        # The reaper counts whole seconds: what has ended in a second that is not over counts as
-        # live until the clock moves on, and might keep the collection from being worth reaping.
+    def end_second(self):
+        """Moves the clock to the end of its second. The reaper counts whole seconds: what has ended
+        in a second that is not over counts as live, and might keep it from reaping."""
         self.move(999 - self.model.now % 1000)
+
+    def reap(self):
         self.server.wait_until_reaped(("p", "p"))
 
     def check(self):

@@ -69,6 +69,15 @@ class History(history.History):
         self.say("renew all")
         self.pair.renew_all()
 
+    def reap(self):
+        self.pair.end_second()
+        super().reap()
+
+    def restart(self):
+        # A restart may wait for the reaper first.
+        self.pair.end_second()
+        super().restart()
+
     def rule(self):
         name = self.random.choice(list(RULES))
         field, partial, hidden = RULES[name]
