@@ -106,7 +106,7 @@ impl RowQueues {
         self.shard(row).lock().get_mut(row)?.pop_front()
     }
 
-    /// Removes the operation that has waited longest; ends the queue if there is none.
+    /// Removes the operation that has waited longest; ends the queue if none waits.
     fn take_waiter_or_end(&self, row: &RowName) -> Option<oneshot::Sender<RowTurn>> {
         // One lock for both, so that no operation joins a queue that ends.
         let mut shard = self.shard(row).lock();
@@ -223,7 +223,7 @@ mod tests {
         drop(turn);
         assert!(poll(&mut third).is_none());
         drop(again.try_recv().unwrap());
-        let last = poll(&mut third).unwrap().pass_on().expect("nobody waits");
+        let last = poll(&mut third).unwrap().pass_on().expect("no other operation waits");
         drop(last);
         assert!(is_empty(&queues));
     }

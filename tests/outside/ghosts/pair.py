@@ -105,8 +105,8 @@ class Pair(pair.Pair):
         self.model.set_rule(name, rule)
 
     def end_second(self):
-        """Moves the clock to the end of its second. The reaper counts whole seconds: what has ended
-        in a second that is not over counts as live, and might keep it from reaping."""
+        """Moves the clock to the end of its second. The reaper counts whole seconds: documents that
+        end in a second that is not over count as live, and might keep it from reaping."""
         self.move(999 - self.model.now % 1000)
 
     def reap(self):

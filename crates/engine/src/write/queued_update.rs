@@ -1,9 +1,9 @@
 //! Updates of one document selected by its `_id`: operations on the same document take turns, in
-//! order of arrival, and those that wait while another one is committed are committed together.
+//! order of arrival, and updates that wait during a commit are committed together.
 //!
 //! ```text
 //!  turn without a batch:  view ─▶ stored row ─▶ edit ─▶ new batch ─┬─▶ pass on, wait for the commit
-//!  turn with a batch:     newest version ─────▶ edit ─▶ joins it ──┴─▶ nobody waits: commit all
+//!  turn with a batch:     newest version ─────▶ edit ─▶ joins it ──┴─▶ none waits: commit all
 //! ```
 //!
 //! Nothing unpublished is read outside of a batch. An update that a batch cannot contain first has
@@ -49,14 +49,14 @@ pub(super) struct QueuedUpdate<'a, 'u> {
     pub(super) reply: Option<&'a mut Share>,
 }
 
-/// The plan of an attempt.
+/// How an attempt finds the document of an update.
 struct Plan {
     /// Settings and indexes for which the plan was made.
     state: Arc<CollectionState>,
     finder: Finder,
 }
 
-/// The end of a turn.
+/// The result of a turn in the queue.
 enum Turned {
     /// The result of the update.
     Done(Edited),
@@ -70,7 +70,7 @@ enum Turned {
 enum Begun {
     /// A new batch contains the update, which has this result.
     Batch(Edited),
-    /// The turn ends.
+    /// The turn ends with this result, and no batch was made.
     Ended(Turned),
     /// The view could not be used.
     Halted(LiveView, Halt),
@@ -163,7 +163,7 @@ impl Engine {
         }
     }
 
-    /// Passes the turn on, or commits the batch if nobody waits, and returns the result of an
+    /// Passes the turn on, or commits the batch if none waits, and returns the result of an
     /// update of the batch once it is committed.
     async fn finish_part(
         &self,

@@ -207,7 +207,7 @@ impl UpdateBatch {
         self.receipts.commits.append(&mut receipts.commits);
     }
 
-    /// Adds an operation that waits for the commit, and returns where it receives it. The sender is
+    /// Adds an operation that waits for the commit, and returns the receiver of the result. The sender is
     /// dropped if the batch is not committed.
     pub(super) fn add_member(&mut self) -> oneshot::Receiver<BatchCommit> {
         let (sender, receiver) = oneshot::channel();

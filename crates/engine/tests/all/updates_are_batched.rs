@@ -147,9 +147,9 @@ fn updates_that_wait_for_a_commit_are_committed_as_one() {
     let before = kit.engine.store().published();
     let edits = (0..9).map(|at| (one(), increment(), Some(at))).collect();
     let (first, mut waiting) = held(&kit, edits);
-    assert_eq!(number(&stored(&kit), "n"), 0, "only what is published is seen");
+    assert_eq!(number(&stored(&kit), "n"), 0, "only published versions are seen");
     draft(&kit, first, &mut waiting);
-    assert_eq!(number(&stored(&kit), "n"), 1, "only what is published is seen");
+    assert_eq!(number(&stored(&kit), "n"), 1, "only published versions are seen");
     kit.store.gate().open();
     let done: Vec<_> = waiting.into_iter().map(|it| it.finish().unwrap()).collect();
     for (at, edited) in (1..).zip(&done) {
@@ -161,7 +161,7 @@ fn updates_that_wait_for_a_commit_are_committed_as_one() {
     for at in 0..9 {
         assert!(ready(kit.engine.receipt(document::ValueRef::Int32(at))).unwrap().is_some());
     }
-    // Each update is told by itself.
+    // Each update has its own event.
     let scope = ChangeScope::Collection(kit.namespace());
     let query = ChangeLogQuery { from, scope, changes: 100, bytes: usize::MAX };
     let changes = ready(async { kit.engine.read_changes(&query, &context()).await }).unwrap();
@@ -210,7 +210,7 @@ fn a_failed_commit_fails_all_its_updates_and_writes_nothing() {
     assert!(waiting.into_iter().all(|it| it.finish().is_err()));
     assert_eq!(number(&stored(&kit), "n"), 1);
     assert!(ready(kit.engine.receipt(document::ValueRef::Int32(0))).unwrap().is_none());
-    // The queue goes on.
+    // The next operation gets the turn.
     assert!(updating(&kit, one(), increment(), None).finish().unwrap().changed);
     assert_eq!(number(&stored(&kit), "n"), 2);
 }
@@ -286,7 +286,7 @@ fn a_cancelled_operation_neither_stops_the_queue_nor_loses_an_update() {
                 draft(&kit, first, &mut waiting);
             } else {
                 draft(&kit, first, &mut waiting);
-                // Also the one that has sent the commit.
+                // Including the operation that has sent the commit.
                 drop(waiting.remove(cancelled));
             }
             kit.store.gate().open();
@@ -455,7 +455,7 @@ impl Increments {
         }
     }
 
-    /// Publishes held commits.
+    /// Lets held commits be published, and polls all operations.
     fn settle(&mut self, kit: &Kit) {
         kit.store.gate().open();
         (0..self.running.len()).rev().for_each(|at| self.poll(at));

@@ -92,7 +92,7 @@ class RandomPagesTest extends Ebb {
     do {
       Iterator<FeedResponse<JsonNode>> pages = container.queryItems(one.get("query").asText(), options(one), JsonNode.class)
           .iterableByPage(token, size).iterator();
-      // What is left after a token may have expired.
+      // The rows after a token may have expired.
       if (!pages.hasNext()) return found;
       FeedResponse<JsonNode> page = pages.next();
       assertTrue(page.getResults().size() <= size, () -> page.getResults().size() + " items on a page of " + size);
