@@ -17,10 +17,7 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 use store::{DropFilter, DropPredicate, Space};
 
-use crate::{
-    amount::{Amount, Unreaped},
-    catalog::ReapFloors,
-};
+use crate::{amount::Unreaped, catalog::ReapFloors};
 
 /// The reaping state of one collection since the start of the server.
 #[derive(Debug, Default)]
@@ -29,8 +26,6 @@ pub(crate) struct CollectionReaping {
     pub(crate) samples: VecDeque<(Duration, ReapFloors)>,
     /// Floors in effect for compactions; `None` until the first sample is old enough.
     pub(crate) allowed: Option<Arc<ReapFloors>>,
-    /// The amount that had expired by the reap floors of the last compaction.
-    pub(crate) reaped: Amount,
     /// The reap floors of the last compaction.
     pub(crate) reaped_floors: Option<Arc<ReapFloors>>,
     /// The last compaction, if it makes a dropped index removable: the sequence number of the

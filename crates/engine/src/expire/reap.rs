@@ -33,7 +33,7 @@ use super::{
     reap_sample::Estimate,
 };
 use crate::{
-    amount::{Amount, Unreaped},
+    amount::Unreaped,
     catalog::{Collection, ReapFloors, decode_record},
     engine::Engine,
     error::Error,
@@ -141,7 +141,7 @@ impl Engine {
                 of.walk_after = elapsed.saturating_add(cost.saturating_mul(WALK_SHARE));
             }
             if let Some(estimate) = estimate {
-                of.backlog = estimate.minus_reaped(of.reaped);
+                of.backlog = estimate.unreaped();
             }
             of.samples.push_back((elapsed, sample));
             let mut newest = None;
@@ -211,7 +211,7 @@ impl Engine {
         allowed: Arc<ReapFloors>,
         estimate: Option<Estimate>,
     ) -> Result<(), Error> {
-        let estimate = {
+        {
             let mut all = self.inner.reaper.lock();
             // Checked under the lock: a pause withdraws the floors under it, and they must not be
             // set again.
@@ -223,8 +223,7 @@ impl Engine {
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
             of.allowed = Some(Arc::clone(&allowed));
             let Some(estimate) = estimate else { return Ok(()) };
-            let expired = estimate.expired.minus(of.reaped).bytes;
-            let expired = expired.saturating_add(estimate.event_bytes);
+            let expired = estimate.expired.bytes.saturating_add(estimate.event_bytes);
             // A dropped index is compacted away regardless of how little has expired.
             let record = &collection.state().record;
             let owed = of.compacted.is_none() && would_forget(record, &allowed);
@@ -238,9 +237,8 @@ impl Engine {
             if (!enough || same) && !owed {
                 return Ok(());
             }
-            estimate
-        };
-        self.compact_collection(collection, allowed, estimate.expired).await
+        }
+        self.compact_collection(collection, allowed).await
     }
 
     /// Compacts a collection under the effective reap floors and subtracts the removed documents
@@ -252,12 +250,23 @@ impl Engine {
         &self,
         collection: &Arc<Collection>,
         allowed: Arc<ReapFloors>,
-        expired: Amount,
     ) -> Result<(), Error> {
         let Some(pauses) = self.inner.reaper.pauses() else { return Ok(()) };
         if self.inner.store().has_copies() {
             self.commit_floors(collection, &allowed).await?;
         }
+        let counters_know = {
+            let record = &collection.state().record;
+            !matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
+        };
+        // Counters that do not know how much has expired do not show how much is dropped.
+        let walked = match counters_know {
+            true => None,
+            false => {
+                let floors = &allowed.floors;
+                Some(read_in_view!(self, collection, |view| view.walk_stored(floors).await)?.0)
+            }
+        };
         // Read before the compaction starts, which filters all data up to this commit.
         let seq = self.inner.store().published();
         self.inner.store().reap_space(collection.entries_space()).await?;
@@ -266,23 +275,10 @@ impl Engine {
         if self.inner.reaper.pauses() != Some(pauses) {
             return Ok(());
         }
-        // Without counters the dropped amount is unknown: the expired amount is recorded and
-        // subtracted from later estimates.
-        let counters_know = {
-            let record = &collection.state().record;
-            !matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
-        };
         let trimmed = self.trim_counters(collection, &allowed.floors).await?;
+        let documents = walked.map_or(trimmed.documents, |(expired, _)| expired.documents);
         let mut all = self.inner.reaper.lock();
         let of = all.entry(collection.id).or_default();
-        let documents = if counters_know {
-            of.reaped = Amount::default();
-            trimmed.documents
-        } else {
-            let documents = expired.minus(of.reaped).documents;
-            of.reaped = expired;
-            documents
-        };
         if of.compacted.is_none() && would_forget(&collection.state().record, &allowed) {
             of.compacted = Some((seq, Arc::clone(&allowed)));
         }
@@ -335,10 +331,7 @@ impl Engine {
         &self,
         collection: &Arc<Collection>,
     ) -> Result<Unreaped, Error> {
-        let estimate = self.sample_floors(collection, true).await?.1.unwrap_or_default();
-        let all = self.inner.reaper.lock();
-        let reaped = all.get(&collection.id).map(|of| of.reaped).unwrap_or_default();
-        Ok(estimate.minus_reaped(reaped))
+        Ok(self.sample_floors(collection, true).await?.1.unwrap_or_default().unreaped())
     }
 
     /// Compacts a collection under the effective reap floors, even if it is not worthwhile.
@@ -346,10 +339,7 @@ impl Engine {
         let allowed =
             self.inner.reaper.lock().get(&collection.id).and_then(|of| of.allowed.clone());
         match allowed {
-            Some(allowed) => {
-                let estimate = self.sample_floors(collection, true).await?.1.unwrap_or_default();
-                self.compact_collection(collection, allowed, estimate.expired).await
-            }
+            Some(allowed) => self.compact_collection(collection, allowed).await,
             None => Ok(()),
         }
     }

@@ -2,7 +2,8 @@
 //! permanently expired), and an estimate of the amount that has expired by them.
 
 use clock::Instant;
-use expiry::Floors;
+use expiry::{Floors, Header};
+use store::KeyRange;
 
 use super::{
     live_counts::CountBy,
@@ -12,7 +13,8 @@ use crate::{
     amount::{Amount, Unreaped},
     catalog::ReapFloors,
     error::Halt,
-    view::LiveView,
+    view::{LiveView, Pages},
+    yielding::yield_now,
 };
 
 /// Estimate of the expired and live amounts of a collection, from counters or a scan.
@@ -27,10 +29,9 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// Returns the expired amount that remains stored after `reaped` was removed.
-    pub(super) fn minus_reaped(&self, reaped: Amount) -> Unreaped {
-        let amount = self.expired.minus(reaped);
-        Unreaped { amount, oldest_expired_seconds: self.oldest_expired_s }
+    /// Returns the expired amount, which is still stored.
+    pub(super) fn unreaped(&self) -> Unreaped {
+        Unreaped { amount: self.expired, oldest_expired_seconds: self.oldest_expired_s }
     }
 }
 
@@ -73,16 +74,36 @@ impl LiveView {
         walk: bool,
     ) -> Result<Option<Estimate>, Halt> {
         let record = &self.state.record;
-        let total = self.total_amount().await?;
-        let expired = match CountBy::of_settings(record, &record.settings) {
-            CountBy::None => Amount::default(),
-            CountBy::Classes | CountBy::Date(_) => self.expired_amount(floors).await?,
+        let (expired, live) = match CountBy::of_settings(record, &record.settings) {
+            CountBy::None => (Amount::default(), self.total_amount().await?),
+            CountBy::Classes | CountBy::Date(_) => {
+                let (expired, total) =
+                    (self.expired_amount(floors).await?, self.total_amount().await?);
+                (expired, total.minus(expired))
+            }
             CountBy::Several if !walk => return Ok(None),
-            // Without usable counters, the expired amount is the counted amount minus the live one.
-            CountBy::Several => total.minus(self.count_live().await?),
+            CountBy::Several => self.walk_stored(floors).await?,
         };
         // Status pages show this age as the lag of reaping.
         let oldest_expired_s = self.oldest_expired_s().await?;
-        Ok(Some(Estimate { expired, live: total.minus(expired), oldest_expired_s, event_bytes: 0 }))
+        Ok(Some(Estimate { expired, live, oldest_expired_s, event_bytes: 0 }))
+    }
+
+    /// Returns the amounts of the stored rows that have expired by these floors, and of all others,
+    /// from a scan of all rows.
+    pub(super) async fn walk_stored(&self, floors: &Floors) -> Result<(Amount, Amount), Halt> {
+        let (mut expired, mut live) = (Amount::default(), Amount::default());
+        let mut pages = Pages::of(KeyRange::all());
+        while let Some(page) = self.next_stored_rows(&mut pages).await? {
+            for (_, value) in &page.rows {
+                let (header, body) = Header::split(value)?;
+                let sum = if floors.has_expired(&header) { &mut expired } else { &mut live };
+                *sum = sum.plus(Amount::of_body(body));
+            }
+            if !pages.is_done() {
+                yield_now().await;
+            }
+        }
+        Ok((expired, live))
     }
 }

@@ -169,6 +169,14 @@ impl LiveView {
         Ok(Some(Page { items, examined }))
     }
 
+    /// Returns the next page of rows as stored, also expired ones; `None` at the end.
+    pub(crate) async fn next_stored_rows(
+        &self,
+        pages: &mut Pages,
+    ) -> Result<Option<store::Page>, Halt> {
+        Ok(pages.next_page(&*self.snapshot, self.collection.rows_space()).await?)
+    }
+
     /// Returns the next page of live index entries.
     pub(crate) async fn next_entries(
         &self,

@@ -31,6 +31,7 @@ mod long_operations_let_others_run;
 mod operations_outlive_their_snapshots;
 mod paths_are_kept_on_demand;
 mod queues_of_updates_move_on;
+mod reaping_by_several_rules;
 mod reaping_is_paused;
 mod receipts;
 mod records_change_together;
