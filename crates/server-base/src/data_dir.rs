@@ -267,8 +267,9 @@ mod tests {
         assert!(refusal(ours.path()).contains("in use"));
         drop(held);
         DataDir::open(ours.path(), true).unwrap();
-        for other in ["ebb data directory, format 1\n", "ebb data directory, format 3\n"] {
-            fs::write(ours.path().join(FORMAT_FILE), other).unwrap();
+        for format in [1, 2, 4] {
+            let other = format!("ebb data directory, format {format}\n");
+            fs::write(ours.path().join(FORMAT_FILE), &other).unwrap();
             let refused = refusal(ours.path());
             assert!(refused.contains("another version") && refused.contains(other.trim()));
         }
