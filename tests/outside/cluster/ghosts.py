@@ -13,12 +13,12 @@ from nosql.paths import READS as ITEM_READS, WRITES as ITEM_WRITES
 
 #: Milliseconds relative to the deadline.
 INSTANTS = (-1, 0, 1, 1_000)
-#: Parts of the names of paths that nodes of a cluster refuse.
+#: Parts of the names, in lower case, of paths that nodes of a cluster refuse.
 REFUSED = ("capped", "tailable", "in a transaction", "at a snapshot")
 
 
 def served(paths):
-    return [path for path in paths if not any(part in path.name for part in REFUSED)]
+    return [path for path in paths if not any(part in path.name.lower() for part in REFUSED)]
 
 
 def pair_of(cluster):
