@@ -117,6 +117,17 @@ impl Op {
         }
     }
 
+    /// Returns whether the operation waits in the queue of its document.
+    pub(crate) fn is_queued(&self) -> bool {
+        matches!(
+            self,
+            Self::Replace { .. }
+                | Self::FindAndReplace(_)
+                | Self::Set { .. }
+                | Self::Increment { .. }
+        )
+    }
+
     pub(crate) async fn run_op(self, engine: Engine, namespace: Namespace) -> Outcome {
         let done = match engine.expect_collection(DataModel::Documents, &namespace) {
             Ok(collection) => self.run_in(&engine, &collection).await,

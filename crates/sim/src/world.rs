@@ -430,23 +430,30 @@ impl World {
     /// Updates that are committed together become visible together, perhaps when another operation
     /// on the document is polled, so nothing else may run before all their results are checked.
     fn go_on_with(&mut self, id: Option<i32>) -> Result<bool, String> {
-        let (mut idle, mut has_ended) = (0, false);
-        while idle < 2 {
-            idle += 1;
-            let (mut at, published) = (0, self.kit.store.published());
-            while let Some(pending) = self.pending.get(at) {
-                let selects = matches!(&pending.what, Activity::Do(op) if op.id() == id);
-                if selects && self.poll_pending(at)? {
-                    (idle, has_ended) = (0, true);
-                } else {
-                    at += 1;
-                }
-            }
-            if published != self.kit.store.published() {
-                idle = 0;
+        let before = self.pending.len();
+        while self.poll_selecting(id, true)? || self.poll_selecting(id, false)? {}
+        Ok(self.pending.len() < before)
+    }
+
+    /// Polls the operations that select this document, which wait in its queue or do not,
+    /// until one of them makes progress; each twice, since a poll may only yield. Returns whether
+    /// one has made progress: it has ended, or a commit was published.
+    fn poll_selecting(&mut self, id: Option<i32>, queued: bool) -> Result<bool, String> {
+        for at in (0..self.pending.len()).chain(0..self.pending.len()) {
+            let published = self.kit.store.published();
+            let selects = |pending: &PendingOperation| {
+                matches!(
+                    &pending.what,
+                    Activity::Do(op) if op.id() == id && op.is_queued() == queued
+                )
+            };
+            if self.pending.get(at).is_some_and(selects)
+                && (self.poll_pending(at)? || published != self.kit.store.published())
+            {
+                return Ok(true);
             }
         }
-        Ok(has_ended)
+        Ok(false)
     }
 
     /// Polls the operation at this position once, and checks its result if it ends. Returns whether
