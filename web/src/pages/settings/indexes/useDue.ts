@@ -1,11 +1,11 @@
 // Counts the documents that a TTL index would expire immediately: debounced after each change, and
 // again before saving. A new request cancels the previous one.
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback } from 'react';
 import { words } from '../../../api/http';
 import { type Document, numberOf, run } from '../../../api/mongo';
 import type { Target } from '../../../state/place';
-import { useRequest } from '../../../state/request';
-import { databaseNow, useServerChanges } from '../../../state/server';
+import { useRenewed } from '../../../state/renewed';
+import { databaseNow } from '../../../state/server';
 
 export type Due =
   | { kind: 'none' }
@@ -20,8 +20,6 @@ export interface Rule {
   /** The partial filter of the index; null: all documents. */
   filter: Document | null;
 }
-
-const PAUSE_MS = 300;
 
 /** Returns the query for due documents. `$lte` also matches an array by its earliest date. */
 export function dueQuery({ field, seconds, filter }: Rule, nowMs: number): Document {
@@ -41,40 +39,13 @@ async function count({ database, collection }: Target, rule: Rule): Promise<Due>
 
 /** Returns the count for a rule (null: none yet) and a function that counts again. */
 export function useDue(target: Target, rule: Rule | null): [Due, () => Promise<Due>] {
-  const changes = useServerChanges();
-  const [due, set] = useState<Due>({ kind: 'none' });
-  const { send, cancel } = useRequest();
-  const key = JSON.stringify([target, rule]);
-  const counted = useRef('');
+  const key = rule === null ? null : JSON.stringify([target, rule]);
+  const ask = (): Promise<Due> =>
+    rule === null ? Promise.resolve({ kind: 'none' }) : count(target, rule);
+  const [due, set] = useRenewed(key, ask);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a rule is identified by its JSON.
-  useEffect(() => {
-    const isSame = counted.current === key;
-    counted.current = key;
-    if (rule === null) {
-      set({ kind: 'none' });
-      return;
-    }
-    // After a move of the clock the count of the same rule is shown until the new one arrives:
-    // without a count the save button is disabled, and a click at that moment would be lost. A save
-    // counts again in any case.
-    if (!isSame) set({ kind: 'asking' });
-    // The count also resolves on failure.
-    const ask = () =>
-      send(
-        () => count(target, rule),
-        set,
-        () => {},
-      );
-    const timer = setTimeout(() => void ask(), PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      cancel();
-    };
-  }, [key, changes, send, cancel]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: as above.
   const again = useCallback(async () => {
-    if (rule === null) return { kind: 'none' } as const;
-    const found = await count(target, rule);
+    const found = await ask();
     set(found);
     return found;
   }, [key]);
