@@ -255,18 +255,17 @@ impl Engine {
         if self.inner.store().has_copies() {
             self.commit_floors(collection, &allowed).await?;
         }
-        let counters_know = {
+        let by_several_rules = {
             let record = &collection.state().record;
-            !matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
+            matches!(CountBy::of_settings(record, &record.settings), CountBy::Several)
         };
-        // Counters that do not know how much has expired do not show how much is dropped.
-        let walked = match counters_know {
-            true => None,
-            false => {
-                let floors = &allowed.floors;
-                Some(read_in_view!(self, collection, |view| view.walk_stored(floors).await)?.0)
-            }
-        };
+        let mut walked = None;
+        if by_several_rules {
+            // Counters do not show how much will be dropped.
+            let floors = &allowed.floors;
+            let found = read_in_view!(self, collection, |view| view.walk_stored(floors).await);
+            walked = Some(found?.0);
+        }
         // Read before the compaction starts, which filters all data up to this commit.
         let seq = self.inner.store().published();
         self.inner.store().reap_space(collection.entries_space()).await?;
