@@ -10,15 +10,15 @@ use std::{
 };
 
 use document::{Value, doc};
-use engine::{Find, Hint, Rules, Update};
+use engine::{Hint, Rules};
 use evaluation::{Budget, Context, Watch};
-use test_kit::{Kit, TtlField, context, equal, plain_index, ready};
+use test_kit::{equal, plain_index};
 
 use crate::{
     transactions::Tx,
     updates_are_batched::{
-        Updating, draft, held, increment, kit, n_of, number, one, set, stored, updating,
-        updating_in,
+        Updating, add_without_turn, draft, held, increment, kit, n_of, number, one, set, stored,
+        updating, updating_in,
     },
 };
 
@@ -33,20 +33,6 @@ impl Watch for EndFlag {
             false => Ok(()),
         }
     }
-}
-
-/// Adds to the document's number without a turn.
-fn add_without_turn(kit: &Kit) {
-    let edit = increment();
-    let update = Update {
-        find: Find::new(equal("v", 0)),
-        edit: &edit,
-        many: true,
-        upsert: false,
-        context: context(),
-        writer: &TtlField,
-    };
-    assert_eq!(ready(kit.engine.update(&kit.collection(), &update)).unwrap().modified, 1);
 }
 
 #[test]
@@ -103,7 +89,7 @@ fn writers_without_turns_do_not_refuse_a_batch_for_ever() {
     for _ in 0..30 {
         waiting.retain_mut(|it| {
             // Between each part of a batch and the next one.
-            add_without_turn(&kit);
+            assert_eq!(add_without_turn(&kit).unwrap().modified, 1);
             others += 1;
             it.poll().is_none_or(|edited| !edited.unwrap().changed)
         });

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use document::{DocRef, Document, Value, doc};
 use engine::{
     ChangeLogQuery, ChangePosition, ChangeScope, Edited, Effect, Error, Find, Hint, Kind,
-    ReceiptPut, Receipts, Rules, Update,
+    ReceiptPut, Receipts, Rules, Update, Updated,
 };
 use evaluation::Context;
 use fastrand::Rng;
@@ -33,6 +33,20 @@ pub(crate) fn kit(rules: Rules) -> Kit {
 fn operator(path: &str, operator: Operator) -> Edit {
     let leaf = PathOperator { path: EditPath::parse(path).unwrap(), operator };
     Edit::Operators(Operators::new(vec![leaf], Vec::new()).unwrap())
+}
+
+/// Adds to the document's number by an update that does not wait for a turn.
+pub(crate) fn add_without_turn(kit: &Kit) -> Result<Updated, Error> {
+    let edit = increment();
+    let update = Update {
+        find: Find::new(equal("v", 0)),
+        edit: &edit,
+        many: true,
+        upsert: false,
+        context: context(),
+        writer: &TtlField,
+    };
+    ready(kit.engine.update(&kit.collection(), &update))
 }
 
 pub(crate) fn set(path: &str, value: impl Into<Value>) -> Edit {
@@ -485,18 +499,9 @@ fn count(seed: u64) {
             14 => kit.move_to(kit.now_ms() + 1_000),
             15 => {
                 all.settle(&kit);
-                let edit = increment();
-                let update = Update {
-                    find: Find::new(equal("v", 0)),
-                    edit: &edit,
-                    many: true,
-                    upsert: false,
-                    context: context(),
-                    writer: &TtlField,
-                };
                 // It does not wait for a turn, so it comes between the view and the commit of a
                 // batch.
-                match ready(kit.engine.update(&kit.collection(), &update)) {
+                match add_without_turn(&kit) {
                     Ok(updated) => all.acknowledged += updated.modified as u64,
                     Err(_) => all.unknown += 1,
                 }
